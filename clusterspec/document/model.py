@@ -123,8 +123,8 @@ def _unparsed_places(source: Source) -> Places:
 def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:
     """The span of a path: its value, or its key with ``at_key`` or if the value has several lines.
 
-    An absent path has the span of its nearest present ancestor; the first item of a list that is written as one value has
-    the span of that value.
+    An absent path has the span of its nearest present ancestor; the first item of a list that is written as one value
+    has the span of that value.
     """
     present = path
     while present not in document.places:

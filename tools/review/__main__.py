@@ -24,8 +24,8 @@ def fired(path: Path) -> dict[str, str]:
 
 
 def is_met(case: Case) -> bool:
-    """Whether the present check reports the flaw of a design or, for a sound design, reports its false findings as notes
-    or not at all.
+    """Whether the present check reports the flaw of a design or, for a sound design, reports its false findings as
+    notes or not at all.
     """
     now = fired(case.design)
     reported = {rule for rule, text in now.items() if case.flawed or not text.startswith("note ")}
