@@ -63,6 +63,9 @@ NIC = [
     ("roce-v2", "400 GB/s", "bits-and-bytes-swapped", False),
     ("ethernet", "25 GbE", None, False),
     ("roce-v2", "400 Mb/s", "thousandfold-mistake", True),
+    ("ethernet", "400 Mb/s", "thousandfold-mistake", True),
+    ("ethernet", "500 Mb/s", None, False),  # sites over the internet
+    ("ethernet", "50 Mb/s", "thousandfold-mistake", True),
 ]
 FIGURES = (
     "bits-and-bytes-swapped",

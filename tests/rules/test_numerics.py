@@ -40,8 +40,8 @@ FORMATS: list[tuple[str, Reported]] = [
     ),
     (states("none", tokens=""), one("narrow-optimizer-states", MASTER, "note")),
     (states("fp8", tokens=""), one("narrow-optimizer-states", MASTER)),
-    (states("fp32", "fp8"), one("narrow-optimizer-states", MOMENTS, "error")),
-    (states("fp32", "fp16"), one("narrow-optimizer-states", MOMENTS, "error")),
+    (states("fp32", "fp8"), one("narrow-optimizer-states", MOMENTS)),
+    (states("fp32", "fp16"), one("narrow-optimizer-states", MOMENTS)),
     # 8 × 31 replicas are fewer than 256, 8 × 32 as many; 8 × 128 are 1,024
     (trained("global_batch: 7936, gradient_precision: bf16", nodes=31), []),
     (trained("global_batch: 8192, gradient_precision: bf16", nodes=32), one("narrow-gradients", GRADIENTS, "note")),

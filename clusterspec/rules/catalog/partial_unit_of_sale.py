@@ -6,8 +6,8 @@ Nodes (with spares) that are not a whole number of racks of a rack-scale system,
 `accelerators_per_node` that no baseboard has: neither a divisor nor a multiple of a scale-up domain in which the
 accelerator is sold. The finding is an error; a warning where a part of a rack is neither rented from a cloud that sells
 whole units nor bought (`procurement`), since a provider may rent it out; and a note for less than one rack that is not
-bought, and where `layout.nodes_per_domain` says that the job uses part of each rack, as published runs on 64
-accelerators of an NVL72 do.
+bought, and where the nodes are a whole number of `layout.nodes_per_domain`, or of the largest power of two of a rack, as
+in published runs on 64 accelerators of each NVL72.
 
 ## Why it matters
 
@@ -72,9 +72,9 @@ def check(
 ) -> Iterator[Problem]:
     if cluster.platform is not None:
         bought = cluster.platform.sold_nodes > 1 or procurement is not None
-        used = written_layout.nodes_per_domain if written_layout else None
-        part = cluster.all_nodes < nodes_of_rack(cluster.platform)
-        rented = "note" if part or (used and cluster.all_nodes % used == 0) else "warning"
+        rack = nodes_of_rack(cluster.platform)
+        used = (written_layout.nodes_per_domain if written_layout else None) or 1 << (rack.bit_length() - 1)
+        rented = "note" if cluster.all_nodes < rack or cluster.all_nodes % used == 0 else "warning"
         yield from _partial_rack_problem(cluster, cluster.platform, "" if bought else rented)
     else:
         yield from _unsold_board_problem(cluster)

@@ -7,7 +7,8 @@ the stated oversubscription, over all planes. In a rail fabric, leaves come in m
 where a leaf has ports for several whole rails, and extra endpoints may use leaves of their own. The rule is silent
 where the tiers cannot connect the endpoints at all.
 
-The finding is an error, and a warning where the ports of a switch are only assumed.
+The finding is an error, a warning where the ports of a switch are only assumed, and a note where `topology: unknown`
+states no ratio: switches may then be joined by fewer links.
 
 ## Why it matters
 
@@ -70,9 +71,11 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         "spine_switches": fabric.least_spine_switches,
         "core_switches": fabric.least_core_switches,
     }
+    open_ratio = written_scale_out.topology == "unknown" and written_scale_out.oversubscription is None
+    severity = "note" if open_ratio else counts.severity
     for key, needed in needs.items():
         written = getattr(written_scale_out, key)
         if written is not None and needed is not None and written < needed:
             row = key.removesuffix("_switches")
             message = f"{plural(written, f'{row} switch')} stated, {needed:,} needed: {fabric.derivations[key]}"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=counts.severity)
+            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=severity)

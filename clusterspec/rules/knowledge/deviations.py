@@ -45,6 +45,8 @@ ETHERNET_PORTS = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
 """Gb/s per direction of Ethernet ports (IEEE 802.3)."""
 SLOWEST_NIC = 1e9 / 8
 """B/s of the slowest port used for a fabric (1 Gb/s)."""
+SLOWEST_SITE = 100e6 / 8
+"""B/s of the slowest link between sites that trained a language model together (INTELLECT-1: 500 Mb/s to 4 Gb/s)."""
 POWER_OF_A_NODE = (100.0, 1e6)
 """Range in watts: from below one idle PCIe accelerator to above eight full racks."""
 
@@ -156,7 +158,8 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
     for known in stated.known:
         if causes := tuple(_causes(stated, known)):
             return Deviation(stated, known, causes)
-    return None if ethernet and stated.replaceable else _unexplained_deviation(stated)
+    between_sites = stated.over_tcp and SLOWEST_SITE <= stated.quantity.per_direction < SLOWEST_NIC
+    return None if between_sites or (ethernet and stated.replaceable) else _unexplained_deviation(stated)
 
 
 def _unexplained_deviation(stated: StatedFigure) -> Deviation | None:

@@ -51,6 +51,8 @@ class StatedFigure:
     replaceable: bool = False
     """Whether the part is sold with other figures, too, so that a difference without a likely cause is no mistake."""
     line_rate: CatalogFigure | None = None
+    over_tcp: bool = False
+    """Whether the link may be one between sites, of any rate."""
 
     def counted_figure(self, figure: CatalogFigure) -> float:
         """The catalog's figure in the direction that the author counted."""
@@ -163,7 +165,8 @@ def _nic_figures(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigur
     at = "cluster.scale_out.nic_bandwidth"
     replaceable = fabric is not None and not (fabric.technology.port_rates or cluster.cloud)
     line_rate = _line_rate(written, cluster)
-    yield StatedFigure(at, "nic", stated, tuple(known), _nic_scopes(fabric), free, replaceable, line_rate)
+    over_tcp = fabric is not None and fabric.technology.family == "tcp"
+    yield StatedFigure(at, "nic", stated, tuple(known), _nic_scopes(fabric), free, replaceable, line_rate, over_tcp)
 
 
 def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:

@@ -5,8 +5,8 @@
 Weights that the optimizer updates in bf16 or narrower: `master: none` with `parameter_precision` below fp32, or a
 `master` below fp32. The finding is a warning for runs of at least 20 billion tokens, and a note for shorter runs and
 for runs without a stated length, such as benchmarks; 8 bits and fewer are always a warning. `master: fp16` is a note,
-and so is bf16 on accelerators that can round stochastically. Moments in fp16 or fp8 are an error, and a warning for
-runs of fewer tokens.
+and so is bf16 on accelerators that can round stochastically. Moments in fp16 or fp8 are a warning: published runs that
+keep them scale each tensor.
 
 ## Why it matters
 
@@ -55,6 +55,7 @@ layout: {tp: 1, optimizer_states: {master: fp32, moments: bf16}}
 - Updates that nearest rounding cancels: Zamirai et al., https://arxiv.org/abs/2010.06192
 - bf16 moments beside fp32 master weights, section 3.3: https://arxiv.org/abs/2412.19437
 - fp8 and fp16 states with scaling by tensor, and what diverges: Peng et al., FP8-LM, https://arxiv.org/abs/2310.18313
+- 2T tokens with both moments in fp8, each scaled: Fishman et al., https://arxiv.org/abs/2409.12517
 """
 
 from __future__ import annotations
@@ -84,10 +85,9 @@ def check(training: Workload, layout: Layout, design: Design) -> Iterator[Proble
     moments = layout.moments_precision
     if moments in NARROW_MOMENTS:
         lost = "the second moment, a square, underflows without scaling"
-        severity = "warning" if short else "error"
         message = f"{run} keeps the moments in {moments}: {lost}"
         help_ = "use bf16 or fp32, or confirm that the optimizer scales blocks of the moments"
-        yield RULE.problem("layout.optimizer_states.moments", message, help_, severity=severity)
+        yield RULE.problem("layout.optimizer_states.moments", message, help_)
 
 
 def _master_problem(training: Workload, layout: Layout, run: str, *, mild: bool, rounds: bool) -> Iterator[Problem]:

@@ -3,7 +3,8 @@
 ## What it finds
 
 A stated bandwidth, power, memory or peak that is 1000 times the catalog's figure, or 1/1000 of it (within 5 %);
-and, where the catalog has no figure, a fabric NIC below 1 Gb/s or a node below 100 W or above 1 MW.
+and, where the catalog has no figure, a fabric NIC below 1 Gb/s (100 Mb/s over TCP, between sites) or a node below 100 W
+or above 1 MW.
 
 ## Why it matters
 
