@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import re
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.cli import run
 from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
+from tools.generate import exchange_logs
+from tools.generate.exchange_logs import SPEC, example, table
 from tools.real_files import listed
 
 HEAD = """# Import, export, diagnose, accept
@@ -258,127 +250,6 @@ EXPORT = """## Export
 `clusterspec export KIND SPEC [-o FILE]` writes a design in another format. What the format cannot hold is named on
 standard error, one line each. Cells of CSV and XLSX that begin like a formula get an apostrophe before them.
 """
-DIAGNOSE = """## Diagnose
-
-`clusterspec diagnose SPEC LOG…` compares logs of collectives with the design, size by size, and ranks the causes of
-what is slow. A cause that the log states comes first, with its line; then the faults whose prediction by the cost model
-is close to what was measured. `--collective` and `--ranks` state what a log does not tell. `--write` stores the largest
-size of each log in `measured:`, which replaces the efficiencies of the catalog from then on; the step time with and
-without it is shown. Exit status 1 means that a collective is slower than the predicted band.
-
-A training run calibrates the estimate, too: `measured: [{{step_log: train.log}}]` (Megatron-LM, torchtitan,
-MaxText), or `{{step_time: 12.4 s}}`, is a step of the workload and layout of the spec, after its first ones. The
-rate of products and attention that reproduces it replaces that of the catalog, between a quarter and twice of it;
-communication, memory traffic and the host stay as predicted or measured by their own logs. `estimate` prints the
-rate as a share of the catalog's, and `search` and all other commands use it for other layouts. A log with another
-batch, degrees or ranks than those of the spec is an error.
-
-The range of the measured job is that of its measurements: 3 %, or the widest of several steps from their median. For
-other layouts and sizes a measured step does not make the estimate better: in pairs of published runs of one source and
-accelerator, the step of the one as the measured step of the other, the median error is 5.5 % instead of 3.7 %, and
-11.6 % instead of 9.4 % in sources that no constant saw. Their range is wider for it (`--constants` has the figure).
-
-A load test calibrates engines: `measured: [{{load_test: bench.json}}]` (`vllm bench serve`, `sglang.bench_serving`),
-or `{{tpot: 24 ms}}`, is the mean time per output token of the engines of the spec at its load. The rate of all kernels
-that reproduces it replaces that of the catalog, between a quarter and twice of it; collectives and the host stay as
-predicted. A test with another concurrency, rate or mean lengths than the spec is an error. The range of the measured
-load is that of its measurements, that of other loads stays as it is: in pairs of published rows of one engine at two
-loads, the one as the measured time of the other, the median error is 9 % with and without it in sources that the
-constants fit (28 pairs), 6 % instead of 5 % in sources that no constant saw (18), and 25 % instead of 45 % in others,
-whose engines are slower than predicted (141).
-
-A match of the cost model alone that many bandwidths would give is listed as possible, not as likely; where nothing is
-likely, the output says that none of the known causes explains the difference.
-`tests/analysis/test_published_causes.py` has {cases} published threads with the cause that they state, which comes
-first in each, and 10 whose cause no log shows. Of a last nine, taken before any change, seven came first, one as a
-possible cause, and one second: NVIDIA/nccl-tests 293, a host that interleaves memory, behind GPUDirect, which its log
-shows as off. Of four more, none came first, since two causes were not known: bonded ports of which a connection uses
-one (NVIDIA/nccl 1015, NVIDIA/nccl-tests 191), and ranks of one node that reach each other over the network alone
-(NVIDIA/nccl 1536 and 1781). Of ten more, seven were right before any change (three as "none of the known"), one was
-named second (an IOMMU, behind access control), and two were not known: ranks of one node that reach each other over
-sockets (NVIDIA/nccl 324), and Ethernet without flow control (NVIDIA/nccl 378). Of a last fourteen, twelve were right
-before any change (three as "none of the known"); sockets that an older release words otherwise were not found, and
-ports that lose their link (NVIDIA/nccl 905) were not known. Where a thread describes its host in words, the lines are
-those that the library prints of such a host. Of a last thirteen, four were right before any change: seven were of
-runs that hang or stop, which had no diagnosis. Of thirteen more, five were right before any change (one as "none of
-the known"); the other eight stop with an error of a connection or of its first transfer, of which two were known. Of
-thirteen more, most of them runs that stop, four were right before any change: shared and locked memory, interfaces
-and ranks of several releases were not known. Of eleven after those corrections, one was right: the fabric manager,
-ranks that share an accelerator and refused peer access were not known either, and a binding of processes to cores
-(NVIDIA/nccl 644) is in no line. Of a last eight, all were right before any change; four were of a class of the
-thirteen. Of 23 more, seven came first before any change, none second or third, in eleven nothing was said, and four of
-eight logs of healthy machines had a possible cause: limits, drivers, accelerators that a rank does not see, copies of a
-benchmark that MPI did not join, and interfaces of sockets were not known. After it twenty come first and two are named
-where the log is refused; memory that a NIC does not register because of firmware (one thread) is in no line. Of nine
-threads taken after that, four came first before any change; faults of an accelerator, full memory and ranks that wait
-in different collectives were not known. Of twenty threads about engines, training programs and kernels as well, three
-came first before any change, none in the list, two had a wrong cause and fifteen none, since such logs were mostly
-refused; three logs of healthy programs had none. After it eighteen come first, and two are in the list. Of ten threads
-taken after that, six came first before any change, of known kinds all of them, and in four nothing was said (a network
-that libfabric does not find, a fall of throughput at a full cache, a rendezvous, errors of amdgpu). Of a last eight,
-three came first before any change, of known kinds as well, and in five nothing was said: full storage, the service of
-JAX that joins workers and libfabric's own words were not known, and one (xorbitsai/inference 2836) prints no reason.
-Of eight more, nothing was said about any: limits of open files, memory of the host and the fabric manager were known in
-the words of the library alone, not in those of PyTorch, Ray and the CUDA runtime. After it all eight come first, one
-as a possible cause. Of 165 logs in public repositories, six had a cause before any change; four of them said that a
-program parts its ranks where a plugin of the network held one back (argonne-lcf/alcf-nccl-tests), which is only
-possible since then. Of 24 threads of 2026-11-23 about HCCL, RCCL, Mooncake, UCX, vLLM, DeepSpeed and PyTorch, nine
-were right before any change (one as "none of the known"), none wrong, and in fifteen nothing was said: HCCL's errors of
-ports, launchers that cannot log in, names of errors of the CUDA and HIP runtimes, kernels that an accelerator lacks and
-locked memory in the words of UCX and Open MPI were not known. After it 23 are right; a release of NCCL older than its
-accelerator (mila-iqia/milabench 183) is not named. Of fourteen more, five were right before any change, in seven
-nothing was said, and two had another cause first: a full device that all processes share (deepmodeling/deepmd-kit
-1090), which its line does not say, and late workers of JAX. Errors of the system (`[Errno 28]`) without the name of a
-Python exception, refused connections of other programs, barriers of JAX and old forms of NCCL and UCX were not known.
-After it eleven come first and two are in the list. Of the 165 logs in public repositories, twelve have a cause since
-then (ports in use, limits of time). Of nineteen more, eight were right before any change (one as "none of the known"),
-one had another cause first (a device that needs a reset, which the CUDA runtime calls busy: scitix/sichek 51), and in
-ten nothing was said, since their programs word known causes otherwise: peer access in TensorRT-LLM, /dev/shm in Open
-MPI, open files in PyTorch, Gloo's timeouts, ports that ibstat lists as down. After it all nineteen come first, three of
-them as possible causes. Of eleven more, five were right before any change, one was in the list behind a launcher's
-guess, and in five nothing was said: programs that a launcher does not find (`sshd`), the daemons and signals of
-launchers, kernels that NCCL was not built with, and a driver that does not run. After it all eleven come first.
-Of 23 more, 15 came first before any change, in four nothing was said and four had another cause first: what a call of
-the system means was read from its name alone, not from its error (memory that a NIC does not reach, against a limit of
-locked memory), and releases of libraries with published faults were not known. Of 18 after that, eight came first and
-one was in the list. Of 15 more, three came first and one was in the list, of 17 after that seven and two, of 19 after
-those ten and none, and of a last six four and one: half of each but the last was silent, since no known line had its
-words, among them texts of the CUDA runtime, drivers of NICs that do not start, topologies, messages that Open MPI
-wraps, and modules of another kernel. Their threads were chosen for lines and causes unlike those before; of a thread
-that only quotes its log in part, lines that the library prints around it were added. After it 91 of these 98 come first
-and 95 are named. Of the others, a build of rdma-core (linux-rdma/perftest 262) and a fault of a release that its log
-does not name (NVIDIA/nvshmem 21) are in no line. For new threads the first scores hold, not these.
-Of 40 threads of 2026-11-24, 26 came first before any change, six had another cause first, and eight logs were refused.
-Of 23 after that, 14 came first, one was rightly none of the known, one was in the list, six had another cause or none,
-and one was refused: containers, the runtime of Neuron, JAX and sizes that differ between ranks were not known.
-Of 31 threads and documents of 2026-11-25, with each log as it was posted, 18 came first before any change and one was
-in the list; eight logs were refused, and one had a cause where its document calls it harmless: messages of Neuron,
-Slingshot, Slurm and clouds were in no table. Of 25 drawn after that was mended, eleven came first (one as none of the
-known), none was in the list and eight were refused: containers of Slurm, Megascale and JobSet were not known. After it
-29 and 24 come first.
-
-A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
-diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
-PCIe. So is the output of an engine, a training program or a kernel with a line that states a cause: evicted requests,
-full memory or storage, errors of an accelerator, refused connections (`--ranks` states its ranks). Where none does,
-causes that the common words of an error suggest, or the source file or driver that reports it, are listed with little
-evidence, behind them the crash that follows, and where a line gives no reason
-(`unhandled system error`, a timeout, a start that never ended) the causes that it may have, each with the measurement
-that decides. Its verdict is `unfinished`, with exit status 1; `accept` and `import` refuse it.
-"""
-ACCEPT = """## Accept
-
-`clusterspec accept SPEC LOG…` holds logs against `acceptance:` of the spec, or, where it states no tests, against the
-tests of each tier with the slow end of the predicted band as the threshold. A test passes where so many runs as it asks
-for reach the figure at its size without wrong values; a run at another size or on other ranks is none. Exit status 0
-means that every test passes. `--against LOG…` names the logs of an earlier
-acceptance: each test then shows its change since, which tells a machine that wears out from one that was never better.
-A change above 5.7 % is named (`beyond_repeats` in JSON), since two runs of a machine, each within 4 % of it, differ by
-less.
-`--write` stores the measurements of a passed acceptance in `measured:`, as `diagnose --write` does: each sets the
-achieved share of the link that limits it, and predictions with it have the range of shares measured on the same machine
-(4 % of the time to send). A simulated truth with runs 2 % about it is in that range in 96 % of cases.
-"""
 TOPOLOGY = """\
         GPU0    GPU1    GPU2    GPU3    NIC0    NIC1    CPU Affinity    NUMA Affinity
 GPU0     X      NV18    NV18    NV18    PXB     SYS     0-31            0
@@ -387,23 +258,6 @@ GPU2    NV18    NV18     X      NV18    SYS     PXB     32-63           1
 GPU3    NV18    NV18    NV18     X      SYS     PXB     32-63           1
 NIC0    PXB     PXB     SYS     SYS      X      SYS
 NIC1    SYS     SYS     PXB     PXB     SYS      X
-"""
-SPEC = """\
-clusterspec: 1
-name: pod
-cluster: {platform: dgx-h100, nodes: 16}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
-layout: {tp: 8}
-acceptance:
-  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
-"""
-LOG = """\
-h1:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>
-all_reduce_perf -b 4G -e 8G -f 2 -g 1
-# Rank 31 Group 0 Pid 1 on h4 device 7 [0x01] NVIDIA H100 80GB HBM3
-#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
-  4294967296    1073741824     float     sum      -1   173400   24.77   47.99      0   173400   24.77   47.99      0
-  8589934592    2147483648     float     sum      -1   346700   24.78   48.00      0   346700   24.78   48.00      0
 """
 
 
@@ -420,38 +274,6 @@ def page() -> str:
             *example({"pod.yaml": SPEC}, ("export", "nccl-env", "pod.yaml")),
             LIMITS,
             *example({"pod.yaml": SPEC}, ("export", "azure-nhc", "pod.yaml")),
-            DIAGNOSE.format(cases=_published_cases()),
-            table(("cause", "meaning"), ((f"`{name}`", meaning) for name, meaning in MEANINGS.items())),
-            *example({"pod.yaml": SPEC, "nccl.log": LOG}, ("diagnose", "pod.yaml", "nccl.log")),
-            ACCEPT,
-            *example({"pod.yaml": SPEC, "nccl.log": LOG}, ("accept", "pod.yaml", "nccl.log")),
+            *exchange_logs.parts(),
         ]
     )
-
-
-def _published_cases() -> int:
-    """The number of published threads among the tests of causes."""
-    text = (Path(__file__).parents[2] / "tests/analysis/test_published_causes.py").read_text("utf-8")
-    return len(re.findall(r"^ +Case\(", text, re.MULTILINE))
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def example(files: dict[str, str], words: Sequence[str]) -> Iterator[str]:
-    """A command and what it prints in a folder with some files."""
-    out = io.StringIO()
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            os.chdir(folder)
-            for name, text in files.items():
-                Path(name).write_text(text, "utf-8")
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-                run([*words, "--color", "never"])
-        finally:
-            os.chdir(before)
-    yield f"```console\n$ clusterspec {' '.join(words)}\n{out.getvalue().rstrip()}\n```\n"
