@@ -63,11 +63,11 @@ def _mean_with(number: int, chance: float) -> float:
     low, high = 0.0, number + 20 + 10 * sqrt(number + 1)
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _at_most(number, middle) > chance else (low, middle)
+        low, high = (middle, high) if _probability_of_at_most(number, middle) > chance else (low, middle)
     return low
 
 
-def _at_most(number: int, mean: float) -> float:
+def _probability_of_at_most(number: int, mean: float) -> float:
     """The probability that a Poisson variable with a mean above 0 is at most ``number``."""
     term = exp(number * log(mean) - mean - lgamma(number + 1))
     total = term
@@ -104,7 +104,7 @@ def failure_rates_of(
     unknown = [part for part in failures if part not in counts]
     notes = tuple(_notes(machine, logs, unknown, len(events) - sum(failures.values()), nodes))
     name = " and ".join(name for name, _ in logs)
-    merged = merged_into(study, _written_rates(rows, name))
+    merged = merged_into(study, _import_result_of_rates(rows, name))
     undecided = tuple((f"{name}:{line}", why) for name, log in logs for line, why in log.undecided)
     kept = tuple(f"{'.'.join(map(str, each.path))}: {stands}" for each, stands in merged.kept)
     moved = _goodput_change(study, merged)
@@ -194,7 +194,7 @@ def _rate_row(part: str, failures: int, parts: int, seconds: float) -> FailureRa
     return FailureRateRow(part, failures, parts, years, failures / years if failures else None, low, high)
 
 
-def _written_rates(rows: Sequence[FailureRateRow], log: str) -> ImportResult:
+def _import_result_of_rates(rows: Sequence[FailureRateRow], log: str) -> ImportResult:
     """The rates of parts that failed; a rate without failures has an upper end alone, and is not written."""
     builder = ImportBuilder("failures", log)
     for row in rows:

@@ -11,7 +11,7 @@ from typing import Any
 from clusterspec import document as documents
 from clusterspec import resources, rules
 from clusterspec.analysis.conditions import METRICS, ConditionFault, parse
-from clusterspec.analysis.sweeps import key_path, located_text, unknown_key
+from clusterspec.analysis.sweeps import key_path, located_text, unknown_key_problem
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import locate
@@ -81,7 +81,7 @@ def _unknown_name_problems(tests: list[dict[str, Any]], folder: Path) -> Iterato
         if not spec.is_file() or not spec.is_relative_to(root):
             yield Problem("wrong-type", ("tests", at, "spec"), f"{one['spec']} is not a file of this project", "")
         for name in one.get("set", {}):
-            if unknown := unknown_key(("tests", at, "set", name), name):
+            if unknown := unknown_key_problem(("tests", at, "set", name), name):
                 yield unknown
         for number, text in enumerate(one["expect"]):
             try:

@@ -115,7 +115,7 @@ def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Sh
 
 def _shared_places(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[Shared]:
     """What the parts of two classes share; the classes are in the order of the machine."""
-    first, second = (_held_by_node(machine, part) for part in (one, other))
+    first, second = (_parts_held_by_node(machine, part) for part in (one, other))
     if SCALE_UP_SWITCH in (one.name, other.name):
         trays, part = (one, other) if one.name == SCALE_UP_SWITCH else (other, one)
         yield from _shared_with_tray(machine, places, trays, part)
@@ -137,9 +137,9 @@ def _shared_places(machine: FailingMachine, places: Places, one: PartClass, othe
     elif one.name in AT_LEAF and other.name in AT_LEAF:
         yield Shared("leaf", sum(places.uplinks[leaf] for leaf in places.leaves), ONE_PLANE)
     elif first and other.name in IN_RACK:
-        yield Shared("rack", places.nodes * first * _held_by_rack(places, other))
+        yield Shared("rack", places.nodes * first * _parts_held_by_rack(places, other))
     elif one.name in IN_RACK and other.name in IN_RACK:
-        yield Shared("rack", places.racks * _held_by_rack(places, one) * _held_by_rack(places, other))
+        yield Shared("rack", places.racks * _parts_held_by_rack(places, one) * _parts_held_by_rack(places, other))
 
 
 def _shared_with_tray(machine: FailingMachine, places: Places, trays: PartClass, other: PartClass) -> Iterator[Shared]:
@@ -148,22 +148,22 @@ def _shared_with_tray(machine: FailingMachine, places: Places, trays: PartClass,
     per_rack = power.nodes_per_rack if power and power.nodes_per_rack else 0
     together = per_rack // domain if per_rack % domain == 0 else 0
     sizes = [min(trays.nodes, places.nodes - first) for first in range(0, places.nodes, trays.nodes)]
-    each, held = trays.used // len(sizes), _held_by_node(machine, other)
+    each, held = trays.used // len(sizes), _parts_held_by_node(machine, other)
     if held:
         yield Shared("scale-up domain", each * places.nodes * held)
     if together and held:
         racks = [sizes[first : first + together] for first in range(0, len(sizes), together)]
         yield Shared("rack", each * held * sum((len(rack) - 1) * sum(rack) for rack in racks))
     elif together and other.name in IN_RACK:
-        yield Shared("rack", trays.used * _held_by_rack(places, other))
+        yield Shared("rack", trays.used * _parts_held_by_rack(places, other))
 
 
-def _held_by_node(machine: FailingMachine, part: PartClass) -> int:
+def _parts_held_by_node(machine: FailingMachine, part: PartClass) -> int:
     """The parts of a class in a node; 0 for others."""
     return part.used // machine.nodes if part.name in IN_NODE else 0
 
 
-def _held_by_rack(places: Places, part: PartClass) -> int:
+def _parts_held_by_rack(places: Places, part: PartClass) -> int:
     return part.used // places.racks if places.racks else 0
 
 

@@ -164,7 +164,7 @@ def options_of_sizes(
     return tuple(zip(*by_job, strict=True))
 
 
-def by_size(chosen: Iterable[Place]) -> list[tuple[Place, ...]]:
+def places_by_size(chosen: Iterable[Place]) -> list[tuple[Place, ...]]:
     """The places with the same jobs and pool, in their order."""
     return [tuple(some) for _, some in groupby(chosen, key=lambda each: (each.jobs, each.pool))]
 

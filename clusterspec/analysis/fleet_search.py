@@ -17,10 +17,10 @@ from clusterspec.analysis.fleet_options import (
     FleetSearchFault,
     Goal,
     Place,
-    by_size,
     misses_target_by_wait,
     options_at,
     options_of_sizes,
+    places_by_size,
     places_of_jobs,
     with_figures,
     with_missed_limit,
@@ -43,9 +43,9 @@ __all__ = [
     "FleetSearchFault",
     "Goal",
     "Place",
-    "by_size",
     "options_at",
     "options_of_sizes",
+    "places_by_size",
     "places_of_jobs",
 ]
 
@@ -104,7 +104,7 @@ class _Table:
         self.options = {place: tuple(with_missed_limit(each, goal) for each in options) for place, options in before}
         self.searched = {place for place, options in self.options.items() if any(each.missed for each in options)}
         pools = self._fleet.pools
-        self.capacity = {name: (pool.nodes or 0) - _taken_by_engines(pool) for name, pool in pools.items()}
+        self.capacity = {name: (pool.nodes or 0) - _nodes_taken_by_engines(pool) for name, pool in pools.items()}
 
     def assignments(self, progress: Callable[[int, int], None]) -> list[Assignment]:
         """The best assignments; every option in them was searched at its lowest value."""
@@ -149,7 +149,7 @@ class _Table:
         list, which is fast to search and usually efficient.
         """
         stated = {(each.jobs, each.pool, each.nodes) for pool in self._fleet.pools.values() for each in pool.sets}
-        groups = by_size(self.places)
+        groups = places_by_size(self.places)
         return [
             place
             for group in groups
@@ -158,7 +158,7 @@ class _Table:
         ]
 
     def _search(self, some: Iterable[Place], progress: Callable[[int, int], None]) -> None:
-        groups = by_size(each for each in dict.fromkeys(some) if each not in self.searched)
+        groups = places_by_size(each for each in dict.fromkeys(some) if each not in self.searched)
         for group, options in zip(groups, self._evaluate(groups), strict=True):
             self.options |= zip(group, map(tuple, options), strict=True)
             self.searched |= set(group)
@@ -255,7 +255,7 @@ def _own_sets(fleet: Fleet) -> Iterator[NodeSet]:
     return (nodes for pool in fleet.pools.values() for nodes in pool.sets if nodes.path is None)
 
 
-def _taken_by_engines(pool: Pool) -> int:
+def _nodes_taken_by_engines(pool: Pool) -> int:
     """Nodes of a pool that engines of jobs of other pools have."""
     return sum(each.nodes or 0 for each in pool.sets if each.path is not None)
 

@@ -184,7 +184,9 @@ def search(
     return replace(
         reported,
         pareto=front_rows(studied, job, space, found, picks),
-        fewer_nodes=study.part("fewer nodes", lambda: _on_fewer_nodes(searched, options, reported, progress), None)
+        fewer_nodes=study.part(
+            "fewer nodes", lambda: _layout_on_fewer_nodes(searched, options, reported, progress), None
+        )
         if found.evaluated == space.size
         else None,
         present=study.part("layout of the spec", lambda: _present_row(study), None) if own else None,
@@ -199,11 +201,11 @@ def best_layout(study: Study, objective: str = "") -> tuple[SearchReport, Layout
     options = SearchOptions(objective=objective, top=1, best_only=True)
     report = search(study, options)
     serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
-    fewer = None if serves else _on_fewer_nodes(with_a_layout(study), options, report)
+    fewer = None if serves else _layout_on_fewer_nodes(with_a_layout(study), options, report)
     return report, fewer or next(iter(report.layouts), None)
 
 
-def _on_fewer_nodes(
+def _layout_on_fewer_nodes(
     study: Study, options: SearchOptions, whole: SearchReport, progress: Progress = lambda done, total: None
 ) -> LayoutRow | None:
     """The best layout on part of the nodes, where its step is shorter than on all of them; else None.

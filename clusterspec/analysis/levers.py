@@ -64,7 +64,7 @@ def _oversubscription(design: Design) -> float | None:
     return fabric.oversubscription[0] if fabric and not fabric.levels and fabric.oversubscription else None
 
 
-def _of_store(name: str) -> Callable[[Design], float | None]:
+def _store_figure(name: str) -> Callable[[Design], float | None]:
     """A figure of the storage system as stated; a rate in B/s per direction, of reading the bandwidth where absent."""
 
     def value(design: Design) -> float | None:
@@ -116,15 +116,15 @@ STORE_RATES = tuple(1e9 * rate for rate in (5, 10, 20, 40, 80, 160, 320, 640, 12
 OF_STORE: Mapping[str, Lever] = {
     lever.name: lever
     for lever in (
-        Lever("storage.bandwidth", (*STORE, "bandwidth"), "B/s", STORE_RATES, 1, _of_store("bandwidth"), _one_way),
-        Lever("storage.read", (*STORE, "read"), "B/s", STORE_RATES, 1, _of_store("read"), _one_way),
+        Lever("storage.bandwidth", (*STORE, "bandwidth"), "B/s", STORE_RATES, 1, _store_figure("bandwidth"), _one_way),
+        Lever("storage.read", (*STORE, "read"), "B/s", STORE_RATES, 1, _store_figure("read"), _one_way),
         Lever(
             "storage.per_client",
             (*STORE, "per_client"),
             "B/s",
             tuple(1e9 * rate for rate in (0.5, 1, 2, 5, 10, 20, 40, 80)),
             1,
-            _of_store("per_client"),
+            _store_figure("per_client"),
             _one_way,
         ),
         Lever(
@@ -133,7 +133,7 @@ OF_STORE: Mapping[str, Lever] = {
             "1",
             tuple(2.0**power for power in range(15)),
             1,
-            _of_store("slots"),
+            _store_figure("slots"),
             int,
             whole=True,
         ),
@@ -143,7 +143,7 @@ OF_STORE: Mapping[str, Lever] = {
             "1",
             tuple(10.0**power for power in range(2, 8)),
             1,
-            _of_store("metadata_rate"),
+            _store_figure("metadata_rate"),
             lambda value: float(f"{value:.6g}"),
         ),
     )
@@ -264,12 +264,12 @@ def lever_of(name: str, design: Design) -> Lever:
     """
     lever, cluster, layout = LEVERS[name], design.cluster, design.layout
     if name == "nodes" and design.workload is not None and design.workload.rl is not None:
-        from clusterspec.analysis.rl_splits import keys_of_nodes, nodes_of_job, rollout_in_proportion
+        from clusterspec.analysis.rl_splits import keys_of_nodes, nodes_of_job, rollout_nodes_in_proportion
 
         return replace(
             lever,
             value=lambda one: float(nodes_of_job(one)),
-            spread=lambda value: keys_of_nodes(design, int(value), rollout_in_proportion(design, int(value))),
+            spread=lambda value: keys_of_nodes(design, int(value), rollout_nodes_in_proportion(design, int(value))),
         )
     if name != "nodes" or cluster is None or layout is None or layout.nodes >= cluster.nodes:
         return lever

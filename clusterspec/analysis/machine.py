@@ -131,9 +131,9 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
     if fabric.tiers == 1 and (rails == 1 or fabric.leaf_switches == 1):
         yield Failure("one switch", 1 / max(1, fabric.leaf_switches), "the bandwidth of every node")
         return
-    lost = 1 / min(rails, out.nics_per_node, _leaves_of_node(cluster, fabric)) / out.planes
+    lost = 1 / min(rails, out.nics_per_node, _leaf_count_of_node(cluster, fabric)) / out.planes
     below = f"the bandwidth of the {_plural_nodes(cluster)} below it"
-    split = _nodes_below(cluster) * fabric.leaf_switches // out.planes // _leaves_of_node(cluster, fabric)
+    split = _nodes_below(cluster) * fabric.leaf_switches // out.planes // _leaf_count_of_node(cluster, fabric)
     shared = ", and a part of that of nodes with links to two leaves" if split < cluster.all_nodes else ""
     yield Failure("one leaf switch", lost, below + shared)
     if fabric.spine_switches > 1:
@@ -144,7 +144,7 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
         yield Failure("one core switch", 1 / fabric.core_switches, "the bandwidth between pods")
 
 
-def _leaves_of_node(cluster: Cluster, fabric: Fabric) -> int:
+def _leaf_count_of_node(cluster: Cluster, fabric: Fabric) -> int:
     """Leaf switches of one plane that one node connects to; several rails may share a leaf."""
     planes = cluster.scale_out.planes if cluster.scale_out else 1
     blocks = -(-cluster.all_nodes // _nodes_below(cluster))

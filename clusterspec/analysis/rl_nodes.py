@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from clusterspec.analysis.rl_splits import (
     Rollouts,
     keys_of_nodes,
-    rollout_in_proportion,
+    rollout_nodes_in_proportion,
     splits_of_nodes,
 )
 from clusterspec.cluster.model import Design
@@ -39,7 +39,7 @@ class Divisions:
             return
         layout: Changes = {}
         best: tuple[RlSplit, ...] = self._splits(self.study.design, nodes)
-        start = best[0].rollout_nodes if best else rollout_in_proportion(self.study.design, nodes)
+        start = best[0].rollout_nodes if best else rollout_nodes_in_proportion(self.study.design, nodes)
         for _ in range(ROUNDS):
             varied = variation.varied_study(self.study, keys_of_nodes(self.study.design, nodes, start))
             found = next(self.best_layouts(varied.design), None)

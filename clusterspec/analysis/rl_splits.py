@@ -49,7 +49,7 @@ def rl_splits(
     else:
         most = (cluster.nodes if nodes is None else nodes) - _nodes_of_models(rl, here=True)
         some = _changes(rl, most, _degrees(design, rl))
-        tried = some if nodes is None else (on_nodes(changes, most) for changes in some)
+        tried = some if nodes is None else (placement_on_nodes(changes, most) for changes in some)
     known = {} if rollouts is None else rollouts
     return _fastest_first(_evaluated_split(design, changes, known, layout) for changes in tried)
 
@@ -97,7 +97,7 @@ def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
     return sum(role.nodes or 0 for role in (rl.own_roles if here else rl.roles_apart))
 
 
-def rollout_in_proportion(design: Design, nodes: int) -> int:
+def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
     """The nodes of rollout of ``nodes`` in all, in the ratio of the design; 0 where it has none of its own."""
     rl = _rl_of(design)
     left = nodes - _nodes_of_models(rl)
@@ -193,7 +193,7 @@ def _changes(rl: Rl, nodes: int, degrees: Iterable[int]) -> Iterator[Changes]:
             yield _placement_changes("split", count, tp, ahead)
 
 
-def on_nodes(changes: Changes, nodes: int) -> Changes:
+def placement_on_nodes(changes: Changes, nodes: int) -> Changes:
     """The keys of a placement whose trainer has what rollout leaves of ``nodes``."""
     own = changes[*RL, "rollout", "nodes"]
     return {**changes, ("layout", "nodes"): nodes - own if isinstance(own, int) else nodes}

@@ -320,7 +320,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
     more = {
         "accelerators": times.accelerators,
         "replicas": design.layout.dp if design.layout else None,
-        "idle": _idle_accelerators(design),
+        "idle": _idle_accelerator_count(design),
         "tokens_per_second_per_user": 1 / times.tpot,
         "concurrency": times.offered,
         "meets_targets": meets_targets(times, design.workload.serving),
@@ -342,7 +342,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
     )
 
 
-def _idle_accelerators(design: Design) -> int:
+def _idle_accelerator_count(design: Design) -> int:
     """Accelerators without an engine on the nodes that a plan uses."""
     cluster, layout = design.cluster, design.layout
     if cluster is None or layout is None:

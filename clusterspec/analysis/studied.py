@@ -261,7 +261,7 @@ class Studied:
         return self._bills[key]
 
     def _has_comparable_bill(self, design: Design) -> bool:
-        """Whether the bill of a variation has all parts of that of the spec; one node needs no fabric."""
+        """Whether the bill of a variation has all parts in the bill of the spec; one node needs no fabric."""
         mine, other = self._bill(self.one.design), self._bill(design)
         left_out = {item.kind for item in other.unpriced} - {item.kind for item in mine.unpriced}
         alone = design.cluster is not None and design.cluster.all_nodes == 1

@@ -105,13 +105,13 @@ def _axis_problems(value: object) -> Iterator[Problem]:
     """Axes that are no key of a spec, or have a value that is not finite."""
     axes = value.get("axes") if isinstance(value, dict) else None
     for name, values in axes.items() if isinstance(axes, dict) else ():
-        if unknown := unknown_key(("axes", name), name):
+        if unknown := unknown_key_problem(("axes", name), name):
             yield unknown
         elif not _is_finite(values):
             yield Problem("wrong-type", ("axes", name), f"{name} has a value that is not finite", "")
 
 
-def unknown_key(place: KeyPath, name: str) -> Problem | None:
+def unknown_key_problem(place: KeyPath, name: str) -> Problem | None:
     """The problem at a place that names a key which the spec does not have; None if it has the key."""
     if conforms.node_at(schema(), key_path(name)):
         return None
@@ -192,7 +192,7 @@ def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow
 
 
 def _changes_of_point(base: Study, axes: Mapping[str, object]) -> Changes:
-    """The values of a point by their paths; on another machine without the prices and the quote of that of the base."""
+    """The values of a point by their paths; on another machine without the prices and the quote of the base."""
     changes: Changes = {tuple(name.split(".")): value for name, value in axes.items()}
     stated = {("cluster", key): value for key, value in section_of_spec(base, "cluster").items()}
     if all(changes[path] == stated.get(path) for path in IDENTITY if path in changes):

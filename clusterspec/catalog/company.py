@@ -42,7 +42,7 @@ def _misplaced_value_problem(document: Document, key: str, expected: str) -> Ite
 
 
 def _unsourced_problems(raw_entry: RawEntry) -> Iterator[Problem]:
-    """The problems of figures without a source of the entry and without a reason for an assumption."""
+    """The problems with figures without a source of the entry and without a reason for an assumption."""
     for fact in (*raw_entry.facts.values(), *raw_entry.achievable.values()):
         if fact.origin is None:
             message = f"{fact.name} has neither a source that this entry lists nor an assumption"
@@ -51,7 +51,7 @@ def _unsourced_problems(raw_entry: RawEntry) -> Iterator[Problem]:
 
 
 def _unlisted_source_problems(value: Any, path: Path, sources: set[str]) -> Iterator[Problem]:
-    """The problems of additional sources that the entry does not list."""
+    """The problems with additional sources that the entry does not list."""
     for key, inner in value.items() if isinstance(value, dict) else ():
         for number, source in enumerate(inner if key == "also" else ()):
             if source not in sources:
@@ -263,7 +263,7 @@ def _entry_faults(own: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[
 
 
 def _unknown_id_problems(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:
-    """The problems of references to unknown ids."""
+    """The problems with references to unknown ids."""
     for name, kind in REFERENCES.get(entry.kind, {}).items():
         fact = entry.facts.get(name)
         value = fact.value if fact else []

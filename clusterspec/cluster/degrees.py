@@ -119,7 +119,7 @@ def resolve_degrees(
         fits = min(fits, max(1, section.dp))
     degrees = Degrees(tp, attention_dp, cp, ep, 1, pp, fits, max(1, section.virtual_stages or 1))
     expert_tp = _expert_tp(section, capabilities, degrees, workload, log)
-    return replace(degrees, expert_tp=expert_tp, redundant_experts=_redundant_experts(workload, ep, log))
+    return replace(degrees, expert_tp=expert_tp, redundant_experts=_redundant_expert_count(workload, ep, log))
 
 
 def _engine_degrees(engines: Engines) -> Degrees:
@@ -181,7 +181,7 @@ def fewest_copies(experts: int, ep: int) -> int:
     return -experts % max(1, ep)
 
 
-def _redundant_experts(workload: Workload | None, ep: int, log: ResolutionLog) -> int:
+def _redundant_expert_count(workload: Workload | None, ep: int, log: ResolutionLog) -> int:
     serving = workload.serving if workload is not None else None
     if workload is None or serving is None or not workload.model.experts:
         return 0

@@ -180,7 +180,7 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
     groups.
     """
     straddling, first = _straddling_groups(group, others, blocks.domain)
-    worst = _worst_group_start(group, others, blocks)
+    worst = _first_rank_of_worst_group(group, others, blocks)
     in_domains, in_nodes = block_spread(worst, group, blocks.domain), block_spread(worst, group, blocks.node)
     return Placement(
         axis=axis,
@@ -194,7 +194,7 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
         nodes=in_nodes.blocks,
         ranks_per_node=in_nodes.fullest,
         least_in_node=in_nodes.smallest_block,
-        accelerators=_packages_in_domain(worst, group, blocks, in_domains.fullest),
+        accelerators=_most_packages_in_domain(worst, group, blocks, in_domains.fullest),
         stride=group[0][1] if group else 1,
         groups_per_node=groups_sharing_a_node(group, others, blocks.node),
         levels=tuple(i for i, level in enumerate(blocks.levels) if _straddling_groups(group, others, level)[0]),
@@ -218,7 +218,7 @@ def _straddling_groups(group: Runs, others: Runs, block: int) -> tuple[int, int 
     return sum(many for _, many in crossing), min((first for first, _ in crossing), default=None)
 
 
-def _worst_group_start(group: Runs, others: Runs, blocks: _Blocks) -> int:
+def _first_rank_of_worst_group(group: Runs, others: Runs, blocks: _Blocks) -> int:
     """First rank of the worst group: the one in the most domains, then in the most nodes."""
     uneven = [block for block in (blocks.node, blocks.domain) if not divides_groups_alike(group, others, block)]
     if not uneven:
@@ -236,7 +236,7 @@ def _block_count(base: int, group: Runs, block: int) -> int:
     return block_spread(base, group, block).blocks
 
 
-def _packages_in_domain(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
+def _most_packages_in_domain(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
     """The maximum number of packages of one group in one domain; ``ranks`` counts the group's members in the fullest
     domain.
     """

@@ -232,7 +232,7 @@ def resolve_layout(
         sequence_parallel=_is_sequence_parallel(section, degrees.tp, log),
         cp_method=_cp_method(section, degrees, log),
         sharding=sharding,
-        shard_group=_shard_group(section, sharding, degrees, cluster, log),
+        shard_group=_shard_group_size(section, sharding, degrees, cluster, log),
         order=_rank_order(section, log),
         schedule=_schedule(section, degrees, serves, log),
         virtual_stages=degrees.virtual_stages,
@@ -326,7 +326,9 @@ def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str
     return log.written_or_assumed(section.cp_method, f"{LAYOUT_KEY}.cp_method", "ring", "usual")
 
 
-def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog) -> int:
+def _shard_group_size(
+    section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog
+) -> int:
     """Number of ranks that share sharded states: those of one hsdp group, else dp × cp; 1 without sharding."""
     replicas = degrees.dp * degrees.cp
     if sharding != "hsdp":

@@ -210,7 +210,7 @@ def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple
     """The numbers that violate a required multiple, with their value and the required divisor."""
     used: frozenset[str] | None = None
     for each in demands.required:
-        value = _quantity(each.quantity, numbers, demands)
+        value = _number_of_design(each.quantity, numbers, demands)
         step = each.number * prod(getattr(numbers, axis) for axis in each.axes)
         if value % step:
             used = layout_uses(numbers, demands) if used is None else used
@@ -218,7 +218,7 @@ def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple
                 yield each, value, step
 
 
-def _quantity(name: str, numbers: LayoutNumbers, demands: Demands) -> int:
+def _number_of_design(name: str, numbers: LayoutNumbers, demands: Demands) -> int:
     """A number of a design; 0, which every number divides, where the design lacks it."""
     model = demands.model
     if name == "tp":

@@ -156,14 +156,14 @@ def count_modules(
         return _Ends(links if optical else 0, switches, per_cage or float(links_per_cable.get(level, 1)))
 
     endpoints = cluster.all_nodes * fabric.nics_per_node + fabric.extra_endpoints
-    leaf = _tier_modules(
+    leaf = _tier_module_count(
         level_ends("node_leaf", endpoints, count.leaves), level_ends("leaf_spine", count.leaf_spine, count.leaves)
     )
-    spine = _tier_modules(
+    spine = _tier_module_count(
         level_ends("leaf_spine", count.leaf_spine, count.spines),
         level_ends("spine_core", count.spine_core, count.spines),
     )
-    core = _tier_modules(level_ends("spine_core", count.spine_core, count.cores))
+    core = _tier_module_count(level_ends("spine_core", count.spine_core, count.cores))
     fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
     node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric)
     leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
@@ -185,7 +185,7 @@ class _Ends:
     per_module: float
 
 
-def _tier_modules(*ends: _Ends) -> int:
+def _tier_module_count(*ends: _Ends) -> int:
     """Modules of one tier of a plane; links spread over its switches as evenly as possible.
 
     Down and up links may share a cage where the cages of the switch are known.
@@ -194,7 +194,7 @@ def _tier_modules(*ends: _Ends) -> int:
     if not switches:
         return 0
     if len({end.per_module for end in ends}) > 1:
-        return sum(_tier_modules(end) for end in ends)
+        return sum(_tier_module_count(end) for end in ends)
     links, per_module = sum(end.links for end in ends), ends[0].per_module
     each, fuller = divmod(links, switches)
     return fuller * -int(-(each + 1) // per_module) + (switches - fuller) * -int(-each // per_module)

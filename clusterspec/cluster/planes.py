@@ -151,14 +151,14 @@ def count_plane(cluster: Cluster, ports: int, ordered: OrderedParts) -> SwitchCo
     fabric = cluster.scale_out
     assert fabric is not None
     demand = replace(_plane_demand(cluster, fabric, ports), ordered=ordered)
-    if fabric.topology == "rail-only" and _tiers_of_demand(demand) > 1:
+    if fabric.topology == "rail-only" and _tier_count_of_demand(demand) > 1:
         return _count_of_rails(demand)
     return _demand_count(demand)
 
 
 def _demand_count(demand: _Demand) -> SwitchCount:
     """The count of one plane, or of one rail of it."""
-    tiers = _tiers_of_demand(demand)
+    tiers = _tier_count_of_demand(demand)
     if tiers == 1:
         return _single_tier_count(demand)
     ports = demand.ports
@@ -231,10 +231,10 @@ def tier_count(cluster: Cluster) -> int | None:
     fabric = cluster.scale_out
     if fabric is None or fabric.levels or not fabric.switch_ports:
         return fabric.tiers if fabric is not None and not fabric.levels else None
-    return _tiers_of_demand(_plane_demand(cluster, fabric, fabric.switch_ports))
+    return _tier_count_of_demand(_plane_demand(cluster, fabric, fabric.switch_ports))
 
 
-def _tiers_of_demand(demand: _Demand) -> int:
+def _tier_count_of_demand(demand: _Demand) -> int:
     """Tiers of a plane: one if the endpoints fit one switch and the spec states neither more tiers nor ratios; n ratios
     need n + 1 tiers.
     """

@@ -217,7 +217,8 @@ def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
         count, stride = group[0]
         starts = _candidate_nodes(count * stride, node, total)
         return max(
-            _groups_leaving_node(start, min(node, total - first), count * stride, stride) for first, start in starts
+            _count_of_groups_leaving_node(start, min(node, total - first), count * stride, stride)
+            for first, start in starts
         )
     return _most_enumerated_groups(group, others, node)
 
@@ -238,17 +239,17 @@ def _candidate_nodes(turn: int, node: int, total: int) -> Iterator[tuple[int, in
             yield index * node, rest
 
 
-def _groups_leaving_node(start: int, length: int, turn: int, stride: int) -> int:
+def _count_of_groups_leaving_node(start: int, length: int, turn: int, stride: int) -> int:
     """Groups on a node of ``length`` ranks that leave it.
 
     One turn of ``stride × count`` ranks has ``stride`` groups; a node has the end of one turn, whole turns (whose
     groups do not leave it) and the start of another.
     """
     head = min(length, turn - start)
-    return _split_groups(head, turn, stride) + _split_groups((length - head) % turn, turn, stride)
+    return _split_group_count(head, turn, stride) + _split_group_count((length - head) % turn, turn, stride)
 
 
-def _split_groups(inside: int, turn: int, stride: int) -> int:
+def _split_group_count(inside: int, turn: int, stride: int) -> int:
     """Number of groups of one turn with members on both sides, if ``inside`` of the turn's ranks are on one side.
 
     Each group is on at least one side; the groups on both are therefore the sum of the two sides' groups less all

@@ -205,7 +205,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
         scale_out=scale_out,
         platform=platform,
         pcie_host=host,
-        pcie_nic=_pcie_nic(section, pcie, platform, scale_out),
+        pcie_nic=_pcie_generation_of_nics(section, pcie, platform, scale_out),
         host_memory=written_figure(section.host_memory, "cluster.host_memory") if section.host_memory else None,
         node_power=_node_power(section.power, parts),
         accelerator_cap=_accelerator_cap(section.power, accelerator),
@@ -228,7 +228,9 @@ def _network_switches(networks: NetworksSpec | None, lookup: Lookup) -> Iterator
             yield name, switch
 
 
-def _pcie_nic(section: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:
+def _pcie_generation_of_nics(
+    section: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None
+) -> int | None:
     """PCIe generation of the NIC slots: as written, else the platform's, else the generation that the named NIC
     requires.
     """

@@ -62,7 +62,7 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
         axis_bandwidth=_axis_bandwidths(sources, shape),
         oversubscription=_oversubscription_ratio(section.oversubscription),
         in_network_reduction=_has_in_network_reduction(sources, domain),
-        switches=_switch_trays(sources, domain),
+        switches=_switch_tray_count(sources, domain),
         switch_loss=section.switch_loss or (parts.platform.switch_loss if parts.platform else None) or "",
     )
 
@@ -195,7 +195,7 @@ def _oversubscription_ratio(section: Quantity | None) -> float:
     return section.value if section is not None and section.value > 0 else 1.0
 
 
-def _switch_trays(sources: _DomainSources, domain: int) -> int | None:
+def _switch_tray_count(sources: _DomainSources, domain: int) -> int | None:
     """The switch trays of a domain that is larger than a node; those inside a node are parts of it."""
     platform = sources.parts.platform
     if sources.topology != "switched" or domain <= sources.parts.per_node:

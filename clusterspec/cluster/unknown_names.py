@@ -24,7 +24,7 @@ LISTED = 12
 
 
 def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "") -> Problem:
-    """The problem of a name without an entry: a family of entries, or a name similar to others.
+    """The problem with a name without an entry: a family of entries, or a name similar to others.
 
     ``usual`` is the entry that other parts of the design suggest; the help lists it first.
     """
@@ -59,7 +59,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
 
 
 def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
-    """The problem of a platform that is a server of another maker, whose boards have entries; None for other names."""
+    """The problem with a platform that names a server of another maker, whose boards have entries; None for others."""
     from clusterspec.catalog.product_names import boards_of_server  # only for names that are no ids
 
     held = boards_of_server(name, catalog)
@@ -142,7 +142,7 @@ def _clearly_meant_id(name: str, near: tuple[str, ...]) -> str:
 
 
 def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
-    """The problem of an unknown framework name. The fix is a framework with this name as a synonym, or with a similar
+    """The problem with an unknown framework name. The fix is a framework with this name as a synonym, or with a similar
     name.
     """
     path = (SOFTWARE_KEY, "framework")
@@ -171,7 +171,7 @@ def _meant_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
 
 
 def unknown_software_problem(software: str, lookup: Lookup) -> Problem:
-    """The problem of a release of no framework of the format; the fix keeps the release."""
+    """The problem with a release of no framework of the format; the fix keeps the release."""
     name, _, release = software.partition(" ")
     meant, underneath = _meant_frameworks(name, lookup)
     choices = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]

@@ -239,7 +239,7 @@ def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
 
 
 def _weight_precisions(section: WorkloadSpec, loaded: Model | None, log: ResolutionLog) -> tuple[str, str]:
-    """The precision of weights and of those of experts: as written, as in the checkpoint of ``loaded``, else bf16."""
+    """The precisions of weights and of expert weights: as written, as in the checkpoint of ``loaded``, else bf16."""
     kept = loaded.checkpoint_precision if loaded else None
     why = f"as in the checkpoint of {loaded.name}" if loaded else "usual"
     written = section.parameter_precision, section.expert_parameter_precision

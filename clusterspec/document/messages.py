@@ -217,7 +217,7 @@ def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str
     accelerator of `cluster`. A mapping where a scalar belongs (`nics: {per_node: 8}`) is another form of the same, and
     so is any value of a key that a mapping inside this one has.
     """
-    homes = sorted(conforms.mappings_with_key(fault.schema, key), key=lambda home: -_common_keys(home, fault.path))
+    homes = sorted(conforms.mappings_with_key(fault.schema, key), key=lambda home: -_common_key_count(home, fault.path))
     found = [home for home in homes if _has_type(value, conforms.node_at(fault.schema, (*home, key)), fault.schema)]
     found = found or [home for home in homes if isinstance(value, dict) or home[: len(fault.path)] == fault.path != ()]
     return [f"`{dotted_path(home)}`" if home else "the top level" for home in found[:2]]
@@ -228,7 +228,7 @@ def _is_below(homes: list[Path], path: Path) -> bool:
     return any(home[: len(path)] == path for home in homes)
 
 
-def _common_keys(one: Path, other: Path) -> int:
+def _common_key_count(one: Path, other: Path) -> int:
     """The number of keys with which both paths begin."""
     return next(
         (at for at, (here, there) in enumerate(zip(one, other, strict=False)) if here != there),

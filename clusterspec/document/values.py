@@ -99,7 +99,7 @@ def value_of_lines(text: str) -> Any:
             opened.append((column, [] if item else {}))
             _add_value(into, key, opened[-1][1])
         into = _collection_of_line(opened, column, item)
-        at = _next_word(line, column + 1) if item else column
+        at = _offset_of_next_word(line, column + 1) if item else column
         match = KEY.match(line, at)
         if item and match is None:
             waiting = False
@@ -111,7 +111,7 @@ def value_of_lines(text: str) -> Any:
             into = opened[-1][1]
         if match is None or match[0] in into:
             raise NotPlainError
-        key, at = match[0], _next_word(line, match.end() + 1)
+        key, at = match[0], _offset_of_next_word(line, match.end() + 1)
         waiting = at == len(line) or line[at] == "#"
         if not waiting:
             into[key] = _value_of_line(line, at)
@@ -139,7 +139,7 @@ def _collection_of_line(opened: list[tuple[int, Any]], column: int, item: bool) 
     return opened[-1][1]
 
 
-def _next_word(line: str, at: int) -> int:
+def _offset_of_next_word(line: str, at: int) -> int:
     """The offset of the next character that is no space."""
     while line.startswith(" ", at):
         at += 1
@@ -199,21 +199,21 @@ def _flow_collection(line: str, at: int, depth: int) -> tuple[Any, int]:
     """The value of a flow collection on one line, and its end."""
     end = "}" if line[at] == "{" else "]"
     found: Any = {} if end == "}" else []
-    at = _next_word(line, at + 1)
+    at = _offset_of_next_word(line, at + 1)
     while not line.startswith(end, at):
         if found:
             if not line.startswith(",", at):
                 raise NotPlainError
-            at = _next_word(line, at + 1)
+            at = _offset_of_next_word(line, at + 1)
         key = ""
         if end == "}":
             match = KEY.match(line, at)
             if match is None or match[0] in found:
                 raise NotPlainError
-            key, at = match[0], _next_word(line, match.end() + 1)
+            key, at = match[0], _offset_of_next_word(line, match.end() + 1)
         value, at = _flow_value(line, at, depth + 1)
         _add_value(found, key, value)
-        at = _next_word(line, at)
+        at = _offset_of_next_word(line, at)
     return found, at + 1
 
 

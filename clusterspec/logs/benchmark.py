@@ -80,7 +80,7 @@ def adapter_count(evidence: tuple[Evidence, ...]) -> int | None:
     >>> adapter_count((Evidence("hcas", "[0]={[0] mlx5_7:1/RoCE, [1] mlx5_6:1/RoCE} ; OOB eth0:10.0.0.1<0>", 3),))
     2
     """
-    return _listed_devices(evidence, "hcas")
+    return _listed_device_count(evidence, "hcas")
 
 
 def interface_count(evidence: tuple[Evidence, ...]) -> int | None:
@@ -89,10 +89,10 @@ def interface_count(evidence: tuple[Evidence, ...]) -> int | None:
     >>> interface_count((Evidence("socket", "[0]eth0:10.0.0.1<0> [1]eth1:10.0.1.1<0>", 3),))
     2
     """
-    return _listed_devices(evidence, "socket") or None
+    return _listed_device_count(evidence, "socket") or None
 
 
-def _listed_devices(evidence: tuple[Evidence, ...], name: str) -> int | None:
+def _listed_device_count(evidence: tuple[Evidence, ...], name: str) -> int | None:
     """The most devices, numbered in brackets, that a line of this name lists."""
     counts = [len(re.findall(r"\[[0-9]+\](?!=)", each.text.split("OOB")[0])) for each in evidence if each.name == name]
     return max(counts, default=None)

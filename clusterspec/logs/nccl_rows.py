@@ -116,7 +116,7 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
     device, buses = _device_and_buses(head)
     tests = _named_tests(head) or _named_tests(text)
     failed = max((int(count) for count in _OUT_OF_BOUNDS.findall(text)), default=0)
-    wrong = max(sum(_wrong_values(line) for line in lines), failed)
+    wrong = max(sum(_wrong_value_count(line) for line in lines), failed)
     jobs = separate_jobs(head)
     return NcclLog(
         lines, tests, _table_columns(text), ranks, nodes if jobs == 1 else 1, wrong, device, buses, jobs=jobs
@@ -209,7 +209,7 @@ def _check_consistency(line: LogRow) -> None:
         raise NotALogError(f"{ratio}, but algbw is {line.algbw / 1e9:g}", line.number)
 
 
-def _wrong_values(line: LogRow) -> int:
+def _wrong_value_count(line: LogRow) -> int:
     """The number of wrong values of a row; 0 if results were not checked (``N/A``)."""
     return sum(int(token) for token in line.wrong if token.isdecimal() and len(token) < 16)
 

@@ -34,10 +34,10 @@ def required_words(pattern: re.Pattern[str]) -> Words:
         parsed = import_module("re._parser").parse(pattern.pattern, pattern.flags)
     except (ImportError, AttributeError):  # another release of Python: every line is searched
         return UNKNOWN
-    return _of_sequence(parsed)
+    return _words_of_sequence(parsed)
 
 
-def _of_sequence(parts: Iterable[Any]) -> Words:
+def _words_of_sequence(parts: Iterable[Any]) -> Words:
     """The words of parts that follow one another: those of the part whose words are longest."""
     return max(_candidates(parts), key=_selectivity, default=UNKNOWN)
 
@@ -56,7 +56,7 @@ def _candidates(parts: Iterable[Any]) -> Iterator[Words]:
             continue
         yield _as_words("".join(run))
         run = []
-        yield _of_part(str(kind), value)
+        yield _words_of_part(str(kind), value)
     yield _as_words("".join(run))
 
 
@@ -64,16 +64,16 @@ def _as_words(word: str) -> Words:
     return frozenset({word}) if len(word) >= SHORTEST else UNKNOWN
 
 
-def _of_part(kind: str, value: Any) -> Words:
+def _words_of_part(kind: str, value: Any) -> Words:
     """The words of a group, of a repetition that occurs, or of alternatives that all have some."""
     if kind == "SUBPATTERN":
         _, flags, _, parts = value
-        return UNKNOWN if flags & re.IGNORECASE else _of_sequence(parts)
+        return UNKNOWN if flags & re.IGNORECASE else _words_of_sequence(parts)
     if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
         least, _, parts = value
-        return _of_sequence(parts) if least > 0 else UNKNOWN
+        return _words_of_sequence(parts) if least > 0 else UNKNOWN
     if kind == "BRANCH":
-        branches = [_of_sequence(parts) for parts in value[1]]
+        branches = [_words_of_sequence(parts) for parts in value[1]]
         every = frozenset().union(*branches)
         return every if all(branches) and len(every) <= MOST else UNKNOWN
     return UNKNOWN

@@ -27,7 +27,7 @@ _NAMES = {
     "sendrecv": "send-recv",
 }
 _HALVED = {"all-gather", "reduce-scatter", "all-to-all"}
-"""Collectives whose ratio of bus to algorithm bandwidth is half of that of an all-reduce."""
+"""Collectives whose ratio of bus to algorithm bandwidth is half the ratio of an all-reduce."""
 
 
 def _collective_name(text: object) -> str | None:

@@ -75,7 +75,7 @@ def _phase(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric | None,
         cables=sum(parts_needed(shares[level], fabric.links_per_cable[level]) for level in LEVELS),
         free_leaf_ports=max(0, leaves * fabric.down_ports - shares["node_leaf"]),
         reserved_ports=max(0, later) + fabric.links["spine_core"] - shares["spine_core"],
-        moved_cables=_moved_cables(cluster, written, fabric, nodes, leaves),
+        moved_cables=_moved_cable_count(cluster, written, fabric, nodes, leaves),
     )
     return _with_power(phase, cluster, written, fabric, standing)
 
@@ -104,7 +104,7 @@ def _links_of_nodes(cluster: Cluster, fabric: Fabric, nodes: int) -> int:
     return (nodes * cluster.scale_out.nics_per_node + cluster.scale_out.extra_endpoints) * fabric.planes
 
 
-def _moved_cables(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric, nodes: int, leaves: int) -> int:
+def _moved_cable_count(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric, nodes: int, leaves: int) -> int:
     """Cables that move later if a phase is built for its own size.
 
     Of a single tier, the nodes on the ports that become uplinks; of two or more, the uplinks that a spine keeps only in

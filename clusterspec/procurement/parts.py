@@ -114,7 +114,7 @@ def cost_per_second(total: float, term: float, utilization: float, used: float, 
 
 @formula("total / term / accelerators * accelerator_hours")
 def cost_of_accelerator_hours(total: float, term: float, accelerators: float, accelerator_hours: float) -> float:
-    """The cost of accelerator-hours as a part of those of the term, used or not; ``term`` is in hours.
+    """The cost of accelerator-hours: their share of the cost of all hours, used or not; ``term`` is in hours.
 
     Source: arithmetic.
 

@@ -76,7 +76,7 @@ def _table_problems(text: ProseText) -> Iterator[TextProblem]:
 
 
 def _text_problems(text: ProseText) -> Iterator[TextProblem]:
-    yield from tier_comparison.adjacent_figures(text)
+    yield from tier_comparison.figures_of_unlike_directions(text)
     yield from collectives.unnamed_metrics(text)
     for line in text.lines:
         yield from counts.ambiguous_rates(line)

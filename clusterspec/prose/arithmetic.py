@@ -277,12 +277,12 @@ def _equation_problems(sentence: Sentence) -> Iterator[TextProblem]:
         if equation.parts == 1 and not any(dimensions):
             continue
         if dimensions == equation.right.dimensions:
-            yield from _compare_sides(sentence, equation, token)
+            yield from _side_mismatches(sentence, equation, token)
         elif not any(dimensions):
-            yield from _compare_digits(sentence, equation, token)
+            yield from _digit_mismatches(sentence, equation, token)
 
 
-def _compare_sides(sentence: Sentence, equation: Equation, token: Token) -> Iterator[TextProblem]:
+def _side_mismatches(sentence: Sentence, equation: Equation, token: Token) -> Iterator[TextProblem]:
     """The mismatch of two sides of equal dimensions that neither rounding nor a count of directions explains."""
     left, right = equation.left[0].number, equation.right.number
     counted = not token.unit and left < MAX_EXACT_COUNT and not left % 1  # a product of counts is not rounded
@@ -337,7 +337,7 @@ def _agrees_with_written(worked: float, written: float, step: float, rough: bool
     return any(abs(each * step - written) < step / 100 for each in (round(whole), floor(whole + 1e-9)))
 
 
-def _compare_digits(sentence: Sentence, equation: Equation, token: Token) -> Iterator[TextProblem]:
+def _digit_mismatches(sentence: Sentence, equation: Equation, token: Token) -> Iterator[TextProblem]:
     """The mismatch of bare numbers on the left and a unit on the right: digits must agree, whatever the prefix."""
     scale = token.value / _number_as_written(token)
     left, right = equation.left[0].number, equation.right.number / scale if scale else 0.0

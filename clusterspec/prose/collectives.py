@@ -134,14 +134,14 @@ def wrong_bisections(sentence: Sentence, text: ProseText) -> Iterator[TextProble
     """Bisection figures that are injection bandwidth, per accelerator or summed over all."""
     for phrase in sentence.phrases:
         if phrase.meaning is Hint.BISECTION:
-            yield from _summed_injection(sentence, phrase)
+            yield from _summed_injection_problems(sentence, phrase)
             for at in sentence.quantities:
                 token = sentence.words[at]
                 if token.unit == "B/s" and not token.ranged and _is_bisection(sentence, phrase, at):
                     yield from _bisection_problems(sentence, at, text)
 
 
-def _summed_injection(sentence: Sentence, phrase: PhraseMatch) -> Iterator[TextProblem]:
+def _summed_injection_problems(sentence: Sentence, phrase: PhraseMatch) -> Iterator[TextProblem]:
     """`bisection bandwidth: 64 nodes × 3.2 Tb/s = 204.8 Tb/s`: the sum of all injection bandwidth, not halved."""
     for equation in equations(sentence.words, ()):
         token = sentence.words[equation.result]
@@ -193,7 +193,7 @@ def _bisection_problems(sentence: Sentence, at: int, text: ProseText) -> Iterato
                 message = f"{token.written} is {count.value:.0f} times {one.written}: the total injection bandwidth, twice the bisection"
                 yield TextProblem("injection-called-bisection", token, message, f"write {half}, in the same direction")
                 return
-    yield from _bisection_of_platform(sentence, token, text)
+    yield from _platform_bisection_problems(sentence, token, text)
 
 
 def _is_injection(value: float, text: ProseText) -> bool:
@@ -208,7 +208,7 @@ def _is_injection(value: float, text: ProseText) -> bool:
     )
 
 
-def _bisection_of_platform(sentence: Sentence, token: Token, text: ProseText) -> Iterator[TextProblem]:
+def _platform_bisection_problems(sentence: Sentence, token: Token, text: ProseText) -> Iterator[TextProblem]:
     """The sum over all accelerators of a node, called its bisection."""
     for named in sentence.named:
         facts = text.known.figures_of(named.subject) if named.subject.kind == "platform" else ()

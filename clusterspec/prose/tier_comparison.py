@@ -168,7 +168,7 @@ def _facts_as_tiers(channel: Channel, facts: Sequence[KnownFigure]) -> Iterator[
             yield TierRate(channel, fact.value, fact.owner)
 
 
-def adjacent_figures(text: ProseText) -> Iterator[TextProblem]:
+def figures_of_unlike_directions(text: ProseText) -> Iterator[TextProblem]:
     """Two adjacent figures, only one of which sums both directions: `50 GB/s instead of 900 GB/s`."""
     last: tuple[Sentence, Claim, DirectionCount] | None = None
     for sentence in text.sentences:

@@ -34,7 +34,7 @@ class SizedCollective:
     """A collective on ``ranks`` of ``nodes``, by size in bytes: its seconds and its bus bandwidth in B/s.
 
     ``curve`` has the size and the bus bandwidth at more sizes, and ``half_size`` is the size from which the bus
-    bandwidth is at least half of that of the largest message.
+    bandwidth is at least half the bandwidth of the largest message.
     """
 
     collective: str

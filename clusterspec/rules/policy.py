@@ -251,7 +251,7 @@ def _signed_value(node: Any, figures: Mapping[str, Any]) -> Any:
     )
 
 
-def _arithmetic(node: Any, figures: Mapping[str, Any]) -> Any:
+def _arithmetic_value(node: Any, figures: Mapping[str, Any]) -> Any:
     return _OPERATORS[type(node.op)](
         _operand(_node_value(node.left, figures)), _operand(_node_value(node.right, figures))
     )
@@ -320,7 +320,7 @@ _VALUES: dict[type, Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.Tuple: lambda node, figures: [_node_value(item, figures) for item in node.elts],
     ast.BoolOp: _boolean_value,
     ast.UnaryOp: _signed_value,
-    ast.BinOp: _arithmetic,
+    ast.BinOp: _arithmetic_value,
     ast.Call: lambda node, figures: _FUNCTIONS[node.func.id](*(_node_value(item, figures) for item in node.args)),
     ast.Compare: _comparison_value,
 }

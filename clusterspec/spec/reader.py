@@ -51,7 +51,7 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
 
 
 def list_problem(path: Path, items: tuple[Any, ...], beside: Any = None) -> Problem | None:
-    """The problem of a list whose items are individually valid, or None; ``beside`` is the mapping that contains the
+    """The problem with a list whose items are individually valid, or None; ``beside`` is the mapping that contains the
     list.
     """
     if path[-2:] == ("layout", "order"):
@@ -132,7 +132,7 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
 
 
 def _foreign_file_problem(what: str) -> Problem:
-    """The problem of a file of another program."""
+    """The problem with a file of another program."""
     message = f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
     return Problem("unsupported-spec-version", (), message, "leave it out; of a folder only specs are checked")
 
@@ -286,7 +286,7 @@ class _SpecReader:
 
 
 def _unreadable_quantity_problem(fault: UnitFault, path: Path, value: Any, words: list[str]) -> Problem:
-    """The problem of an unreadable quantity of a key that also accepts keywords."""
+    """The problem with an unreadable quantity of a key that also accepts keywords."""
     meant = nearest_words(str(value), words)
     if not meant:
         advice = f"write {alternatives_text(words)}, or a quantity: {fault.help}" if words else fault.help

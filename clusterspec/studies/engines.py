@@ -63,8 +63,8 @@ SPREAD = "tp-crosses-scale-up-domain"
 
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
-    """The problems of engines that the layout does not describe: those that generate samples in reinforcement learning,
-    and prefill engines of a serving plan with separate engines. None where the machine is unknown.
+    """The problems with engines that the layout does not describe: those that generate samples in reinforcement
+    learning, and prefill engines of a serving plan with separate engines. None where the machine is unknown.
     """
     workload = design.workload
     if workload is None or design.cluster is None or design.catalog is None:
@@ -75,25 +75,25 @@ def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
 
 
 def _prefill_problems(design: Design, facts: rules.Facts) -> Iterator[Problem]:
-    """The problems of the degrees of engines for prefill."""
+    """The problems with the degrees of engines for prefill."""
     engines = prefill_design(design)
     if engines is None:
         return
     for problem in rules.run_rules(facts.engine_facts(engines, lambda: None), DEGREE_RULES):
-        found = _at_side(problem, design, "prefill")
+        found = _problem_at_side(problem, design, "prefill")
         if found is not None:
             yield replace(found, message=f"engines for prefill: {found.message}", fix=None)
 
 
-def at_decode_engines(design: Design, problem: Problem) -> Problem:
+def problem_at_decode_engines(design: Design, problem: Problem) -> Problem:
     """A problem at the keys of the engines for decode, where these are the layout and `layout` states no degree."""
     if design.layout is None or not design.layout.separate_engines:
         return problem
-    return _at_side(problem, design, "decode") or problem
+    return _problem_at_side(problem, design, "decode") or problem
 
 
-def _at_side(problem: Problem, design: Design, side: str) -> Problem | None:
-    """The problem of a degree in the layout at the key of one kind of engines; None for another problem."""
+def _problem_at_side(problem: Problem, design: Design, side: str) -> Problem | None:
+    """The problem with a degree in the layout at the key of one kind of engines; None for another problem."""
     key = problem.path[1] if len(problem.path) == 2 and problem.path[0] == "layout" else None
     if key not in DEGREES:
         return None
@@ -105,7 +105,7 @@ def _at_side(problem: Problem, design: Design, side: str) -> Problem | None:
 
 
 def _rollout_problems(design: Design, facts: rules.Facts) -> list[Problem]:
-    """The problems of the engines that generate samples, at the keys of `workload.rl.rollout`."""
+    """The problems with the engines that generate samples, at the keys of `workload.rl.rollout`."""
     from clusterspec.cost.estimate import legal_estimate
     from clusterspec.cost.reinforcement.rollout import rollout_design
     from clusterspec.cost.reinforcement.times import engine_nodes

@@ -193,7 +193,7 @@ def _nodes_of_engines(job: str, role: str, sets: Iterable[NodeSet]) -> int | Non
 
 
 def _size_problems(document: Document) -> Iterator[Problem]:
-    """The problems of a fleet without pools or jobs, or with more than are resolved."""
+    """The problems with a fleet without pools or jobs, or with more than are resolved."""
     for key in ("pools", "jobs"):
         section = document.value.get(key)
         if section == {}:
@@ -204,7 +204,7 @@ def _size_problems(document: Document) -> Iterator[Problem]:
 
 
 def _step_problems(document: Document) -> Iterator[Problem]:
-    """The problem of measured steps in a fleet of several jobs, because the fleet does not say which job each belongs
+    """The problem with measured steps in a fleet of several jobs, because the fleet does not say which job each belongs
     to.
     """
     jobs = mapping_at(document.value, ("jobs",))

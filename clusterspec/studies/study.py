@@ -230,19 +230,19 @@ class Study:
         further, more = rules.problems_and_faults(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
         own, others = rules.problems_and_faults(self._company_problems)
         engines, failed = rules.problems_and_faults(lambda: self._engine_problems(facts))
-        found = self._at_engines(found)
+        found = self._problems_at_engines(found)
         return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *others]), None)
 
-    def _at_engines(self, problems: list[Problem]) -> list[Problem]:
+    def _problems_at_engines(self, problems: list[Problem]) -> list[Problem]:
         """Problems of a layout at the keys of the engines that are the layout."""
         if self.design.layout is None or not self.design.layout.separate_engines:
             return problems
-        from clusterspec.studies.engines import at_decode_engines
+        from clusterspec.studies.engines import problem_at_decode_engines
 
-        return [at_decode_engines(self.design, each) for each in problems]
+        return [problem_at_decode_engines(self.design, each) for each in problems]
 
     def _engine_problems(self, facts: rules.Facts) -> list[Problem]:
-        """The problems of engines that the layout does not describe: of rollout, or for prefill."""
+        """The problems with engines that the layout does not describe: of rollout, or for prefill."""
         workload = self.design.workload
         if workload is None or (workload.rl is None and (workload.serving is None or workload.serving.prefill is None)):
             return []

@@ -17,11 +17,11 @@ from clusterspec.analysis.fleet_options import without_search
 from clusterspec.analysis.fleet_search import (
     Goal,
     Place,
-    by_size,
     fleet_search,
     objective_of,
     options_at,
     options_of_sizes,
+    places_by_size,
     places_of_jobs,
 )
 from clusterspec.analysis.fleets import fleet_report
@@ -91,7 +91,7 @@ jobs:
 
 def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
     one = study(FLEET)
-    some = [(group, options_of_sizes(one, Goal(), group)) for group in by_size(places_of_jobs(one, Goal()))]
+    some = [(group, options_of_sizes(one, Goal(), group)) for group in places_by_size(places_of_jobs(one, Goal()))]
     rows = {place: options for group, found in some for place, options in zip(group, found, strict=True)}
 
     def known(groups: Sequence[Sequence[Place]]) -> list[list[Sequence[JobOption]]]:

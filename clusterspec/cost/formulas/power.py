@@ -226,7 +226,7 @@ def feeds_capacity(watts: float, feeds: float, spare: float) -> float:
 def heat_to_liquid(watts: float, share: float, switches: float, switch_share: float) -> float:
     """The heat of nodes and switches that a coolant loop carries away, in watts.
 
-    The coolant removes ``share`` of the power of the nodes (``watts``) and ``switch_share`` of that of the switches.
+    The coolant removes ``share`` of the power of the nodes (``watts``) and ``switch_share`` of the switches' power.
 
     >>> heat_to_liquid(100_000.0, 0.85, 10_000.0, 0.0)
     85000.0

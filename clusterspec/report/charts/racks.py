@@ -83,7 +83,7 @@ def rack_chart(racks: DrawnRacks, alt: str) -> str:
 def _switch_racks(
     switches: DrawnSwitches, held: Sequence[int], across: tuple[float, float, float], down: tuple[float, float]
 ) -> list[str]:
-    """The racks of switches, right of those of nodes; ``across`` are their start, their width and a rack unit."""
+    """The racks of switches, right of the racks of nodes; ``across`` has their start, their width and a rack unit."""
     (start, wide, unit), (tall, top) = across, down
     centers, _ = box_centers(len(held), MOST_SWITCH_RACKS, start, svg.WIDTH)
     counts = held if len(held) <= MOST_SWITCH_RACKS else [held[0], None, held[-1]]

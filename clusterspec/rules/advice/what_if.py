@@ -54,12 +54,12 @@ class Alternative:
 
     @property
     def fits(self) -> bool:
-        """Whether the layout can run, and its predicted memory is known and at most `FULLEST` of that of the device."""
+        """Whether the layout can run, and its predicted memory is known and takes at most the share `FULLEST` of the device."""
         return fits_with_reserve(self.plan)
 
 
 def fits_with_reserve(plan: Plan) -> bool:
-    """Whether a layout can run, and its predicted memory is known and at most `FULLEST` of that of the device."""
+    """Whether a layout can run, and its predicted memory is known and takes at most the share `FULLEST` of the device."""
     stored = plan.stored
     if stored is None or plan.refused:
         return False

@@ -101,7 +101,7 @@ def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
 
 
 def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
-    """The problem of a library without an entry."""
+    """The problem with a library without an entry."""
     near = catalog.nearest("library", text.partition(" ")[0])
     help_ = f"name one of the catalog, such as {both(list(near))}" if near else "name a library of the catalog"
     message = f"the catalog has no library of `{text}`: its release is not compared with the accelerator"
@@ -118,7 +118,7 @@ def _toolkits(written: ClusterSpec) -> frozenset[str]:
 def _unsupported_use_problems(
     at: str, entry: Framework, release: str, used: frozenset[str], accelerator: str
 ) -> Iterator[Problem]:
-    """The problems of a release that does not support the design."""
+    """The problems with a release that does not support the design."""
     for each in capabilities(entry, release, 0).refused:
         if each.combination.applies(used):
             found = refusal(f"{entry.name} {release}", each, used, accelerator)

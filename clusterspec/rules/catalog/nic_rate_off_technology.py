@@ -95,7 +95,7 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_
 
 
 def _above_nic_problem(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
-    """The problem of a stated rate above that of the stated NIC model."""
+    """The problem with a stated rate above that of the stated NIC model."""
     own = nic_rate(scale_out.nic)
     if written is None or not written.nic or written.nic_bandwidth is None or own is None or scale_out.nic is None:
         return
@@ -109,7 +109,7 @@ def _above_nic_problem(deviations: Deviations, written: ScaleOutSpec | None, sca
 def _below_technology_problem(
     deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    """The problem of a stated NIC model of an earlier generation than the technology, whose lanes are slower."""
+    """The problem with a stated NIC model of an earlier generation than the technology, whose lanes are slower."""
     technology, own = scale_out.technology, nic_rate(scale_out.nic)
     if written is None or not written.nic or own is None or technology.family not in GENERATIONS:
         return
@@ -123,7 +123,7 @@ def _below_technology_problem(
 
 
 def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
-    """The problem of planes whose links have no port rate of the technology."""
+    """The problem with planes whose links have no port rate of the technology."""
     technology, ports = scale_out.technology, [port.value for port in scale_out.technology.port_rates]
     if written is None or (written.planes or 1) < 2 or not ports or technology.family not in GENERATIONS:
         return
@@ -137,7 +137,7 @@ def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, sc
 def _above_ethernet_port_problem(
     deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    """The problem of a link faster than one Ethernet port of a NIC whose ports are slower with Ethernet."""
+    """The problem with a link faster than one Ethernet port of a NIC whose ports are slower with Ethernet."""
     nic, own = scale_out.nic, scale_out.nic.ethernet_port_bandwidth if scale_out.nic else None
     if written is None or nic is None or own is None or scale_out.technology.family not in ETHERNET:
         return

@@ -206,7 +206,7 @@ def _mtu_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) 
 
 
 def _foreign_plugin_problem(plugin: str | None, cluster: Cluster, scale_out: ScaleOut) -> Problem | None:
-    """The problem of a collective plugin for other accelerators. Other rules report a missing plugin."""
+    """The problem with a collective plugin for other accelerators. Other rules report a missing plugin."""
     if scale_out.technology.proprietary:
         return None
     vendor = cluster.accelerator.vendor

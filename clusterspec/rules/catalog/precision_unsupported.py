@@ -95,7 +95,7 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
 
 
 def _recipe_problem(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
-    """The problem of an `mxfp8` recipe on an accelerator that cannot multiply blocks of 32 values with a common scale,
+    """The problem with an `mxfp8` recipe on an accelerator that cannot multiply blocks of 32 values with a common scale,
     as its lack of an fp4 peak shows.
 
     For NVIDIA, the framework's support decides instead.

@@ -143,7 +143,7 @@ def check(
 
 
 def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:
-    """The problem of the first price in the text, of an accelerator or of a node, that no price of the keys equals."""
+    """The problem with the first price in the text, of an accelerator or of a node, that no price of the keys equals."""
     prices = (spec.procurement.prices if spec.procurement is not None else None) or {}
     for match in _PRICE.finditer(description):
         key = "node_hour" if match["hour"] else "node"

@@ -69,7 +69,7 @@ def check(
     """Problems of jobs and spares. A job that uses the whole cluster cannot choose its pods and is not reported."""
     if not scale_out.pod_nodes and not scale_out.levels:
         return
-    pod = _pod(cluster, scale_out)
+    pod = _nodes_of_pod(cluster, scale_out)
     if pod is None:
         return
     if written_layout.nodes is not None and layout.nodes > pod:
@@ -89,7 +89,7 @@ def check(
         yield RULE.problem("cluster.spare_nodes", message, help_)
 
 
-def _pod(cluster: Cluster, fabric: ScaleOut) -> int | None:
+def _nodes_of_pod(cluster: Cluster, fabric: ScaleOut) -> int | None:
     """Nodes of the smallest block below an oversubscribed level; None where the spec has none."""
     if fabric.pod_nodes or not fabric.levels:
         return fabric.pod_nodes

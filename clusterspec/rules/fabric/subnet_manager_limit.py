@@ -108,7 +108,7 @@ def check(
     if scale_out.technology.family != "infiniband" or switch is None or not written_scale_out.switch:
         return
     ends = cluster.all_nodes * scale_out.nics_per_node
-    limit, identifiers = switch.subnet_manager_nodes, _identifiers(counts, ends + scale_out.extra_endpoints)
+    limit, identifiers = switch.subnet_manager_nodes, _identifier_count(counts, ends + scale_out.extra_endpoints)
     if identifiers > UNICAST_LIDS and scale_out.topology != "rail-only":
         message = (
             f"the NICs and switches of a plane need {identifiers:,} unicast LIDs, and one subnet has {UNICAST_LIDS:,}"
@@ -127,7 +127,7 @@ def check(
         yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
 
 
-def _identifiers(counts: FabricCount, ports: int) -> int:
+def _identifier_count(counts: FabricCount, ports: int) -> int:
     """LIDs of one plane: one for each port of a NIC, and one for each switch."""
     fabric = counts.fabric
     switches = fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric is not None else 0

@@ -120,7 +120,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[Problem]:
-    """The problems of lines sold by one unit whose quantity is the number of another unit in some of the pools."""
+    """The problems with lines sold by one unit whose quantity is the number of another unit in some of the pools."""
     each = [
         units_of(pool.design, pool.cluster) for pool in pools if pool.design is not None and pool.cluster is not None
     ]

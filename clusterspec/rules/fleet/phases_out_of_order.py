@@ -91,7 +91,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _late_problem(pool: Pool, fleet: Fleet) -> Iterator[Problem]:
-    """The problem of a pool without a node on the date on which the machine has to run."""
+    """The problem with a pool without a node on the date on which the machine has to run."""
     buying = fleet.spec.procurement
     needed, first = buying.needed_by if buying else None, (pool.spec.phases or ())[0].date
     if needed is not None and first is not None and first > needed:

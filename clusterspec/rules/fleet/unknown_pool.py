@@ -147,7 +147,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
-    """The problems of a pool that names another pool for its storage system."""
+    """The problems with a pool that names another pool for its storage system."""
     pools = fleet.spec.pools or {}
     named = _pool_of_store(pools.get(name))
     at = ("pools", name, "networks", "storage", "pool")

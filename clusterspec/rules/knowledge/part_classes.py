@@ -223,7 +223,7 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     uplinks = up / fabric.leaf_switches * planes
     why = f"one of {uplinks:.0f} uplinks of a node's leaves"
     yield PartClass("leaf-spine link", up, up, "link", 1 / max(1.0, uplinks), "leaf", below, why)
-    of_leaf, of_pod = max(1, round(uplinks / planes)), max(1, spines // (_pods(machine, fabric) * planes))
+    of_leaf, of_pod = max(1, round(uplinks / planes)), max(1, spines // (_pod_count(machine, fabric) * planes))
     lost = parts_needed(of_leaf, of_pod) / of_leaf / planes
     why = f"{lost * uplinks:.0f} of {uplinks:.0f} uplinks of a node's leaves, all planes together"
     yield PartClass("spine switch", spines, spines, "spine", lost, "leaf", nodes, why)
@@ -242,7 +242,7 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: i
     if not above or not cores:
         return
     apart = of_pod // of_leaf if of_pod % of_leaf == 0 else 1
-    links = max(1.0, above / (_pods(machine, fabric) * apart))
+    links = max(1.0, above / (_pod_count(machine, fabric) * apart))
     why = f"one of {links:.0f} uplinks of a pod"
     yield PartClass("spine-core link", above, above, "link", 1 / links, "pod", machine.nodes, why)
     of_plane, each = max(1, round(links / planes)), max(1, cores // planes)
@@ -253,7 +253,7 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: i
     yield PartClass("core switch", cores, cores, "core", lost, "pod", machine.nodes, why)
 
 
-def _pods(machine: BuiltMachine, fabric: Fabric) -> int:
+def _pod_count(machine: BuiltMachine, fabric: Fabric) -> int:
     """Number of groups of leaves with separate spines."""
     out = machine.cluster.scale_out
     assert out is not None

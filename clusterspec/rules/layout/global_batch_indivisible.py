@@ -108,7 +108,7 @@ def _fewer_nodes_advice(batch: int, rounds: int, cluster: Cluster, written: Layo
 
 
 def _sample_batch_problem(rl: Rl, layout: Layout) -> Problem:
-    """The problem of reinforcement learning, where the samples of one optimizer step in `rl` are the batch."""
+    """The problem with reinforcement learning, where the samples of one optimizer step in `rl` are the batch."""
     samples = rl.samples // rl.minibatches
     fitting = [number for number in range(1, rl.minibatches) if rl.samples % (number * layout.dp) == 0]
     help_ = f"write `minibatches: {max(fitting)}`" if fitting else "use more prompts in a step, or fewer replicas"

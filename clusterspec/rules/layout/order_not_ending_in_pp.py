@@ -71,7 +71,7 @@ def check(layout: Layout) -> Iterator[Problem]:
         return
     if not layout.capabilities.has("requires.pp_last_with_experts"):
         return
-    if layout.expert_dp == layout.dp and _stride(layout, _dense_degrees(layout)) == _stride(
+    if layout.expert_dp == layout.dp and _rank_stride(layout, _dense_degrees(layout)) == _rank_stride(
         layout, _expert_degrees(layout)
     ):
         return
@@ -93,7 +93,7 @@ def _expert_degrees(layout: Layout) -> dict[str, int]:
     return {"tp": layout.expert_tp, "ep": layout.ep, "dp": layout.expert_dp}
 
 
-def _stride(layout: Layout, degrees: dict[str, int]) -> int:
+def _rank_stride(layout: Layout, degrees: dict[str, int]) -> int:
     """Ranks between neighboring pipeline stages: the product of the degrees before pp in the order."""
     axes = dict.fromkeys(axis.partition("_")[0] for axis in layout.order[: layout.order.index("pp")])
     return prod(degrees.get(axis, 1) for axis in axes)

@@ -76,12 +76,12 @@ def check(written_layout: LayoutSpec, layout: Layout, model: Model | None) -> It
         even = list(even_stages(layers, len(stages)))
         message = f"the stages have {sum(stages)} layers in all, the model has {layers}"
         yield RULE.problem(at, message, f"write {even}, which is as even as possible")
-    elif model is not None and (empty := _empty_stage(stages, model)) is not None:
+    elif model is not None and (empty := _place_of_empty_stage(stages, model)) is not None:
         message = f"stage {empty + 1} of {len(stages)} has no layers, and neither the embedding nor the loss is on it"
         yield RULE.problem(f"{at}[{empty}]", message, "give it layers, or use fewer stages")
 
 
-def _empty_stage(stages: Sequence[int], model: Model) -> int | None:
+def _place_of_empty_stage(stages: Sequence[int], model: Model) -> int | None:
     """The place of a stage without layers that is not at an end of the pipeline; None where there is none. Layers of
     token prediction may have the stage before the loss."""
     first, last = 1, len(stages) - (2 if model.prediction else 1)

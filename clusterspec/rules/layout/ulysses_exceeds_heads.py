@@ -60,7 +60,7 @@ RULE = Rule.of(__name__, "error")
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.cp == 1 or layout.cp_method != "all-to-all" or model.heads % layout.tp:
         return
-    heads, kv = model.heads // layout.tp, _kv_heads(model, layout.tp)
+    heads, kv = model.heads // layout.tp, _kv_head_count(model, layout.tp)
     if heads % layout.cp:
         kind, there = "head", heads
     elif (
@@ -73,6 +73,6 @@ def check(model: Model, layout: Layout) -> Iterator[Problem]:
     yield RULE.problem("layout.cp", message, "write `cp_method: ring`, or lower cp or tp")
 
 
-def _kv_heads(model: Model, tp: int) -> int | None:
+def _kv_head_count(model: Model, tp: int) -> int | None:
     """Key-value heads of one tensor-parallel rank, at least one; None where latent or compressed attention has none."""
     return None if model.latent or model.compressed or not model.kv_heads else max(1, model.kv_heads // tp)

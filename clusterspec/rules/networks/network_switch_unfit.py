@@ -97,7 +97,7 @@ def check(networks: NetworksSpec, catalog: Catalog, cluster: Cluster) -> Iterato
 
 
 def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Catalog) -> Iterator[Problem]:
-    """The problem of a switch that forwards other packets, or whose ports are slower than the NICs."""
+    """The problem with a switch that forwards other packets, or whose ports are slower than the NICs."""
     port, nic = switch.port_bandwidth, network.nic_bandwidth
     technology = catalog.find("interconnect", network.technology) if network.technology else None
     if isinstance(technology, Interconnect) and not forwards(switch, technology.family):
@@ -109,7 +109,7 @@ def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Cata
 
 
 def _rate_problem(at: str, network: NetworkSpec) -> Iterator[Problem]:
-    """The problem of a rate that neither one port nor a pair of ports has."""
+    """The problem with a rate that neither one port nor a pair of ports has."""
     if network.nic_bandwidth is None:
         return
     rate = network.nic_bandwidth.per_direction * 8 / 1e9

@@ -83,7 +83,7 @@ def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem
 
 
 def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:
-    """The problem of a part's failures per year that disagree with its stated time between failures."""
+    """The problem with a part's failures per year that disagree with its stated time between failures."""
     if operations.failures is None:
         return
     for each in fields(FailuresSpec):

@@ -54,7 +54,7 @@ FAR = 0.25
 """At this share below the rated power or above, a figure is no average either: nodes that train draw above 70 % of
 it."""
 ALONE = 1.03
-"""A stated power up to this multiple of that of the accelerators is theirs: no host draws 3 % of them."""
+"""A stated power up to this multiple of the power of the accelerators is theirs alone: hosts draw more than 3 % of it."""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -107,7 +107,7 @@ def check(
 def _unstated_rate_problem(
     repair: Quantity, failures: FailureRate, cluster: Cluster, layout: Layout | None
 ) -> Iterator[Problem]:
-    """The problem of fewer spares than are in repair on average even where nodes fail as rarely as they ever have."""
+    """The problem with fewer spares than are in repair on average even where nodes fail as rarely as they ever have."""
     between = failures.best
     if not between or not failures.of_gpus:
         return

@@ -90,7 +90,7 @@ def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster
         return
     message = f"{display(middle, 'W')} of heat to liquid at full load exceed the {display(carried, 'W')} of {_units_text(units)}"
     severe = low > carried
-    help_ = f"plan {plural(_enough(units, middle), 'unit')} of {display(units.capacity, 'W')}, or larger ones"
+    help_ = f"plan {plural(_sufficient_units(units, middle), 'unit')} of {display(units.capacity, 'W')}, or larger ones"
     yield RULE.problem(AT, message, help_, severity="error" if severe else "warning")
 
 
@@ -100,7 +100,7 @@ def _units_text(units: CoolingUnits) -> str:
     return f"{carrying} ({units.spare} more in reserve)" if units.spare else carrying
 
 
-def _enough(units: CoolingUnits, heat: float) -> int:
+def _sufficient_units(units: CoolingUnits, heat: float) -> int:
     """The units that carry the heat with the same redundancy."""
     needed = ceil(heat / units.capacity)
     if units.spare <= 1:

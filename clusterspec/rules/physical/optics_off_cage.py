@@ -96,7 +96,7 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
 
 
 def _misfit_problems(one: LevelOptics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    """The problems of both ends of a level, the lower end first."""
+    """The problems with both ends of a level, the lower end first."""
     at, switch = f"cluster.scale_out.optics.{one.level}", scale_out.switch
     lower, upper = (f"{at}.0", f"{at}.1") if one.listed else (at, at)
     if one.level == "node_leaf":

@@ -91,7 +91,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         message = f"feeds are {power.feeds}, and one power distribution unit has one feed"
         yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
         return
-    left = _left(count, power.feeds)
+    left = _units_left(count, power.feeds)
     share = power.pdus.derating or 1.0
     carried = left * rating * share
     derated = f", {percent(share)} of it under a continuous load" if share < 1 else ""
@@ -112,10 +112,10 @@ def _rating(pdus: PdusSpec) -> float | None:
     return pdus.voltage.value * pdus.current.value * (sqrt(3) if pdus.phases == 3 else 1.0)
 
 
-def _left(count: int, feeds: str | None) -> int:
+def _units_left(count: int, feeds: str | None) -> int:
     """The units that carry a rack when a feed has failed, with at least one.
 
-    >>> _left(4, "2N"), _left(3, "N+1"), _left(2, "N"), _left(1, "2N")
+    >>> _units_left(4, "2N"), _units_left(3, "N+1"), _units_left(2, "N"), _units_left(1, "2N")
     (2, 2, 2, 1)
     """
     return max(1, {"2N": count // 2, "N+1": count - 1}.get(feeds or "", count))

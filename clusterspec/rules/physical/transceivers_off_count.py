@@ -100,7 +100,7 @@ def check(
 
 
 def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Problem]:
-    """The problems of quoted transceivers where no cable takes one."""
+    """The problems with quoted transceivers where no cable takes one."""
     for number, line in enumerate(quote):
         if "transceiver" in (line.part or "").lower() and line.quantity:
             message = f"{line.quantity:,} transceivers are quoted, and every cable of the fabric has fixed ends: none has a place"

@@ -103,7 +103,7 @@ def check(
     severe = ", more than a quarter of the machine" if idle > SEVERE else ""
     yield RULE.problem(
         "layout.pp",
-        f"the pipeline bubble is {percent(idle, 2)} {_of_what(idle, timed)}{severe}: pp {layout.pp} with {many} micro-batches"
+        f"the pipeline bubble is {percent(idle, 2)} {_name_of_base_time(idle, timed)}{severe}: pp {layout.pp} with {many} micro-batches"
         + (f" and {layout.virtual_stages} virtual stages" if layout.virtual_stages > 1 else ""),
         more + split + ", or a smaller pp" + what_if.comparison(fewer or what_if.interleaved),
         severity="warning"  # published runs show that their authors accept it
@@ -136,7 +136,7 @@ def _idle_share(timed: Plan | None, layout: Layout, many: int) -> float:
     return share(bubble(timed), timed) if timed else 0.0
 
 
-def _of_what(idle: float, timed: Plan | None) -> str:
+def _name_of_base_time(idle: float, timed: Plan | None) -> str:
     """The time that a share is of: the step, or that of the micro-batches where the step has more."""
     whole = share(bubble(timed), timed) if timed else 0.0
     if not whole or percent(whole, 2) == percent(idle, 2):

@@ -136,7 +136,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     usual = band_in(procurement.currency, rent) if rent else None
     listed = band_in(procurement.currency, own) if own else None
     known = _has_market(cluster, rent=True)
-    alike = None if known else _by_memory(RENT_PER_GB, cluster, procurement.currency)
+    alike = None if known else _price_range_by_memory(RENT_PER_GB, cluster, procurement.currency)
     for at, hourly in _stated_rents(procurement, cluster):
         lowest = _lowest_rent(price_ends(hourly)[1], usual, listed, cluster.accelerators_per_node)
         if lowest is None and alike is not None:
@@ -159,10 +159,12 @@ def _usual_price(cluster: Cluster, currency: str | None) -> tuple[float, float] 
     if (price := cluster.accelerator.market_price) is not None:
         return band_in(currency, price)
     new = (cluster.accelerator.year or 0) >= COMPARED_SINCE
-    return _by_memory(PRICE_PER_GB, cluster, currency) if new else None
+    return _price_range_by_memory(PRICE_PER_GB, cluster, currency) if new else None
 
 
-def _by_memory(per_gb: tuple[float, float], cluster: Cluster, currency: str | None) -> tuple[float, float] | None:
+def _price_range_by_memory(
+    per_gb: tuple[float, float], cluster: Cluster, currency: str | None
+) -> tuple[float, float] | None:
     """What accelerators with the memory of the design's cost, from a price per GB (10^9 bytes) in US dollars."""
     memory, rate = cluster.accelerator.memory, UNITS_PER_DOLLAR.get(currency or "USD")
     if memory is None or rate is None:

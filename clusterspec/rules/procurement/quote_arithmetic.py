@@ -99,7 +99,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _repeated_line_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problems of lines with the part, the quantity and the price of an earlier line."""
+    """The problems with lines with the part, the quantity and the price of an earlier line."""
     seen: dict[tuple[str, float, float], int] = {}
     for number, line in enumerate(procurement.quote or ()):
         if not line.part or line.quantity is None or line.unit_price is None:

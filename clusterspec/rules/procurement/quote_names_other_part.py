@@ -111,7 +111,7 @@ def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | 
 
 
 def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """The problem of a quote line that names a sibling of the accelerator, with another form factor or memory size."""
+    """The problem with a quote line that names a sibling of the accelerator, with another form factor or memory size."""
     text = " ".join((offered.line.part or "").lower().replace("_", " ").replace("-", " ").split())
     if offered.kind not in {"node", "accelerator"} and kind_of_part(f"{text} gpu") != "accelerator":
         return
@@ -136,7 +136,7 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
 def _other_switch_problem(
     offered: Offered, cluster: Cluster, written: ScaleOutSpec | None, catalog: Catalog
 ) -> Iterator[Problem]:
-    """The problem of a switch that the fabric cannot use, where the design names none: of another technology, or slower."""
+    """The problem with a switch that the fabric cannot use, where the design names none: of another technology, or slower."""
     fabric = cluster.scale_out
     if fabric is None or (written and written.switch):
         return

@@ -123,7 +123,7 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
 
 
 def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
-    """The problem of a role that waits for the other role, on nodes that the other role could use."""
+    """The problem with a role that waits for the other role, on nodes that the other role could use."""
     plan = rl.rl
     sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
     idle = {role: share - sync for role, share in _idle_by_role(rl).items()}
@@ -154,7 +154,7 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
 
 
 def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
-    """The problem of a reference, critic or reward model on separate nodes that all other roles wait for."""
+    """The problem with a reference, critic or reward model on separate nodes that all other roles wait for."""
     role = max(rl.roles, key=lambda each: each.seconds, default=None)
     without = rl.step - rl.waits
     if rl.rl.placement == "split" and rl.rl.max_staleness:
@@ -174,7 +174,7 @@ def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
 
 
 def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
-    """The problem of roles that both wait for the longest samples: rollout may not run ahead far enough."""
+    """The problem with roles that both wait for the longest samples: rollout may not run ahead far enough."""
     busy = (1 - lost) * rl.step
     ahead, needed = rl.rl.max_staleness, _steps_ahead(rl, lost)
     low, high = rl.band
@@ -189,7 +189,7 @@ def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
 
 
 def _rollout_of_long_samples_problem(rl: RlTimes, share: float, lost: float) -> Problem:
-    """The problem of rollout whose slots empty while its longest sample, rather than the trainer, sets the step."""
+    """The problem with rollout whose slots empty while its longest sample, rather than the trainer, sets the step."""
     low, high = rl.band
     return RULE.problem(
         "workload.rl.rollout.nodes",
@@ -215,7 +215,7 @@ def _idle_by_role(rl: RlTimes) -> dict[str, float]:
 
 
 def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
-    """The problem of roles on separate nodes that wait for each other, because no role runs ahead."""
+    """The problem with roles on separate nodes that wait for each other, because no role runs ahead."""
     written = design.spec.workload.rl if design.spec.workload else None
     idle = _idle_by_role(rl)
     if rl.rl.placement != "split" or rl.rl.max_staleness or written is None or written.max_staleness is None:

@@ -74,7 +74,7 @@ def check(
     if there == 1 or not switched or layout.nodes < cluster.nodes:
         return
     if cluster.spare_nodes:
-        yield from _spares_elsewhere(cluster, layout, there, operations)
+        yield from _problem_of_spares_elsewhere(cluster, layout, there, operations)
         return
     serves = workload is not None and workload.kind == "serve"
     effect = "stops its engines" if serves else "stops it"
@@ -84,10 +84,10 @@ def check(
     yield RULE.problem("layout", message, help_ if there > 3 else "add `spare_nodes`")
 
 
-def _spares_elsewhere(
+def _problem_of_spares_elsewhere(
     cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
-    """The problem of spares that no group of the full domains reaches over the scale-up links."""
+    """The problem with spares that no group of the full domains reaches over the scale-up links."""
     groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
     axis = max(groups, key=groups.__getitem__)
     if cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:

@@ -77,20 +77,20 @@ def check(
 ) -> Iterator[Problem]:
     if scale_up.topology != "full-mesh" or scale_up.domain < 3:
         return
-    size = _accelerators(placements, "tp") if layout.tp > 1 else 1
+    size = _package_count(placements, "tp") if layout.tp > 1 else 1
     if 1 < size < scale_up.domain:
         severity = _severity(workload, timed, {"tp"}, size, scale_up)
         yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster, severity)
         return  # shard groups follow from tp
     sharded = layout.sharding in {"fsdp", "hsdp"}
-    size = _accelerators(placements, "shard") if sharded else 1
+    size = _package_count(placements, "shard") if sharded else 1
     if 1 < size < scale_up.domain:
         key = "layout.shard_group" if layout.sharding == "hsdp" else "layout.sharding"
         severity = _severity(workload, timed, SHARD_AXES, size, scale_up)
         yield _problem(f"a shard group of {layout.shard_group}", key, size, cluster, severity)
 
 
-def _accelerators(placements: Placements, axis: str) -> int:
+def _package_count(placements: Placements, axis: str) -> int:
     """Packages of a group that lies in one domain; 1 for other groups."""
     placement = placements.of(axis)
     return placement.accelerators if placement and placement.domains == 1 else 1

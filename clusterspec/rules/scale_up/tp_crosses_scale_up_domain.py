@@ -125,7 +125,7 @@ def _severity(workload: Workload | None, timed: Plan | None, what_if: WhatIf, be
 
 
 def _serving_problem(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
-    """The problem of a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
+    """The problem with a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
     from clusterspec.rules.advice.serving import best, comparison_text
 
     layout, domain = served.layout, cluster.ranks_per_domain

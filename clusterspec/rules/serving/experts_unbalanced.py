@@ -120,7 +120,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _stated_imbalance_problem(served: Served) -> Iterator[Problem]:
-    """The problem of a stated load of the fullest rank, whose experts are not known."""
+    """The problem with a stated load of the fullest rank, whose experts are not known."""
     load = served.load.expert_load
     stated = load.ratio if load is not None else None
     if stated is None or stated < MUCH:
