@@ -681,6 +681,18 @@ def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     assert names(compared)[0] == case.cause, [(cause.name, cause.weight) for cause in compared.causes]
 
 
+@pytest.mark.parametrize("case", {case.cause: case for case in CASES}.values(), ids=lambda case: case.cause)
+def test_lines_that_every_rank_prints_are_one_cause(case: Case) -> None:
+    """A log of several ranks repeats its lines: the first is the evidence, and the causes are the same."""
+    machine = cluster(case.machine)
+    twice = f"{case.lines}\n{case.lines}"
+    once, repeated = (
+        diagnosed(machine, log(machine, case.ranks, before=lines, scale=case.share)).causes
+        for lines in (case.lines, twice)
+    )
+    assert [(cause.name, cause.evidence) for cause in repeated] == [(cause.name, cause.evidence) for cause in once]
+
+
 FIVE = "NCCL INFO Channel 00/0 : 15[7] -> 0[0] [receive] via NET/IB/0/GDRDMA"
 NONE_OF_THE_KNOWN = {
     "NVIDIA/nccl/issues/2409": (
