@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clusterspec.analysis import outputs
 from clusterspec.analysis.verdict import areas
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.procurement.bill import Bill
+from clusterspec.results.machine import Rack
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
@@ -55,6 +58,58 @@ def test_the_time_of_links_is_named_after_one_collective_only_where_they_carry_n
             assert area.constraint.endswith(" and other traffic") == area.note.startswith("together ") == several
         if tensor == 1:  # the experts of a node exchange tokens over NVLink, and nothing else does
             assert links["scale-up links"].constraint == "ep all-to-all"
+
+
+HALL = """\
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: fat-tree}
+  power: {node: 10 kW, switch: 2 kW, nodes_per_rack: 2%s}
+  networks: {storage: {bandwidth: 8 GB/s}}
+operations: {checkpoint_interval: %s%s}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {framework: megatron-core, tp: 2}
+"""
+
+
+def power_areas(power: str, operations: str = "", rack: Rack | None = None) -> list[tuple[object, ...]]:
+    plan = study_text(HALL % (power, "1 h", operations), SETTINGS).plan
+    return [(area.value, area.limit, area.state) for area in areas(plan, Bill(), rack) if area.area == "power"]
+
+
+def test_the_least_of_the_stated_budgets_of_power_counts() -> None:
+    """4 × 10 kW and a switch of 2 kW are 42 kW; with less than a tenth of a budget left it is tight."""
+    site = ", power_budget: 60 kW"
+    assert power_areas(", budget: 50 kW", site) == [(pytest.approx(42e3), 50e3, "good")]
+    assert power_areas(", budget: 80 kW", site) == [(pytest.approx(42e3), 60e3, "good")]
+    assert power_areas(", budget: 46 kW") == [(pytest.approx(42e3), 46e3, "tight")]
+    assert power_areas(", budget: 41 kW") == [(pytest.approx(42e3), 41e3, "bad")]
+    assert power_areas("") == []
+
+
+def test_a_rack_is_judged_by_its_limit() -> None:
+    def rack(watts: float | None, limit: float | None) -> Rack:
+        return Rack(nodes=2, racks=2, watts=watts, limit=limit, node_watts=10e3, overhead=0.0)
+
+    for watts, limit, state in (
+        (20e3, 22e3, "tight"),
+        (20e3, 19e3, "bad"),
+        (20e3, 30e3, "good"),
+        (20e3, None, "open"),
+    ):
+        assert power_areas("", rack=rack(watts, limit)) == [(watts, limit, state)]
+    assert power_areas("", rack=rack(None, 22e3)) == []
+
+
+@pytest.mark.parametrize(("interval", "state"), [("1 h", "good"), ("15 s", "tight"), ("13 s", "bad")])
+def test_a_checkpoint_is_written_within_its_interval(interval: str, state: str) -> None:
+    """14 bytes of each of the 8.03 billion parameters at 8 GB/s take 14.05 s."""
+    plan = study_text(HALL % ("", interval, ""), SETTINGS).plan
+    (found,) = (area for area in areas(plan, Bill(), None) if area.area == "storage")
+    assert found.value == pytest.approx(8.03e9 * 14 / 8e9, rel=1e-3)
+    assert found.state == state
 
 
 def test_a_budget_inside_the_range_of_the_prices_is_tight_and_below_it_exceeded() -> None:

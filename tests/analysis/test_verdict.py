@@ -11,7 +11,7 @@ import pytest
 from clusterspec import analysis
 from clusterspec.analysis.verdict import verdict
 from clusterspec.finding import Confidence, Finding, Severity
-from clusterspec.results.verdict import VerdictStatus
+from clusterspec.results.verdict import OF_PURCHASE, VerdictStatus
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
@@ -157,6 +157,16 @@ def test_the_most_severe_open_finding_decides_the_verdict(
 ) -> None:
     assert verdict(study(RUNS).plan, (finding(severity),)).status is with_work
     assert verdict(study(RUNS[: RUNS.index("workload:")]).plan, (finding(severity),)).status is without
+
+
+def test_a_design_that_only_rules_of_the_purchase_stop_works_as_built() -> None:
+    """All of them together as well; with one other rule, or a memory that does not fit, it does not."""
+    own = [replace(finding(Severity.ERROR), rule=rule) for rule in sorted(OF_PURCHASE)]
+    plan = study(RUNS).plan
+    assert verdict(plan, own).of_purchase and verdict(plan, own[:1]).of_purchase
+    assert not verdict(plan, [*own, finding(Severity.ERROR)]).of_purchase
+    assert verdict(plan, [*own, finding(Severity.WARNING)]).of_purchase
+    assert not verdict(plan).of_purchase
 
 
 def test_a_waived_error_counts_as_an_error() -> None:

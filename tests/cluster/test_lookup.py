@@ -56,6 +56,47 @@ def test_a_fix_is_offered_only_when_one_id_is_clearly_meant() -> None:
     assert only("cluster: {platform: something-else, nodes: 1}").fix is None
 
 
+# the similarity of the nearest id, and of the next one, by the longest common parts of both names
+CLEAR = [
+    ("accelerator", "h100-sxm-80g", "h100-sxm-80gb"),  # 0.96, 0.69
+    ("platform", "dgx-h10", "dgx-h100"),  # 0.93, 0.83
+    ("platform", "gb200-nvl7", "gb200-nvl72"),  # 0.952, 0.900
+    ("platform", "dgx-h300", None),  # 0.875 of three ids
+    ("model", "llama-3.1-7b", None),  # 0.960, 0.917
+    ("switch", "quantum-2-qm970", None),  # 0.968 of two
+    ("interconnect", "nvlink-44", "nvlink-4"),
+    ("accelerator", "dgx-h100", None),  # 0.38
+    ("accelerator", "zzzz", None),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "meant"), CLEAR, ids=[name for _, name, _ in CLEAR])
+def test_the_nearest_id_is_a_fix_where_it_leads_by_a_twentieth(kind: str, name: str, meant: str | None) -> None:
+    found = unknown_id_problem(catalog(), kind, name, ("cluster", kind))
+    assert (found.fix and found.fix.replacements[0].text) == meant
+    if meant is not None:
+        assert found.fix is not None and found.fix.replacements[0].path == ("cluster", kind)
+
+
+def test_a_name_of_another_kind_is_told_with_what_to_write() -> None:
+    for kind, name, message, help_ in (
+        ("accelerator", "dgx-h100", "`dgx-h100` is a platform, not an accelerator", "nearest: h100-sxm-80gb"),
+        (
+            "nic",
+            "infiniband-ndr",
+            "`infiniband-ndr` is an interconnect, not a nic",
+            "write `technology: infiniband-ndr`",
+        ),
+        ("accelerator", "v5p-512", "`v5p-512` names a slice, not an accelerator", "and `accelerators: 256`"),
+        ("accelerator", "mi300", "`mi300` is a family of 2 parts", "write one of: mi300a, mi300x"),
+        ("accelerator", "zzzz", "the catalog has no accelerator `zzzz`", "shows every accelerator"),
+    ):
+        found = unknown_id_problem(catalog(), kind, name, ())
+        assert message in found.message and help_ in found.help, name
+    usual = unknown_id_problem(catalog(), "accelerator", "zzzz", (), usual="the platform has `b200`")
+    assert usual.help.startswith("the platform has `b200`; ")
+
+
 NAMED = [
     ("platform", "DGX H100", "dgx-h100"),
     ("platform", "NVIDIA DGX H100", "dgx-h100"),
