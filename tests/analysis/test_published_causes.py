@@ -681,7 +681,7 @@ def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     assert names(compared)[0] == case.cause, [(cause.name, cause.weight) for cause in compared.causes]
 
 
-@pytest.mark.parametrize("case", {case.cause: case for case in CASES}.values(), ids=lambda case: case.cause)
+@pytest.mark.parametrize("case", CASES, ids=[case.address for case in CASES])
 def test_lines_that_every_rank_prints_are_one_cause(case: Case) -> None:
     """A log of several ranks repeats its lines: the first is the evidence, and the causes are the same."""
     machine = cluster(case.machine)
