@@ -19,7 +19,9 @@ HELD_OUT_EARLIER = frozenset({"modalities", "nemo", "automodel", "xtuner", "swif
 """Sources whose rows no constant saw, without the last ones to be entered: worse rows must not hide a loss on these."""
 ENTERED_LAST = frozenset({"bridge", "qwen", "trainy"})
 ENTERED_AFTER_THEM = frozenset({"atorch", "fsdpqlora", "gputest", "hpeaienv", "ociquick", "ttdeepep"})
+ENTERED_SINCE = frozenset({"oellm", "vectorlm", "amdtest", "nanollm"})
 """The last sources to be entered, which have goals of their own for the same reason."""
+SINCE_THEN = ENTERED_LAST | ENTERED_AFTER_THEM | ENTERED_SINCE
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -55,20 +57,24 @@ def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
     assert [case.id for case in new] == list(shown)
     assert all(case.predicted == pytest.approx(shown[case.id].predicted, rel=1e-4) for case in new), "run `make board`"
     both = [case for case in new if is_held_out(training_source(case.id))]
-    unseen = [case for case in both if training_source(case.id) not in ENTERED_LAST | ENTERED_AFTER_THEM]
+    unseen = [case for case in both if training_source(case.id) not in SINCE_THEN]
     latest = score("latest", [case for case in both if training_source(case.id) in ENTERED_LAST])
     assert latest.cases == 35
-    assert latest.median <= 0.21
-    assert latest.mean <= 0.25
+    assert latest.median <= 0.15
+    assert latest.mean <= 0.2
     after = score("after them", [case for case in both if training_source(case.id) in ENTERED_AFTER_THEM])
     assert after.cases == 56
-    assert after.median <= 0.11
-    assert after.mean <= 0.185
+    assert after.median <= 0.09
+    assert after.mean <= 0.18
+    since = score("since", [case for case in both if training_source(case.id) in ENTERED_SINCE])
+    assert since.cases == 37
+    assert since.median <= 0.2
+    assert since.mean <= 0.225
     held = score("held out", unseen)
     assert held.cases >= 179
-    assert held.median <= 0.09
-    assert held.mean <= 0.115
-    assert held.p90 <= 0.235
+    assert held.median <= 0.08
+    assert held.mean <= 0.11
+    assert held.p90 <= 0.225
     known = score("known chips", [case for case in unseen if training_source(case.id) != UNMEASURED])
     assert known.cases >= 166
     assert known.median <= 0.085
@@ -78,8 +84,9 @@ def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
     assert earlier.median <= 0.08
     assert earlier.mean <= 0.11
     assert earlier.p90 <= 0.23
-    assert held.inside is not None
-    assert 0.76 <= held.inside <= 0.88, "four in five are promised: neither fewer nor many more"
+    whole = score("all held out", both)
+    assert whole.inside is not None
+    assert 0.76 <= whole.inside <= 0.84, "four in five are promised: neither fewer nor many more"
 
 
 def test_every_published_run_can_be_expressed(runs: list[Case]) -> None:
