@@ -124,8 +124,7 @@ tests to 7.7 %, 10.7 % and 25.8 %.
 The 53 runs of OpenEuroLLM (a dense 32B on 2,048 and 4,096 GH200 of JUPITER), VectorLM, a test of MI350X and nanollm,
 which a hash holds out, and of nano-megatron on RTX A6000, torchao on GB200 and nanochat on RTX 5090, fitted side, came
 last: 17.9 % in the median, 26.1 % in the mean and 58.6 % for nine in ten, 19.7 %, 22.1 % and 53.0 % held out, and
-14.9 % in the median for memory; 17.9, 23.7 and 54.2 %, held out 19.7, 22.0
-and 53.0 %, memory 12.2 % now.
+14.9 % in the median for memory; 17.9, 23.7 and 54.2 %, held out 19.7, 22.0 and 53.0 %, memory 12.2 % now.
 
 - OpenEuroLLM's steps take 16 to 46 % longer than predicted, more with more ranks: on eight nodes it measured 350
   TFLOP/s where 395 are predicted, on 512 nodes 317. Alps, to which the rate of GH200 is fitted, is a faster machine.
@@ -146,7 +145,7 @@ and 53.0 %, memory 12.2 % now.
 - The memory of ATorch's FSDP is predicted 27 to 48 % too low: mixed precision by autocast keeps hidden states in fp32,
   which no spec can state. That of torchtitan with DeepEP on B200 is 43 to 65 % too low, on H200 1 to 40 % too high.
 - Full tuning with DeepSpeed's stage 3 (Qwen) waits for the host up to 2,048 tokens: 11 ms for a layer, where 5 are
-  predicted. A public issue gives its hooks 2.8 s of a step (TensorAuto/OpenTau 177), which would be three times as much.
+  predicted. A public issue gives its hooks 2.8 s of a step (TensorAuto/OpenTau 177), which would be three times that.
 - Attention of heads of 64 was counted at the rate of 128. By the exponentials beside its products (and the columns of
   a systolic array) it is slower: the older runs on TPU7x with it went from 30 to 20 % too fast, one of ModelLink, held
   out, from 30 to 25 %, those of nanotron from 26 to 25 % in the mean.
@@ -192,10 +191,10 @@ and 53.0 %, memory 12.2 % now.
   from 5.4 to 3.1 % in the median. Plain attention on 8,192 tokens (alephalpha-104889) was predicted 3.4 times too slow:
   operations that run one by one were counted so, and then once more as not fused. Two descriptions called a fused
   softmax unfused (alephalpha-97396 and -96815).
-- Ranges hold four in five runs whose source is left out of the fit. PyTorch FSDP and DeepSpeed, libraries under programs
-  with layers of their own, have one range, by 39 runs of the fitted side: 80 % of 106 held out lie in it, before 62 %.
-- Tried and not kept: no idle device at each launch of an unknown framework (fitted side 11.9 to 11.4 % in the mean, held
-  out 14.1 to 14.2), and more of the traffic of eager kernels fused, 0.235 and 0.26, which both sides refuse.
+- Ranges hold four in five runs whose source is left out of the fit. PyTorch FSDP and DeepSpeed, libraries under
+  programs with layers of their own, have one range, by 39 runs of the fitted side: 80 % of 106 held out lie in it.
+- Tried and not kept: no idle device at each launch of an unknown framework (fitted side 11.9 to 11.4 % in the mean,
+  held out 14.1 to 14.2), and more of the traffic of eager kernels fused, 0.235 and 0.26, which both sides refuse.
 - The first descriptions of FlagPerf did not say that its flags overlap nothing of tensor parallelism, those of
   OLMo-core not that it compiles its blocks as torchtitan does.
 """
