@@ -104,6 +104,8 @@ def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
 NOTHING_STATED = LogOverrides()
 Logs = Sequence[tuple[str, Benchmark]]
 """Logs by the names that reports use."""
+MOST_LINES = 1_000_000
+"""Lines of a log: more than a file of the maximum size has with lines of 33 characters, the shortest of libraries."""
 
 
 def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
@@ -111,8 +113,10 @@ def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
 
     Raises `FormatError` if they are no log or too large.
     """
+    if data.count(b"\n") > MOST_LINES:
+        raise FormatError(f"has more than {MOST_LINES:,} lines, the maximum for a log")
     file = InputFile(name, data)
-    text = "\n".join(file.lines)
+    text = file.unpainted
     try:
         found = read_benchmark(text)
     except NotALogError as why:

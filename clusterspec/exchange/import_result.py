@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
+from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted_path
 
@@ -252,6 +253,16 @@ class InputFile:
             if len(line) > LONGEST_LINE:
                 raise FormatError(f"has {len(line):,} characters in one line, the maximum is {LONGEST_LINE:,}", number)
         return tuple(_PAINT.sub("", line) if "\x1b" in line else line for line in lines)
+
+    @property
+    def unpainted(self) -> str:
+        """The text without terminal escape codes, which takes less space than its lines. Raises `FormatError` as
+        ``lines``.
+        """
+        for number, line in enumerate(lines_of(self.text), 1):
+            if len(line) > LONGEST_LINE:
+                raise FormatError(f"has {len(line):,} characters in one line, the maximum is {LONGEST_LINE:,}", number)
+        return _PAINT.sub("", self.text) if "\x1b" in self.text else self.text
 
     @cached_property
     def head(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from statistics import median
 
+from clusterspec.logs.text_lines import lines_of
 from clusterspec.patterns import DECIMAL
 
 _VLLM = re.compile(
@@ -28,7 +29,7 @@ def starved_engine(text: str) -> tuple[str, int] | None:
 
     None if the throughput holds: a full cache with waiting requests is what a benchmark without a limit has.
     """
-    loads = [(*load, number) for number, line in enumerate(text.split("\n"), 1) if (load := _load(line[:2_000]))]
+    loads = [(*load, number) for number, line in enumerate(lines_of(text), 1) if (load := _load(line[:2_000]))]
     starved = [load for load in loads if load[2] >= FULL and load[1] > 0]
     best = max((rate for rate, _, usage, _ in loads if usage < FULL), default=0.0)
     if not starved or median(load[0] for load in starved) >= COLLAPSE * best:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
+
+from clusterspec.logs.text_lines import lines_of
 
 FORMS = (
     r"(?:^|[\s|:\]()])[\w.]{1,80}(?:Error|Exception|Exit|Failure|Interrupt): \S",  # Python, Java, torch
@@ -34,6 +37,9 @@ LONGEST = 1_000
 """Characters of a line that is read."""
 MOST = 200_000
 """Lines that are read."""
+MOST_TRIED = 20_000
+"""Lines with such a word, and different by more than digits, that are compared with the forms."""
+_DIGITS = re.compile(r"[0-9]+")
 
 
 def first_error(text: str) -> tuple[str, int] | None:
@@ -45,8 +51,17 @@ def first_error(text: str) -> tuple[str, int] | None:
     """
     if not any(word in text for word in WORDS):
         return None
-    for number, line in enumerate(text.split("\n", MOST)[:MOST], 1):
+    seen: set[str] = set()
+    for number, line in enumerate(islice(lines_of(text), MOST), 1):
         shown = line[:LONGEST]
-        if any(word in shown for word in WORDS) and _FORM.search(shown) and not _QUOTED.search(shown):
+        if not any(word in shown for word in WORDS):
+            continue
+        form = _DIGITS.sub("0", shown)
+        if form in seen:
+            continue
+        if len(seen) >= MOST_TRIED:
+            return None
+        seen.add(form)
+        if _FORM.search(shown) and not _QUOTED.search(shown):
             return shown.strip()[:160], number
     return None

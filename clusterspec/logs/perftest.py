@@ -7,10 +7,11 @@ print the same rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
+from clusterspec.logs.text_lines import lines_of
 from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
 
@@ -41,28 +42,29 @@ def is_perftest(head: str) -> bool:
 
 def read_perftest(text: str) -> Benchmark:
     """The average by size, per direction, of each test. Raises `NotALogError` if there is no row."""
+    tests = _separate_tests(lines_of(text))
     lines, after = text.split("\n"), 0
     series, remarks = list[Series](), list[tuple[str, int]]()
-    for test in _separate_tests(lines):
+    for test in tests:
         end = test.rows[-1][0]
         series.append(_series(test, "\n".join(lines[after:end]), remarks))
         after = end
     return Benchmark(PERFTEST_TOOL, tuple(series), remarks=tuple(remarks))
 
 
-def _separate_tests(lines: list[str]) -> list[_Test]:
+def _separate_tests(lines: Iterable[str]) -> list[_Test]:
     """The tests of a file, those that both sides print once. Raises `NotALogError` without a row, or for too many."""
     found: dict[tuple[tuple[str, ...], ...], _Test] = {}
     for test in _printed_tests(lines):
         found.setdefault(tuple(map(tuple, test.printed)), test)
+        if len(found) > MOST_TABLES:
+            raise NotALogError(f"more than {MOST_TABLES} tests", test.rows[0][0])
     if not found:
         raise NotALogError("there is no row of bytes, iterations and bandwidths as perftest prints them")
-    if len(found) > MOST_TABLES:
-        raise NotALogError(f"more than {MOST_TABLES} tests")
     return list(found.values())
 
 
-def _printed_tests(lines: list[str]) -> Iterator[_Test]:
+def _printed_tests(lines: Iterable[str]) -> Iterator[_Test]:
     """The tables with rows; two sides that print into one file at once have one table."""
     test, rows = None, 0
     for number, line in enumerate(lines, 1):

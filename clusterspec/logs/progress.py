@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
+from clusterspec.logs.text_lines import lines_of
 from clusterspec.recent import recent
 
 _WATCHDOG = re.compile(
@@ -94,11 +96,15 @@ def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False)
     yield from (groups[name] for name in all_ranks if name not in unclear)
 
 
+MOST_REPORTS = 50_000
+"""Reports of watchdogs that are read: of each rank the first tells which collective it waits for."""
+
+
 @recent(1)
 def _watchdogs(text: str) -> tuple[tuple[int, re.Match[str]], ...]:
     """The reports of watchdogs with their lines; several questions about one log need them."""
-    lines = enumerate(text.split("\n"), 1)
-    found = ((number, _WATCHDOG.search(line[:2_000])) for number, line in lines if "Watchdog caught" in line)
+    lines = ((number, line) for number, line in enumerate(lines_of(text), 1) if "Watchdog caught" in line)
+    found = ((number, _WATCHDOG.search(line[:2_000])) for number, line in islice(lines, MOST_REPORTS))
     return tuple((number, match) for number, match in found if match)
 
 
@@ -106,7 +112,7 @@ def _calls_by_number(text: str, *, sized: bool = False) -> Iterator[Calls]:
     """The collective of each device of a node at each number, if every device has one communicator in the log."""
     found: dict[str, Calls] = {}
     communicators: dict[int, set[str]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if "opCount" in line and (match := _CALLED.search(line[:2_000])):
             device = int(match[1])
             communicators.setdefault(device, set()).add(match[5] + match[6])

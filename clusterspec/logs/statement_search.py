@@ -15,6 +15,7 @@ from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
+from clusterspec.logs.text_lines import lines_of
 
 Stated = tuple[str, str, int]
 """A statement: its name, its text and its line."""
@@ -34,8 +35,12 @@ WIDEST = 8_000
 """Characters of a line that is read."""
 _OPEN = re.compile(r"(?:\b(?:[Cc]onnect|failed|error|with)|:[0-9]{1,5}\] connect|[(])\s*$")
 """How a line ends whose statement the next line goes on with, as exceptions and helps of MPI are wrapped."""
+_OPEN_ENDS = ("onnect", "failed", "error", "with", "(")
+"""The last characters of a line that `_OPEN` may match: a look at them is faster."""
 MOST_CONTINUED = 200
 """Wrapped lines that are joined."""
+MOST_TRIED = 20_000
+"""Different lines with one word that are searched for its patterns; later ones repeat what the first ones state."""
 Words = dict[str, tuple[int, ...]]
 """Words, each with the places of the patterns that require it or another word beside it."""
 
@@ -61,36 +66,71 @@ def _words_in(text: str) -> Words:
 
     Of lines that differ by decimal or hexadecimal digits alone, one is searched.
     """
-    forms = "\n".join({*text.translate(_AS_ZERO).split("\n")})
-    return {word: places for word, places in _patterns_of_words().items() if word.translate(_AS_ZERO) in forms}
+    absent = {word: word.translate(_AS_ZERO) for word in _patterns_of_words()}
+    found: set[str] = set()
+    for forms in _parts_of_forms(text):
+        present = {word for word, form in absent.items() if form in forms}
+        found |= present
+        absent = {word: form for word, form in absent.items() if word not in present}
+    return {word: places for word, places in _patterns_of_words().items() if word in found}
+
+
+def _parts_of_forms(text: str) -> Iterator[str]:
+    """The different lines of a text, digits aside, in parts of at most `MOST_FORMS`."""
+    forms: set[str] = set()
+    for line in lines_of(text.translate(_AS_ZERO)):
+        forms.add(line)
+        if len(forms) >= MOST_FORMS:
+            yield "\n".join(forms)
+            forms = set()
+    yield "\n".join(forms)
 
 
 def line_statements(text: str) -> Iterator[Stated]:
     """The statements of the lines of a log, then those of lines that are wrapped."""
-    words = _words_in(text)
+    words = dict(_words_in(text))
+    yield from _statements_of_lines(text, words)
+    yield from _continued_statements(text, words)
+
+
+def _statements_of_lines(text: str, words: Words) -> Iterator[Stated]:
+    """The statements of single lines. A word that `MOST_TRIED` of them have is taken out of the words."""
     seen: set[str] = set()
+    tried = dict.fromkeys(words, 0)
     before = ""
-    for number, read in enumerate(text.split("\n"), 1):
+    for number, read in enumerate(lines_of(text), 1):
         if len(read) > WIDEST:
             continue
         quoted, before = "Last error:" in before[-40:] and _QUOTED.search(before), read
         line = f"NCCL WARN {read}" if quoted else read
-        places = _places(line, words)
-        if not places:
+        present = [word for word in words if word in line]
+        if not present:
             continue
         form = _DIGITS.sub("0", line)
         if form in seen and not _UNLIKE.search(line):
             continue  # the same statement of another rank or channel
         if len(seen) < MOST_FORMS:
             seen.add(form)
-        yield from _statements_of_line(line, number, places)
-    yield from _continued_statements(text, words)
+        yield from _statements_of_line(line, number, _places_of(present, words))
+        _count(present, words, tried)
+
+
+def _count(present: list[str], words: Words, tried: dict[str, int]) -> None:
+    """Counts a line for each of its words, and takes those out that enough lines had."""
+    for word in present:
+        tried[word] += 1
+        if tried[word] >= MOST_TRIED:
+            del words[word]
 
 
 def _places(line: str, words: Words) -> list[int]:
     """The places of the patterns that may match a line."""
-    found = [places for word, places in words.items() if word in line]
-    return sorted({place for places in found for place in places})
+    return _places_of([word for word in words if word in line], words)
+
+
+def _places_of(present: list[str], words: Words) -> list[int]:
+    """The places of the patterns of some words, in their order."""
+    return sorted({place for word in present for place in words[word]})
 
 
 def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[Stated]:
@@ -108,11 +148,13 @@ def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[S
 def _continued_statements(text: str, words: Words) -> Iterator[Stated]:
     """The statements of lines that are wrapped, as far as neither of their parts makes one."""
     joined = 0
-    for number, (line, following) in enumerate(pairwise(text.split("\n")), 1):
-        if len(line) > LONGEST or len(following) > LONGEST or not _OPEN.search(line[-40:]):
+    for number, (line, following) in enumerate(pairwise(lines_of(text)), 1):
+        if not line.rstrip().endswith(_OPEN_ENDS) or len(line) > LONGEST or len(following) > LONGEST:
+            continue
+        if joined >= MOST_CONTINUED or not _OPEN.search(line[-40:]):
             continue
         whole = f"{line.rstrip()} {following.strip()}"
-        if joined < MOST_CONTINUED and (places := _places(whole, words)):
+        if places := _places(whole, words):
             joined += 1
             parts = {
                 name

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.logs.reporting_parts import causes_of_part
+from clusterspec.logs.text_lines import lines_of
 
 _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
@@ -14,6 +15,8 @@ _ERROR = re.compile(
 """Words by which a line tells of an error."""
 _OF_ERRORS = ("rror", "ail", "atal", "bort", "anic", "xiting", "ndefined", "ERROR", "FAIL", "FATAL")
 """Parts of words of which each of those has one."""
+_OF_LINES = (*_OF_ERRORS, "WARN", "UCX")
+"""The same, and those of what libraries print before their errors."""
 _QUIET = re.compile(
     r"\b(?:DEBUG|INFO|WARN(?:ING)?|[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b"
 )
@@ -126,7 +129,7 @@ _DIGITS = re.compile(r"[0-9]+")
 LONGEST = 1_000
 """Characters of a line that is read for common words."""
 MOST_LINES = 20_000
-"""Different lines of errors that are read."""
+"""Different lines with a word of errors that are read."""
 
 
 def _tells_error(line: str) -> bool:
@@ -145,14 +148,18 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     """
     seen: set[str] = set()
     causes: set[str] = set()
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines_of(text), 1):
         shown = line[:LONGEST]
-        if not _tells_error(shown):
+        if not any(word in shown for word in _OF_LINES):
             continue
         form = _DIGITS.sub("0", shown)
-        if form in seen or len(seen) >= MOST_LINES:
+        if form in seen:
             continue
+        if len(seen) >= MOST_LINES:
+            return
         seen.add(form)
+        if not _tells_error(shown):
+            continue
         by_words = next((cause for cause, words in _COMPILED if words.search(shown)), None)
         if by_words is None and _LOUD.search(shown) and _SETTING.search(shown):
             by_words = "invalid-setting"
@@ -182,7 +189,7 @@ def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:
     """A host without the plugin of the network that other hosts load, with the line that says so."""
     absent: dict[str, int] = {}
     loaded: set[str] = set()
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if "NCCL INFO" not in line or "lugin" not in line:
             continue
         host = line.partition(" NCCL INFO")[0].rsplit(":", 2)[0].rpartition(" ")[2]

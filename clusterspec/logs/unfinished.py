@@ -66,8 +66,8 @@ def _is_marked(text: str) -> bool:
 
 def _empty_table(text: str) -> Iterator[Evidence]:
     """The heading of the results, if it is the last line of a log: the benchmark never returned from its first size."""
-    lines = [(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    while lines and _UNITS.match(lines[-1][0]):
-        lines.pop()
-    if lines and _HEADING.match(lines[-1][0]):
-        yield Evidence("empty-table", "the heading of the results", lines[-1][1])
+    before = text.rstrip()
+    while _UNITS.match(last := before[before.rfind("\n") + 1 :]):
+        before = before[: -len(last)].rstrip()
+    if _HEADING.match(last):
+        yield Evidence("empty-table", "the heading of the results", before.count("\n") + 1)

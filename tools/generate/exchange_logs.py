@@ -106,7 +106,7 @@ does not name (NVIDIA/nvshmem 21) are in no line. For new threads the first scor
 Of 40 threads of 2026-11-24, 26 came first before any change, six had another cause first, and eight logs were refused.
 Of 23 after that, 14 came first, one was rightly none of the known, one was in the list, six had another cause or none,
 and one was refused: containers, the runtime of Neuron, JAX and sizes that differ between ranks were not known.
-Of 31 threads and documents of 2026-11-25, with each log as it was posted, 18 came first before any change and one was
+Of 31 threads and documents of 2026-11-25, with each log as it was posted, 18 came first before any change, and one was
 in the list; eight logs were refused, and one had a cause where its document calls it harmless: messages of Neuron,
 Slingshot, Slurm and clouds were in no table. Of 25 drawn after that was mended, eleven came first (one as none of the
 known), none was in the list and eight were refused: containers of Slurm, Megascale and JobSet were not known. After it
