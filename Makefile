@@ -122,8 +122,9 @@ sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of wha
 real-files: $(VENV)/developed ## fetch the files of tests/exchange/real.csv (CLONES=DIR: from clones) and compare what is read
 	$(BIN)/python -m tools.real_files $(if $(CLONES),--clones $(CLONES))
 
-hostile: $(VENV)/developed ## read hostile variants of every import format, each in 5 s and 300 MiB
+hostile: $(VENV)/developed ## read hostile variants of every import format and other input, each in 5 s and 300 MiB
 	$(BIN)/python -m tools.hostile
+	$(BIN)/python -m tools.hostile_inputs
 
 export-targets: $(VENV)/developed ## compare flags and keys that exporters write with the sources of their targets, clones in CLONES
 	$(BIN)/python -m tools.export_targets $(CLONES)

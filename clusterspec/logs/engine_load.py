@@ -29,6 +29,8 @@ def starved_engine(text: str) -> tuple[str, int] | None:
 
     None if the throughput holds: a full cache with waiting requests is what a benchmark without a limit has.
     """
+    if "KV cache usage" not in text and "Decode batch" not in text:
+        return None
     loads = [(*load, number) for number, line in enumerate(lines_of(text), 1) if (load := _load(line[:2_000]))]
     starved = [load for load in loads if load[2] >= FULL and load[1] > 0]
     best = max((rate for rate, _, usage, _ in loads if usage < FULL), default=0.0)

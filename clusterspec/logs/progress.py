@@ -103,6 +103,8 @@ MOST_REPORTS = 50_000
 @recent(1)
 def _watchdogs(text: str) -> tuple[tuple[int, re.Match[str]], ...]:
     """The reports of watchdogs with their lines; several questions about one log need them."""
+    if "Watchdog caught" not in text:
+        return ()
     lines = ((number, line) for number, line in enumerate(lines_of(text), 1) if "Watchdog caught" in line)
     found = ((number, _WATCHDOG.search(line[:2_000])) for number, line in islice(lines, MOST_REPORTS))
     return tuple((number, match) for number, match in found if match)
@@ -112,7 +114,7 @@ def _calls_by_number(text: str, *, sized: bool = False) -> Iterator[Calls]:
     """The collective of each device of a node at each number, if every device has one communicator in the log."""
     found: dict[str, Calls] = {}
     communicators: dict[int, set[str]] = {}
-    for number, line in enumerate(lines_of(text), 1):
+    for number, line in enumerate(lines_of(text) if "opCount" in text else (), 1):
         if "opCount" in line and (match := _CALLED.search(line[:2_000])):
             device = int(match[1])
             communicators.setdefault(device, set()).add(match[5] + match[6])

@@ -96,11 +96,14 @@ def line_statements(text: str) -> Iterator[Stated]:
 def _statements_of_lines(text: str, words: Words) -> Iterator[Stated]:
     """The statements of single lines. A word that `MOST_TRIED` of them have is taken out of the words."""
     seen: set[str] = set()
+    same: set[str] = set()
     tried = dict.fromkeys(words, 0)
     before = ""
     for number, read in enumerate(lines_of(text), 1):
-        if len(read) > WIDEST:
+        if len(read) > WIDEST or read in same:
             continue
+        if len(same) < MOST_FORMS:
+            same.add(read)
         quoted, before = "Last error:" in before[-40:] and _QUOTED.search(before), read
         line = f"NCCL WARN {read}" if quoted else read
         present = [word for word in words if word in line]

@@ -147,8 +147,13 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     Its words tell more than the part that reports it.
     """
     seen: set[str] = set()
+    same: set[str] = set()
     causes: set[str] = set()
     for number, line in enumerate(lines_of(text), 1):
+        if line in same:
+            continue
+        if len(same) < MOST_LINES:
+            same.add(line)
         shown = line[:LONGEST]
         if not any(word in shown for word in _OF_LINES):
             continue

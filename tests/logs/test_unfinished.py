@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.logs.text_lines import lines_of
 from clusterspec.logs.unfinished import read_unfinished
 
 HEADING = (
@@ -71,3 +72,17 @@ def test_a_text_of_no_library_that_states_no_cause_is_no_log(text: str, read: bo
 def test_a_line_of_a_library_or_driver_makes_a_text_one_of_a_run(line: str) -> None:
     assert read_unfinished(f"step 1\n{line}\n") is not None
     assert read_unfinished("step 1\nstep 2\n") is None
+
+
+def test_a_word_that_many_lines_have_is_searched_on_the_first_of_them_alone() -> None:
+    different = ("".join(chr(97 + (number >> 4 * place) % 16) for place in range(4)) for number in range(30_000))
+    lines = [f"h:1:2 [0] NCCL WARN {word} failed with error" for word in different]
+    first = "h:1:2 [0] NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 1b000"
+    found = read_unfinished("\n".join([first, *lines]))
+    assert found is not None
+    assert [each.line for each in found.evidence if each.name == "shared-accelerator"] == [1]
+
+
+def test_lines_are_those_that_a_split_lists() -> None:
+    for text in ("", "a", "a\n", "\n\na\r\n b\n\n", "a\x0bb\u2028c\n"):
+        assert list(lines_of(text)) == text.split("\n")
