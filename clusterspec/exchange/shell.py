@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell_conditions import comparison_result, conjunction, matches_case
-from clusterspec.exchange.shell_text import branches_of, code_blocks, statements_of_item, text_of, tree_of
+from clusterspec.exchange.shell_text import branches_of, code_blocks, is_printed, statements_of_item, text_of, tree_of
 from clusterspec.exchange.shell_words import (
     BREAK,
     CONTINUED,
@@ -235,6 +235,8 @@ class _Shell(Expansion):
 
     def redirect(self, node: Node) -> None:
         """Follow a command, and a script that a here-document writes to a file."""
+        if not self.written and is_printed(node):
+            return
         body = node.child_by_field_name("body")
         before, self.written = self.written, True
         if body is not None:

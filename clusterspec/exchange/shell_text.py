@@ -130,6 +130,23 @@ def written_text(node: Node) -> Node | None:
     return next((part for part in parts if part.type == "heredoc_body"), None)
 
 
+_KEPT_BY = frozenset({"pipeline", "function_definition", "command_substitution", "process_substitution"})
+"""Nodes around a command that pass on what it prints, or that others call."""
+
+
+def is_printed(node: Node) -> bool:
+    """Whether a here-document is only printed on the terminal (``cat <<EOF``), not written, piped or passed on."""
+    body, around = node.child_by_field_name("body"), node.parent
+    if body is None or text_of(body).strip() != "cat":
+        return False
+    redirects = node.children_by_field_name("redirect")
+    kept = {inner.type for each in redirects for inner in (each, *each.named_children)}
+    while around is not None:
+        kept.add(around.type)
+        around = around.parent
+    return not kept & (_KEPT_BY | {"file_redirect"})
+
+
 def text_of(node: Node) -> str:
     """The text of a node."""
     return (node.text or b"").decode("utf-8", "replace")

@@ -153,3 +153,54 @@ def test_keys_that_a_recipe_leaves_out_state_nothing_of_its_model() -> None:
     assert stated["workload.model.layers"] == 4
     assert not {f"workload.model.{name}" for name in ("gated_ffn", "tied_embeddings", "ffn_hidden")} & set(stated)
     assert "workload.model: not stated in full" in unknown(reading)
+
+
+def test_options_of_another_program_state_no_defaults_of_megatron() -> None:
+    sizes = (
+        "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --tensor-model-parallel-size 1 --micro-batch-size 2"
+    )
+    own, other = (given(read(f"torchrun {name} {sizes}")) for name in ("pretrain_gpt.py", "train.py --num-nodes 2"))
+    assert own["workload.model.tied_embeddings"] is True
+    assert "workload.model.tied_embeddings" not in other
+    assert own["layout.micro_batch"] == other["layout.micro_batch"] == 2
+
+
+@pytest.mark.parametrize(
+    ("experts", "visited"),
+    [("num_experts: 1\nnum_experts_per_tok: 1", None), ("num_experts: 8\nnum_experts_per_tok: 2", 2)],
+)
+def test_a_dense_model_of_maxtext_has_no_experts_per_token(experts: str, visited: int | None) -> None:
+    stated = given(read(f"base_emb_dim: 64\nbase_num_decoder_layers: 4\nbase_num_query_heads: 4\n{experts}\n"))
+    assert stated.get("workload.model.experts_per_token") == visited
+
+
+@pytest.mark.parametrize(
+    "program", ["llama_mistral_mixtral_orbax_to_hf", "llama_or_mistral_ckpt", "convert_gpt3_ckpt_from_paxml"]
+)
+def test_a_conversion_of_maxtext_is_no_training(program: str) -> None:
+    launch = f"python3 -m MaxText.{program} MaxText/configs/base.yml model_name=llama3-8b run_name=a\n"
+    with pytest.raises(FormatError, match="line 1: starts MaxText to convert a checkpoint"):
+        read(launch)
+    trains = launch.replace(f"MaxText.{program}", "MaxText.train")
+    assert given(read(trains + launch))["workload.model"] == "llama-3-8b"
+
+
+@pytest.mark.parametrize(
+    ("printed", "read_"),
+    [
+        ("cat <<EOF\n{}\nEOF\n", False),
+        ("cat <<EOF | bash\n{}\nEOF\n", True),
+        ("cat <<EOF > run.sh\n{}\nEOF\n", True),
+        ("cat > run.sh <<EOF\n{}\nEOF\n", True),
+        ("{{ cat <<EOF\n{}\nEOF\n}} > run.sh\n", True),
+        ("make() {{\ncat <<EOF\n{}\nEOF\n}}\nmake > run.sh\n", True),
+        ("bash <<EOF\n{}\nEOF\n", True),
+    ],
+)
+def test_a_launch_that_a_script_only_prints_is_none(printed: str, read_: bool) -> None:
+    script = "#!/bin/bash\n" + printed.format("vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2")
+    if read_:
+        assert given(read(script))["layout.tp"] == 2
+    else:
+        with pytest.raises(FormatError):
+            read(script)

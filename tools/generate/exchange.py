@@ -76,6 +76,8 @@ no reader had seen were written down before the first reading, and what failed w
 | thirty-eighth, of 28 repositories, 19 of them never used; logs and listings above all | 41 | 32 | 3 | 3 | 3 |
 | thirty-ninth, of 16 repositories, 2 of them of the thirty-eighth, after those; 8 state none | 27 | 18 | 6 | 1 | 2 |
 | fortieth, one by lot of each of 20 groups of files, most of those repositories; 14 state none | 20 | 19 | 0 | 1 | 0 |
+| forty-first, of 24 repositories by lot, 14 of them never used; 25 state none | 62 | 57 | 3 | 1 | 1 |
+| forty-second, of 26 others by lot, 24 of them never used, after those; 22 state none | 48 | 45 | 2 | 0 | 1 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -210,6 +212,14 @@ variable gives, and a launch of MaxText in an object. Of the thirty-ninth, linea
 and an image of an engine was a launch in a list of choices. Lacking were the arguments that a log of Megatron prints
 (twice), the size of a group that its pods have as a variable, accelerators that pods claim, sizes that a checkpoint
 replaces, and a trainer beside a server.
+
+The one contradicted of the forty-first was an expectation: the degree that an engine takes by default. Lacking were
+the hosts that DeepSpeed's launcher includes, and algorithms that two files leave open. Behind answers that agreed, the
+parameters of a model with an undecided number of experts were counted, and a recipe of Megatron-Bridge stated defaults
+of Megatron-LM. Of the forty-second, a conversion of checkpoints was read as training. Behind answers that agreed, a
+launch that a script only prints was read as one, experts per token were stated of a model without experts, and another
+program's options had the defaults of Megatron-LM. Two lots of files that no reader was made for: blueprints of Google
+Cluster Toolkit and XML of hwloc, which are read since then.
 """
 LIMITS = """
 ### Limits for the health checks of a site

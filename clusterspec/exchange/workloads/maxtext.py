@@ -39,6 +39,7 @@ _MODEL = {
     "workload.model.expert_ffn_hidden": ("base_moe_mlp_dim",),
     "workload.model.shared_experts": ("shared_experts",),
 }
+_VISITED = "workload.model.experts_per_token"
 _LATENT = {
     "workload.model.head_dim": ("qk_nope_head_dim",),
     "workload.model.latent_attention.q": ("q_lora_rank",),
@@ -106,7 +107,12 @@ _DIFFUSION = re.compile(r"\bmaxdiffusion[/.](?:train|generate|configs|models)", 
 
 _SERVES = re.compile(r"MaxText[./](?:maxengine_server|decode|inference_microbenchmark)\w*(?:\.py)?\b", re.IGNORECASE)
 _TRAINS = re.compile(r"MaxText[./]\S{0,40}train\w*(?:\.py)?\b|\btrain\.py", re.IGNORECASE)
-"""Programs of MaxText that serve, and that train."""
+_CONVERTS = re.compile(
+    r"MaxText[./](?:\w{1,40}[./]){0,3}\w{0,60}(?:_to_hf|orbax_to|_ckpt|_only_checkpoint|convert_\w{1,40}|to_maxtext|to_huggingface)"
+    r"(?:_\w{1,40})?(?:\.py)?(?![\w/])",
+    re.IGNORECASE,
+)
+"""Programs of MaxText that serve, that train, and that convert checkpoints."""
 _OF_RUN = re.compile(r"run_name|steps|\w{0,60}(?:path|directory|dataset|tokenizer|checkpoint|profile|token)\w{0,60}")
 """Options in which launches of one machine and model may differ."""
 
@@ -120,9 +126,10 @@ def read_maxtext(file: InputFile) -> ImportResult:
             keys.put(name, value, line)
     else:
         keys = overrides_of_launch(file, _TRAINS, _OF_RUN)
-        if not _TRAINS.search(file.text) and (serves := _SERVES.search(file.text)):
-            why = "starts MaxText for inference: only its training is read"
-            raise FormatError(why, file.text.count("\n", 0, serves.start()) + 1)
+        for program, does in ((_SERVES, "for inference"), (_CONVERTS, "to convert a checkpoint")):
+            if not _TRAINS.search(file.text) and (started := program.search(file.text)):
+                why = f"starts MaxText {does}: only its training is read"
+                raise FormatError(why, file.text.count("\n", 0, started.start()) + 1)
     if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name") is None and not any(
         key.endswith("_parallelism") for key in keys.values
     ):
@@ -167,10 +174,13 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
             set_model(known, builder, keys.line("model_name"))
         return
     latent = str(keys.get("attention_type")) == "mla"
-    set_counts(keys, _MODEL | _LATENT if latent else _MODEL, builder)
+    experts = keys.whole("num_experts") or 1
+    sizes = {path: names for path, names in _MODEL.items() if experts > 1 or path != _VISITED}
+    set_counts(keys, sizes | _LATENT if latent else sizes, builder)
     if not latent:
         keys.used |= {name for names in _LATENT.values() for name in names}
-    if (experts := keys.whole("num_experts")) and experts > 1:
+    keys.used |= {"num_experts_per_tok"} & keys.values.keys()
+    if experts > 1:
         builder.set("workload.model.experts", experts, keys.line("num_experts"))
     activations = keys.get("mlp_activations")
     builder.set(

@@ -20,6 +20,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import (
+    is_of_others,
     keep_enabled_backend,
     launched_framework,
     list_program,
@@ -252,7 +253,8 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention", "attention_head_type"))
     activation = str(keys.get("activation", "activation_func") or "").lower()
     gated = keys.is_on(*_GATES, "bias_swiglu_fusion") or "swiglu" in activation or "geglu" in activation
-    decided = framework != "nemo" and not keys.elided and not keys.find("model.num_layers", "model.hidden_size")
+    recipe = keys.find("model.num_layers", "model.hidden_size") is not None
+    decided = framework != "nemo" and not (keys.elided or recipe or is_of_others(keys))
     if gated or activation or (decided and not keys.is_undecided(*_GATES)):
         builder.set("workload.model.gated_ffn", gated, keys.line(*_GATES, "activation") or line)
     tied = boolean_value(keys.get("share_embeddings_and_output_weights"))

@@ -85,6 +85,18 @@ def launched_framework(keys: Keys) -> str:
     return "nemo" if program is not None and _NEMO.search(program.text) else "megatron-core"
 
 
+_OF_MACHINE = frozenset({"num_nodes", "num_gpus", "devices", "gpus", "precision"})
+"""Options that programs of Megatron-LM do not take: torchrun gives them their nodes, a flag their precision."""
+
+
+def is_of_others(keys: Keys) -> bool:
+    """Whether a launch starts a program with options of its own, whose defaults are not those of Megatron-LM."""
+    words = [word.text for word in keys.command.words]
+    at = next((n for n, word in enumerate(words) if word.endswith(".py")), len(words))
+    given = {word.lstrip("-").partition("=")[0].replace("-", "_") for word in words[at:] if word.startswith("--")}
+    return not given.isdisjoint(_OF_MACHINE)
+
+
 def _program(keys: Keys) -> Word | None:
     """The Python file that a launch starts; None if it names none."""
     return next((word for word in keys.command.words if word.text.endswith(".py")), None)
