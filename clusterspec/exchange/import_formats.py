@@ -337,7 +337,7 @@ PURCHASING = (
     ImportFormat(
         "quote",
         "quotes",
-        "quotes as CSV or XLSX",
+        "quotes as CSV, XLSX or text (Markdown, pdftotext -layout)",
         "purchasing.quotes",
         ("quotes", "csv", "xlsx", "bom", "bom-csv", "bom-xlsx"),
         largest=8,

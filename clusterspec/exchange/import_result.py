@@ -191,6 +191,16 @@ MOST_LINES = 2_000_000
 """Lines of the longest file read: more than the largest file has where lines say something."""
 _KEY = re.compile(r'"([^"\\\n]{1,200})"\s*:')
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_OTHER_DATA = {
+    b"%PDF-": "is a PDF: save its table as CSV or XLSX, or its text with `pdftotext -layout`",
+    b"\xd0\xcf\x11\xe0": "is of Office before 2007 (XLS, DOC): save it as XLSX or CSV",
+    b"\x1f\x8b": "is compressed (gzip): unpack it first",
+    b"\xfd7zXZ": "is compressed (xz): unpack it first",
+    b"(\xb5/\xfd": "is compressed (zstd): unpack it first",
+    b"\x89PNG": "is an image: give the text that it shows",
+    b"\xff\xd8\xff": "is an image: give the text that it shows",
+}
+"""First bytes of files that are not text, and what to do with them."""
 _HOLE = re.compile(rb"(?<=[^\0]{100})\0{32,}")
 """A hole in a log to which several nodes write at once on a parallel file system: NUL bytes, and the lines go on."""
 _PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -223,6 +233,8 @@ class InputFile:
         """The text with line feeds as line ends. Raises `FormatError` if it is not UTF-8 or too large."""
         if len(self.data) > LARGEST:
             raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
+        if other := next((why for head, why in _OTHER_DATA.items() if self.data.startswith(head)), None):
+            raise FormatError(other)
         if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FormatError("is encoded in UTF-16: save it as UTF-8")
         data = _HOLE.sub(b"\n", self.data) if b"\0" in self.data else self.data

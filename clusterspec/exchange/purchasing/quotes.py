@@ -1,4 +1,4 @@
-"""Suppliers' quotes as CSV and XLSX: the lines that have a part, a quantity and a price.
+"""Suppliers' quotes as CSV, XLSX and text: the lines that have a part, a quantity and a price.
 
 The header is the first row that names a part and a quantity. Rows above it may state the currency and the date. One
 decimal mark holds for the whole file, see `exchange.purchasing.numbers`; a number that stays ambiguous is listed with
@@ -25,6 +25,7 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.purchasing.numbers import CURRENCY, SYMBOLS, DecimalMark, Number, decimal_mark, written_number
+from clusterspec.exchange.purchasing.text_tables import text_rows
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 
@@ -64,7 +65,9 @@ def matches_quote(file: InputFile) -> bool:
     if file.zipped:
         return True
     heads = [line for line in file.head.split("\n")[:40] if line.count(",") + line.count(";") + line.count("\t") >= 1]
-    return any(_field_columns(cells) for cells in _delimited_cells("\n".join(heads)) if cells)
+    if any(_field_columns(cells) for cells in _delimited_cells("\n".join(heads)) if cells):
+        return True
+    return text_rows("\n".join(file.head.split("\n")[:200]), _field_columns) is not None
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def read_quote(file: InputFile) -> ImportResult:
 
 def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str], str | None]:
     """The rows below the header, the currencies named in or above the header, and the date above it."""
-    rows = _spreadsheet_rows(file, builder) if file.zipped else enumerate(_delimited_cells(_decoded_text(file)), 1)
+    rows = _spreadsheet_rows(file, builder) if file.zipped else enumerate(_rows_of_text(_decoded_text(file)), 1)
     columns: dict[str, int] = {}
     named: set[str] = set()
     above: dict[str, str] = {}
@@ -171,6 +174,14 @@ def _decoded_text(file: InputFile) -> str:
         raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for a quote")
     assert file.lines  # refuses lines that no tool writes
     return file.text
+
+
+def _rows_of_text(text: str) -> list[list[str]]:
+    """The rows of a text: of delimited cells, or of a table in columns or in Markdown if these have no header."""
+    rows = _delimited_cells(text)
+    if any(_field_columns(cells) for cells in rows[:MOST_ROWS]):
+        return rows
+    return text_rows(text, _field_columns) or rows
 
 
 def _delimited_cells(text: str) -> list[list[str]]:
