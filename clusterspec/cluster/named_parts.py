@@ -7,24 +7,19 @@ from functools import partial
 from clusterspec.cluster.resolution import Lookup
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import replace
-from clusterspec.spec.model import NetworkSpec, NetworksSpec, PowerSpec, Spec
+from clusterspec.spec.model import ClusterSpec, NetworkSpec, NetworksSpec, PowerSpec
 from clusterspec.units import display, plural
 
 STORAGE = "cluster.networks.storage"
 CDUS = "cluster.power.cdus"
 
 
-def with_named_parts(spec: Spec, lookup: Lookup) -> Spec:
-    """The spec with the figures of the storage systems and cooling units that it names, where it states none; each is
-    listed as an assumption.
+def with_named_parts(machine: ClusterSpec, lookup: Lookup) -> ClusterSpec:
+    """The machine with the figures of the storage systems and cooling units that it names, where it states none; each
+    is listed as an assumption.
     """
-    machine = spec.cluster
-    if machine is None:
-        return spec
     networks, power = _networks(machine.networks, lookup), _power(machine.power, lookup)
-    if networks is machine.networks and power is machine.power:
-        return spec
-    return replace(spec, cluster=replace(machine, networks=networks, power=power))
+    return replace(machine, networks=networks, power=power)
 
 
 def _networks(written: NetworksSpec | None, lookup: Lookup) -> NetworksSpec | None:

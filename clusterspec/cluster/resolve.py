@@ -51,10 +51,10 @@ def resolve(
         log.report_missing(
             ("cluster",), "the spec describes no machine", "describe it, at least `platform` and `nodes`"
         )
-    if _names_parts(spec.cluster):
+    if spec.cluster is not None and _names_parts(spec.cluster):
         from clusterspec.cluster.named_parts import with_named_parts  # few specs name one
 
-        spec = with_named_parts(spec, lookup)
+        spec = replace(spec, cluster=with_named_parts(spec.cluster, lookup))
     cluster = _resolved_cluster(_section_with_nodes(spec, log), lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
     software = _resolved_software(spec, cluster, lookup)
@@ -73,10 +73,8 @@ def resolve(
     return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog, log.traces), log.problems
 
 
-def _names_parts(machine: ClusterSpec | None) -> bool:
+def _names_parts(machine: ClusterSpec) -> bool:
     """Whether a machine names its storage system or its cooling distribution units by their catalog ids."""
-    if machine is None:
-        return False
     store = machine.networks.storage if machine.networks is not None else None
     cdus = machine.power.cdus if machine.power is not None else None
     return bool(store and store.system) or bool(cdus and cdus.model)
