@@ -129,8 +129,10 @@ class ServingSoftware:
     """The attention replicas of an engine share the default ``chunk_tokens``."""
     prompts_alone: bool = False
     """Steps with prompts hold no sequences that decode."""
-    steps_ahead: bool = False
-    """A separate prefill engine forms a step while the step before it runs."""
+    steps_ahead: frozenset[str] = frozenset()
+    """The engines that form and launch a step while the step before it runs: ``decode``, or separate ``prefill``
+    engines.
+    """
     repeated_reads: frozenset[str] = frozenset()
     """Architectures on which attention reads the cache once for each query head in steps with prompts."""
     prompt_graphs: float = 0
@@ -278,7 +280,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
         chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
         prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
-        steps_ahead=read.flag(f"{SERVING}.steps_ahead") or False,
+        steps_ahead=frozenset(read.texts(f"{SERVING}.steps_ahead")),
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
         prompt_graphs=_most_tokens_in_graphs(read),
         latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,

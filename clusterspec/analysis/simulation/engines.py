@@ -19,7 +19,8 @@ class SimulatedEngine:
     ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
     number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
     engine, ``announced`` holds the requests whose prompts wait until it has received them, ``accepted`` those that it
-    has received. Where steps are formed ahead, the scheduler ``looked`` for requests at that time for the last time.
+    has received. Where steps are formed ahead, the scheduler ``looked`` for requests at that time for the last time,
+    and was ``launching`` the running step from that time on.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -28,6 +29,7 @@ class SimulatedEngine:
         self.version = 0
         self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
         self.running = self.mixed = False
+        self.launching = 0.0
         self.preempted = self.requests = self.since = 0
         self.looked = -inf
         self.chunks: list[list[tuple[Request, float]]] = []
@@ -68,7 +70,7 @@ class SimulatedEngine:
         if self.mixed or self.steps <= 1:
             return None
         done = max(1, ceil((now - self.started) / self.each - TINY))
-        done += -(self.since + done) % interval
+        done += -(self.since + done) % interval + self.launches_ahead
         if done >= self.steps:
             return None
         self.steps = done
@@ -77,16 +79,18 @@ class SimulatedEngine:
 
     def next_step_end(self, now: float) -> float | None:
         """Admit requests and start the next steps; their end, or None where nothing is to do."""
+        if self.launches_ahead and not self.mixed:
+            self.looked = max(self.looked, now - self.each)
         if not self.since:
             self._receive_sent()
         formed = self.limits.ahead and self._form_ahead(now)
         for rank in () if formed else self.ranks:
             self._admit(rank, now)
         self.version += 1
-        self.started = now
+        self.started, self.launching = now, self.looked if formed and self.launches_ahead else now
         if any(rank.prompts for rank in self.ranks):
             self._begin_mixed_step()
-            self.looked = now if formed else now + self.floor
+            self.looked = now if formed and not self.launches_ahead else max(now, self.launching + self.floor)
         elif any(rank.count for rank in self.ranks):
             self._begin_decoding()
         elif self.since:  # nothing runs: the engine looks for requests all the time
@@ -98,11 +102,18 @@ class SimulatedEngine:
         self.running = True
         return now + self.steps * self.each
 
+    @property
+    def launches_ahead(self) -> bool:
+        """Whether the engine decodes and forms and launches each step while the step before it runs."""
+        return self.limits.ahead and self.limits.apart != "prefill"
+
     def _form_ahead(self, now: float) -> bool:
-        """Admit the requests that had come when the scheduler last looked; whether a step is formed of them."""
+        """Admit the requests that had come when the scheduler last looked; whether a step is formed of them, or of
+        sequences that decode.
+        """
         for rank in self.ranks:
             self._admit(rank, now, self.looked)
-        return any(rank.prompts for rank in self.ranks)
+        return any(rank.prompts or (rank.count and self.launches_ahead) for rank in self.ranks)
 
     def _receive_sent(self) -> None:
         """Put the requests that were sent into the queues of their ranks, and let announced prompts start."""
@@ -210,6 +221,8 @@ class SimulatedEngine:
             most = min(most, rank.decoding[0][0] - rank.step, fitting)
         if self.announced or any(rank.sent for rank in self.ranks):
             most = min(most, self.limits.interval - self.since)
+        if self.launches_ahead and any(rank.waiting and rank.waiting[-1].received > self.looked for rank in self.ranks):
+            most = 1  # it came while the step before ran, after this one was formed
         self.mixed, self.steps = False, max(1, int(most))
         fullest = max(self.ranks, key=lambda rank: rank.context)
         count = max(rank.count for rank in self.ranks)
@@ -254,7 +267,8 @@ class SimulatedEngine:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
             alone = max(self.tables.decode_seconds(rank.count, rank.context / rank.count, mean) for rank in decoding)
         here = max(0.0, whole - alone) / stages
-        self.each, self.passing = max(alone + here, self.floor / stages), here * (stages - 1)
+        launched = self.floor / stages - (self.started - self.launching)
+        self.each, self.passing = max(alone + here, launched), here * (stages - 1)
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """A step with these parts of prompts on one rank."""
@@ -288,7 +302,7 @@ class SimulatedEngine:
                 request.launched += self.floor
                 request.passed = max(request.passed, now + self.passing)  # a short chunk follows a long one
                 if request.began < 0:
-                    request.began = self.started
+                    request.began = self.launching
                 if request.todo > TINY:
                     continue
                 rank.prompts.popleft()

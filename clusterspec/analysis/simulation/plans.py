@@ -68,7 +68,11 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         early = load.transfer.first_token == "prefill"
         chunk, whole, hit = load.chunk_tokens, load.whole_requests, load.prefix_hit
         interval = 1 if kind == "prefill" else load.receive_interval
-        ahead = kind == "prefill" and pools.prompts.forms_steps_ahead
+        ahead = (
+            pools.prompts.forms_steps_ahead
+            if kind == "prefill"
+            else not kind and interval == 1 and pools.decode.runs_ahead
+        )
         return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early, interval=interval, ahead=ahead)
 
     engine, prompts = pools.decode, pools.prompts

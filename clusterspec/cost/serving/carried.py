@@ -8,10 +8,10 @@ from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
-from clusterspec.cost.serving.parts import CACHE, unevenly_loaded_ranks
+from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.replicas import carried_by_replicas
-from clusterspec.cost.serving.waits import steps_of_prompts
+from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 
 
 def carried_prefill(
@@ -29,15 +29,17 @@ def carried_prefill(
     if engine.separates_prompts and ranks == 1:  # all that an engine receives after an interval share steps
         together, between = prompts * load.receive_interval, decode.total * load.receive_interval
         follow = load.load == "open" and not full
-        taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0)
+        ahead = step_ahead(pools, steps, 0.0)
+        taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0, ahead)
         return taken * seconds / together
     if ranks > 1 and engine.replica_prompts_alone:
         return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
-    if alone and prompts <= 1:
-        return max(0.0, _seconds_added(steps) - _shared_reads(pools, each, prompts, steps))
+    if alone and (prompts <= 1 or (prefill.steps > 1 and load.chunk_tokens)):
+        return _added_by_chunks(pools, (each, context), prompts, steps)
     if ranks > 1 and prefill.steps > 1:  # chunks of different ranks share steps
-        chunk = _seconds_added(steps) / prefill.steps
+        ahead = step_ahead(pools, steps, -expm1(-prompts * prefill.steps * ranks))
+        chunk = _seconds_added(steps, ahead) / prefill.steps
         return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
     affected = 1.0 if alone else -expm1(-prompts * ranks)
     # a step has no more prompts than its budget; the others come with those of other ranks in the next, or in one more
@@ -50,8 +52,9 @@ def carried_prefill(
     beside = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, beside)
     larger = 1.0 if ranks > 1 else _share_beyond_graphs(pools, prompts, each * drafted)
+    ahead = step_ahead(pools, (decode, many), affected * many.steps)
     added = sum(
-        share * _seconds_added((decode, many._replace(floor=many.steps * engine.launch_floor(tokens))))
+        share * _seconds_added((decode, many._replace(floor=many.steps * engine.launch_floor(tokens))), ahead)
         for share, tokens in ((1 - larger, engine.most_in_graphs), (larger, inf))
         if share
     )
@@ -68,29 +71,34 @@ def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
     return share_of_fuller_steps(prompts, most) if prompts < MOST_COUNTED else float(prompts > most)
 
 
-def _seconds_added(steps: tuple[StepTime, StepTime]) -> float:
+def _added_by_chunks(
+    pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
+) -> float:
+    """`carried_prefill` for prompts that do not share steps, but for the last chunk of one that the next one fills.
+
+    The next prompt comes in time with the probability that a step holds prompts; full steps then follow each other.
+    """
+    engine, load, (decode, prefill) = pools.decode, pools.load, steps
+    added = _seconds_added(steps, step_ahead(pools, steps, prompts * prefill.steps))
+    if prefill.steps == 1 or not load.chunk_tokens:
+        return added
+    fresh, length, (each, context), drafted = load.fresh_tokens, load.input_tokens, sequences, 1.0 + load.draft_tokens
+    budget = max(1.0, load.chunk_tokens - (each * drafted if each > 1 else 0.0))
+    chunks, seen = fresh / budget, length - fresh / 2
+    whole = float(length) if budget >= fresh else seen + budget / 2  # whose last tokens see as many
+    full = engine.prefill(budget, whole, float(engine.layout.attention_dp), Decoding(each, context, drafted))
+    packed = chunks * _seconds_added((decode, full), step_ahead(pools, (decode, full), prompts * chunks) / chunks)
+    shared = min(1.0, prompts * chunks)
+    return (1.0 - shared) * added + shared * min(added, packed)
+
+
+def _seconds_added(steps: tuple[StepTime, StepTime], ahead: float) -> float:
     """Seconds by which the steps of a prompt are longer than as many decode steps; ``steps`` holds a decode step and
     the steps with the prompt.
 
     Captured graphs launch decode steps whole, and steps with prompts at most in part: the host may take longer for
-    these than the device.
+    these than the device. It begins ``ahead`` seconds before the device is free for the first of them.
     """
     decode, prefill = steps
-    launching = prefill.floor - prefill.steps * decode.total
+    launching = prefill.floor - ahead - prefill.steps * decode.total
     return max(0.0, prefill.device - prefill.steps * decode.device, launching)
-
-
-def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
-    """Seconds of KV-cache reads that consecutive prompts share: a prompt that arrives in time fills the rest of the
-    last chunk of its predecessor.
-
-    ``prompts`` begin in a step with ``each`` decoding sequences; ``steps`` holds a decode step and the steps of one
-    prompt.
-    """
-    load, (decode, prefill) = pools.load, steps
-    if prefill.steps == 1 or not load.chunk_tokens or pools.decode.reads_beside_prompts == 1:
-        return 0.0
-    fresh = load.fresh_tokens
-    chunks = fresh / max(1.0, load.chunk_tokens - each * (1.0 + load.draft_tokens))
-    repeated, once = (sum(part.seconds for part in step.parts if part.name == CACHE) for step in (prefill, decode))
-    return (prefill.steps - chunks) * min(1.0, prompts * chunks) * max(0.0, repeated - once)

@@ -300,6 +300,10 @@ class StepTime(NamedTuple):
         """Seconds of the steps: ``total``, at least those for which the host launches them."""
         return max(self.total, self.floor)
 
+    def lasting_after(self, ahead: float) -> float:
+        """`lasting`, where the host began to launch the steps ``ahead`` seconds before the device was free."""
+        return max(self.total, self.floor - ahead)
+
 
 # The links between the ranks of one engine
 
@@ -356,13 +360,15 @@ class HostOverhead:
 
     ``host`` per step, not hidden by the device; ``sequence`` more for each sequence of the step; ``eager`` to launch
     one kernel of a prompt without captured graphs; ``request`` per request before and after the engine: tokenizing,
-    scheduling, transport.
+    scheduling, transport; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the
+    software does not compile.
     """
 
     host: float
     sequence: float
     eager: float
     request: float
+    compiled: float
 
     @classmethod
     def of(cls, stack: Stack | None) -> HostOverhead:
@@ -372,6 +378,6 @@ class HostOverhead:
         def figure(name: str) -> float:
             return found[name].value if name in found else HABITS[name].value
 
-        return cls(
-            figure("serving.host"), figure("serving.sequence"), figure("serving.eager"), figure("serving.request")
-        )
+        eager = figure("serving.eager")
+        compiled = found["serving.compiled"].value if "serving.compiled" in found else eager
+        return cls(figure("serving.host"), figure("serving.sequence"), eager, figure("serving.request"), compiled)

@@ -241,7 +241,17 @@ class Engine:
         overlap scheduler.
         """
         software = self._serving_software
-        return software is not None and software.steps_ahead and self.layout.pp == 1
+        return software is not None and "prefill" in software.steps_ahead and self.layout.pp == 1
+
+    @property
+    def runs_ahead(self) -> bool:
+        """Whether an engine that decodes forms and launches a step while the step before it runs: no pipeline does, nor
+        one that drafts tokens, and none that runs a step as one compiled graph.
+        """
+        software, serving = self._serving_software, self.workload.serving
+        if software is None or self.layout.pp > 1 or self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
+            return False
+        return "decode" in software.steps_ahead and not (serving is not None and serving.draft_tokens)
 
     @property
     def reads_beside_prompts(self) -> float:
@@ -268,7 +278,9 @@ class Engine:
         """
         if self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
             return 0.0
-        return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.launches) * self.habits.eager
+        serving, habits = self.workload.serving, self.habits
+        each = habits.compiled if serving is None or serving.captured_graphs else habits.eager
+        return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.launches) * each
 
     @property
     def launches_beside_graphs(self) -> float:

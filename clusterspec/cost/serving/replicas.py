@@ -9,6 +9,7 @@ from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fulle
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
+from clusterspec.cost.serving.waits import step_ahead
 from clusterspec.records import NamedTuple
 
 LENGTHS = 3
@@ -110,10 +111,11 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
     ranks, most_of_step = pools.decode.layout.attention_dp, prompts_per_step(pools)
     own = max(-expm1(-prompts), prompts / most_of_step) * prefill.steps
     any_rank = 1 - power(1 + own, -float(ranks))
-    longest = prefill.lasting / prefill.steps
+    ahead = step_ahead(pools, steps, any_rank)
+    longest = prefill.lasting_after(ahead) / prefill.steps
     if prefill.steps == 1:
         most = max(1.0, min(prompts_on_fullest(prompts, ranks) / -expm1(-prompts * ranks), most_of_step))
-        longest = _seconds_of_step(pools, most, ranks * prompts / any_rank)
+        longest = _seconds_of_step(pools, most, ranks * prompts / any_rank, ahead)
     if load.draft_tokens:
         every = steps_of_fullest(prompts, ranks, int(most_of_step)) * prefill.steps
         return every * longest / prompts
@@ -128,13 +130,14 @@ def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, St
     for _ in range(LENGTHS):
         found = _steps_of_replicas(found, prompts, decode.total)
         whole = ranks * found.rate * found.mean / found.mixed  # prompts of a step that has any
-        found = found._replace(longer=max(decode.total, _seconds_of_step(pools, found.fullest, whole)))
+        ahead = step_ahead(pools, steps, found.mixed)
+        found = found._replace(longer=max(decode.total, _seconds_of_step(pools, found.fullest, whole, ahead)))
     return (_steps_of_replicas(found, prompts, decode.total).between - decode.total) / prompts
 
 
-def _seconds_of_step(pools: Pools, fullest: float, whole: float) -> float:
-    """Seconds of a step with ``whole`` prompts, ``fullest`` of them on the replica with the most. Where lengths vary,
-    the fullest replica has the longest prompt of the step.
+def _seconds_of_step(pools: Pools, fullest: float, whole: float, ahead: float) -> float:
+    """Seconds of a step with ``whole`` prompts, ``fullest`` of them on the replica with the most, whose launch began
+    ``ahead`` seconds before. Where lengths vary, the fullest replica has the longest prompt of the step.
     """
     engine, load = pools.decode, pools.load
     fresh = load.fresh_tokens
@@ -142,4 +145,4 @@ def _seconds_of_step(pools: Pools, fullest: float, whole: float) -> float:
         longer = longest_over_mean(load.input_lengths, max(1.0, whole)) - 1
         fullest += min(longer, max(0.0, (load.chunk_tokens or inf) / fresh - fullest))
     busy = min(float(engine.layout.attention_dp), max(1.0, whole / fullest))
-    return engine.prefill(fullest * fresh, float(load.input_tokens), busy).lasting
+    return engine.prefill(fullest * fresh, float(load.input_tokens), busy).lasting_after(ahead)

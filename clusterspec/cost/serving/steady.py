@@ -23,6 +23,7 @@ from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
     service_seconds,
+    step_ahead,
     unreceived_wait,
 )
 from clusterspec.records import NamedTuple
@@ -48,7 +49,8 @@ class Steady(NamedTuple):
     ``each_token`` the part of it in one gap between tokens; ``share`` is the share of engine time spent on prompts.
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
     ``loading`` the seconds to read cached tokens, ``outside`` the seconds that a request spends outside the engines or
-    between them, ``rate`` the requests per second of the plan.
+    between them, ``rate`` the requests per second of the plan. ``ahead`` is the part of the wait for a step that was
+    formed before the prompt came.
     """
 
     sequences: float
@@ -68,6 +70,7 @@ class Steady(NamedTuple):
     loading: float
     outside: float
     met: float | None = None
+    ahead: float = 0.0
 
     @property
     def typical_token(self) -> float:
@@ -112,7 +115,9 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     decode = engine.decode(few, context, drafted)
     gained = load.tokens_per_step
     prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
-    prompt = prompt_seconds(pools.prompts, _lone_prompt(pools) or prefill)
+    ahead = _formed_ahead(pools, sequences, decode, prefill)
+    lone = _lone_prompt(pools) or prefill
+    prompt = prompt_seconds(pools.prompts, lone._replace(floor=max(0.0, lone.floor - ahead)))
     carried = (
         0.0
         if pools.has_prefill_engines or static
@@ -146,9 +151,23 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)
     decoded = max(1.0, _met_sequences(pools, now.sequences) / engine.layout.pp) * (1.0 + load.draft_tokens)
     wait = mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, (decoded, busy))
+    ahead = _formed_ahead(pools, now.sequences, now.decode, now.prefill)
+    now, wait = now._replace(ahead=ahead), wait + ahead
     if engine.prompts_alone:
         return now._replace(wait=wait)
     return now._replace(wait=wait + unreceived_wait(pools, now.decode.total, now.sequences))
+
+
+def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: StepTime) -> float:
+    """Mean seconds of a step that an engine formed before a prompt came, with ``sequences`` on each attention rank."""
+    load, layout = pools.load, pools.decode.layout
+    if load.load not in {"closed", "open"} or pools.has_prefill_engines or load.output_tokens == 1:
+        return 0.0
+    present = -expm1(-sequences * layout.attention_dp)
+    if load.concurrency is not None:
+        present = (load.concurrency - 1) / load.concurrency
+    mixed = -expm1(-sequences / load.gaps * prefill.steps * unevenly_loaded_ranks(pools.decode))
+    return present * step_ahead(pools, (decode, prefill), mixed)
 
 
 def _met_sequences(pools: Pools, sequences: float) -> float:

@@ -289,7 +289,7 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
         return 0.0
     step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
     step *= pools.load.receive_interval
-    return median_wait(now.wait, busy, step) - now.wait
+    return median_wait(now.wait - now.ahead, busy, step) - (now.wait - now.ahead)
 
 
 def _steps_in_place(pools: Pools) -> float:

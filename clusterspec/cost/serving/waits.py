@@ -47,9 +47,8 @@ def mixed_prompt_wait(
     if pools.load.concurrency is None:
         return _mixed_wait_at_rate(pools, shared, prompts, carried, busy if pools.load.load == "open" else 1.0)
     found = _mixed_wait_in_loop(pools, shared, pools.load.concurrency)
-    if unevenly_loaded_ranks(pools.decode) > 1:
-        return found
-    ahead = max(0.0, pools.load.concurrency / pools.decode.attention_ranks - 1)  # no other requests can be before it
+    ranks = 1 if unevenly_loaded_ranks(pools.decode) > 1 else pools.decode.attention_ranks  # those of all share steps
+    ahead = max(0.0, pools.load.concurrency / ranks - 1)  # no other requests can be before it
     return min(found, shared.plain + ahead * prompt_seconds(pools.decode, steps[1]))
 
 
@@ -163,20 +162,41 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
     return (load.concurrency - 1) / load.concurrency * (running + beside)
 
 
-def steps_of_prompts(pools: Pools, prompts: float, decoding: float) -> tuple[float, float]:
+def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
+    """Mean seconds of a step that an engine formed before a prompt came, as far as the host had launched it; 0 where it
+    forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt, of which the
+    share ``mixed`` of all steps consists.
+
+    The prompt runs after that step. While it runs the host launches the step of the prompt. Steps whose launch takes
+    longer than the device are launched one after the other, without such a wait.
+
+    Source: TensorRT-LLM, overlap scheduler (nvidia.github.io/TensorRT-LLM/features/overlap-scheduler.html): "introduces
+    one extra decoding step"; vLLM pull request 19970: a scheduler one step ahead of the execution; SGLang,
+    python/sglang/srt/managers/scheduler.py (event_loop_overlap).
+    """
+    if not pools.decode.runs_ahead:
+        return 0.0
+    decode, prefill = steps
+    mixed = min(1.0, mixed)
+    found = (1.0 - mixed) * decode.total + mixed * max(0.0, prefill.total - prefill.floor) / prefill.steps
+    return found / pools.load.receive_interval  # the wait for a reception holds such a step
+
+
+def steps_of_prompts(pools: Pools, prompts: float, decoding: float, ahead: float = 0.0) -> tuple[float, float]:
     """The number of prompt-only steps per decode step, and the seconds of one of them: the longer of host launch time
     and device time.
 
     ``prompts`` begin per decode step on average. In a closed loop, all prompts that follow one decode step share the
     next prompt step. In an open load prompts arrive at any time: a prompt step during which others arrive is followed
-    by another prompt step, before the next decode step of ``decoding`` seconds (0 for a closed loop).
+    by another prompt step, before the next decode step of ``decoding`` seconds (0 for a closed loop). The host launches
+    the first of them for ``ahead`` seconds before the decode step ends.
     """
     most = prompts_per_step(pools)
     steps = max(-expm1(-prompts), prompts / most)
-    each = seconds_of_prompts(pools, prompts / steps)
+    each = seconds_of_prompts(pools, prompts / steps, ahead / max(1.0, steps))
     for _ in range(SHARED_ROUNDS if decoding else 0):
         before, steps = steps, max(prompt_steps(steps, prompts, decoding, each), prompts / most)
-        each = seconds_of_prompts(pools, prompts / steps)
+        each = seconds_of_prompts(pools, prompts / steps, ahead / max(1.0, steps))
         if abs(steps - before) < LEAST_SHARE * before:
             break
     return steps, each
@@ -195,11 +215,13 @@ def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
     return each * step / (1 - min(constants.MOST_LOAD, each * prompt))
 
 
-def seconds_of_prompts(pools: Pools, together: float) -> float:
-    """Seconds of prompt-only steps with ``together`` prompts (at least one)."""
+def seconds_of_prompts(pools: Pools, together: float, ahead: float = 0.0) -> float:
+    """Seconds of prompt-only steps with ``together`` prompts (at least one), whose launch began ``ahead`` seconds
+    before the device was free.
+    """
     engine, load = pools.prompts, pools.load
     fresh, ranks = load.fresh_tokens, float(engine.layout.attention_dp)
-    return engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), ranks).lasting
+    return engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), ranks).lasting_after(ahead)
 
 
 def service_seconds(pools: Pools, prefill: StepTime) -> float:

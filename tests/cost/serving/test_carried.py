@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.carried import carried_prefill
+from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from tests.cluster.resolving import clean
@@ -35,28 +36,63 @@ def carried(sequences: float, **changes: object) -> tuple[Pools, float, float]:
     return pools, decode.total, found
 
 
-@pytest.mark.parametrize("sequences", [1.0, 100.0, 800.0])
-def test_a_step_with_prompts_lasts_as_long_as_its_host_launches_it(sequences: float) -> None:
-    """No graph holds it: 48 layers of eight kernels, 0.16 ms each. Of a thousand steps a sequence has a prompt in one.
+def release(software: str) -> str:
+    """The keys of a layout that runs a release."""
+    return f"{software.partition(' ')[0]}, software: {software}"
 
-    Prompts begin independently, so of the steps the share 1 − exp(−sequences / 1000) has prompts.
+
+@pytest.mark.parametrize("sequences", [1.0, 20.0])
+@pytest.mark.parametrize(("software", "each"), [("trt-llm 0.21", 50.0), ("vllm 0.13", 88.0)])
+def test_a_step_with_prompts_lasts_as_long_as_its_host_launches_it(
+    software: str, each: float, sequences: float
+) -> None:
+    """No graph holds it: 48 layers of eight kernels, 50 us each of a compiled engine, 88 us of compiled code.
+
+    Of a thousand steps a sequence has a prompt in one; the share 1 − exp(−sequences / 1000) has prompts of any.
     """
-    pools, step, found = carried(sequences)
-    floor = pools.decode.launches * 0.16e-3
-    assert floor == pytest.approx(48 * 8 * 0.16e-3, rel=0.01)
+    pools, step, found = carried(
+        sequences, framework=f"{software.split(maxsplit=1)[0]}, software: {software}", input=600
+    )
+    assert not pools.decode.runs_ahead
+    floor = pools.decode.launches * each * 1e-6
+    assert floor == pytest.approx(48 * 8 * each * 1e-6, rel=0.01)
     prompts = sequences / 1000
     assert found == pytest.approx((1 - exp(-prompts)) / prompts * (floor - step), rel=1e-6)
+
+
+@pytest.mark.parametrize("software", ["trt-llm 1.2", "vllm 0.14"])
+@pytest.mark.parametrize("sequences", [1.0, 100.0, 800.0])
+def test_the_launch_of_a_step_with_prompts_begins_while_the_step_before_it_runs(
+    software: str, sequences: float
+) -> None:
+    """By as much as steps without prompts are before it; vLLM since 0.14 launches so, and not before."""
+    pools, step, found = carried(
+        sequences, framework=f"{software.split(maxsplit=1)[0]}, software: {software}", input=1000
+    )
+    assert pools.decode.runs_ahead
+    prompts = sequences / 1000
+    share = 1 - exp(-prompts)
+    prompt = pools.prompts.prefill(1000.0 * prompts / share, 1000.0, 1.0, Decoding(sequences, 1500.0, 1.0))
+    launched = pools.decode.launches * (0.088e-3 if "vllm" in software else 0.16e-3)
+    slack = (1 - share) * step + share * max(0.0, prompt.total - launched)
+    longer = max(prompt.device - pools.decode.decode(sequences, 1500.0).device, launched - step - slack)
+    assert found == pytest.approx(share / prompts * longer, rel=1e-3)
+
+
+@pytest.mark.parametrize("without", ["pp: 2", "pp: 1, software: vllm 0.13"])
+def test_pipelines_and_older_releases_launch_a_step_after_the_one_before(without: str) -> None:
+    assert not carried(8.0, framework=f"vllm, {without}")[0].decode.runs_ahead
 
 
 def test_a_step_of_more_tokens_than_graphs_hold_is_launched_kernel_by_kernel() -> None:
     """Graphs of vLLM hold 512 tokens: four prompts of 100 beside 100 sequences, but not five."""
     for sequences, fitting in ((100.0, 4), (300.0, 2)):
-        pools, _, found = carried(sequences, framework="vllm")
+        pools, _, found = carried(sequences, framework="vllm, software: vllm 0.13")
         assert pools.decode.most_in_graphs == 512
         prompts = sequences / 1000
         some = 1 - exp(-prompts)
         more = 1 - sum(exp(-prompts) * prompts**each / factorial(each) for each in range(fitting + 1))
-        beyond = pools.decode.launches * 0.16e-3
+        beyond = pools.decode.launches * 0.088e-3
         assert share_of_fuller_steps(prompts, fitting) == pytest.approx(more / some)
         least = more / prompts * (beyond - pools.decode.decode(sequences, 600.0).total)
         assert least < found < least + 0.02  # and what the device takes for the prompts of all steps

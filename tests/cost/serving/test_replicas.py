@@ -84,7 +84,7 @@ def test_a_prompt_on_its_own_stops_its_replica_for_a_step_and_lengthens_that_of_
     pools, steps = eight()
     decode, prompt = steps
     alone = carried_by_replicas(pools, 1e-7, steps, follow=False)
-    assert alone == pytest.approx(decode.total + 8 * (prompt.lasting - decode.total), rel=1e-4)
+    assert alone == pytest.approx(decode.total + 8 * (prompt.lasting_after(decode.total) - decode.total), rel=1e-4)
     assert carried_by_replicas(pools, 1e-7, steps, follow=True) == pytest.approx(alone, rel=1e-2)
 
 

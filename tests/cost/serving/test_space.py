@@ -114,7 +114,7 @@ def test_a_transfer_takes_its_fixed_time_and_that_of_its_bytes() -> None:
 
 def test_without_an_entry_the_host_times_are_assumptions() -> None:
     """0.7 ms a step, 3 µs a sequence, 0.16 ms a launch, 10 ms a request."""
-    assert HostOverhead.of(None) == HostOverhead(0.7e-3, 3e-6, 0.16e-3, 10e-3)
+    assert HostOverhead.of(None) == HostOverhead(0.7e-3, 3e-6, 0.16e-3, 10e-3, 0.16e-3)
 
 
 @pytest.mark.parametrize(
