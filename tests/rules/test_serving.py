@@ -139,7 +139,7 @@ def test_a_serving_plan_is_told_nothing_of_jobs_and_checkpoints(check: Check) ->
         (4, None),
         (7.5, "note"),
         (8.5, "warning"),
-        (9, "warning"),
+        (9, "error"),
         (10, "error"),
         (12, "error"),
     ],
