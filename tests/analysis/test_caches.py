@@ -150,15 +150,17 @@ def test_more_memory_never_hurts_and_no_tier_has_what_another_has() -> None:
 def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas() -> None:
     small = "{medium: host, capacity: 300 GB, read: 50 GB/s}"
     session = SESSION.replace("2 min", "30 s")
-    for load, nodes in (("request_rate: 6", 1), ("concurrency: 120", 2)):
+    for load, nodes, close in (
+        ("request_rate: 4", 1, 0.05),
+        ("request_rate: 6", 1, 0.15),
+        ("concurrency: 120", 2, None),
+    ):
         study = plan(small, load, nodes=nodes, session=session)
         found = analysis.simulate(study, requests=1500)
         for use in times(study).tiers:
             assert found.hit_rate[use.medium] == pytest.approx(use.hit, abs=0.03)
-        if load.startswith("request_rate"):
-            assert times(study).ttft == pytest.approx(found.ttft.p50, rel=0.1), (
-                "of a later turn, which most requests are"
-            )
+        if close is not None:  # of a later turn, which most requests are; 8 requests a second are too many
+            assert times(study).ttft == pytest.approx(found.ttft.p50, rel=close), load
 
 
 def test_impossible_sessions_are_named() -> None:
