@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import exp
 
+from clusterspec.cluster.degrees import job_nodes, nodes_per_domain
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cluster.requests import NORMAL_99, Lengths, Rl, Role, WeightSync
 from clusterspec.cluster.resolution import ResolutionLog
@@ -110,20 +111,22 @@ def _nodes(rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log
     rollout, key = rl.rollout or RolloutSpec(), f"{KEY}.rollout.nodes"
     roles = [role for role in (rl.reference, rl.critic, rl.reward) if role is not None and role.pool is None]
     free = max(1, cluster.nodes - sum(role.nodes or 0 for role in roles))
+    of_domains = placement == "colocated" and nodes_per_domain(layout, cluster) is not None
+    stated = job_nodes(layout, cluster) if of_domains else layout.nodes
     if rollout.pool is not None:
-        trainer = layout.nodes or log.assume("layout.nodes", free, "all nodes of the pool")
+        trainer = stated or log.assume("layout.nodes", free, "all nodes of the pool")
         away = (log.spec.pools or {}).get(rollout.pool)
         there = (away.nodes if away is not None else None) or 1
         return trainer, rollout.nodes or log.assume(key, there, "all nodes of the pool of rollout")
     if placement == "colocated":
-        return layout.nodes or free, 0
+        return stated or free, 0
     if rollout.nodes is None:
-        left = free - layout.nodes if layout.nodes is not None else free // 2
-        why = "the nodes that the trainer leaves" if layout.nodes is not None else "half of the nodes"
+        left = free - stated if stated is not None else free // 2
+        why = "the nodes that the trainer leaves" if stated is not None else "half of the nodes"
         own = log.assume(key, max(1, left), why)
     else:
         own = rollout.nodes
-    trainer = layout.nodes or log.assume("layout.nodes", max(1, free - own), "the nodes that rollout leaves")
+    trainer = stated or log.assume("layout.nodes", max(1, free - own), "the nodes that rollout leaves")
     if trainer + own > free:
         message = f"the trainer has {plural(trainer, 'node')} and rollout {own:,}, of {free:,} for both"
         path = (*RL_PATH, "rollout", "nodes") if rollout.nodes is not None else ("layout", "nodes")
@@ -142,11 +145,16 @@ def _roles(rl: RlSpec, algorithm: str) -> list[Role]:
     return found
 
 
+def rollout_weights(rollout: RolloutSpec, work: WorkloadSpec) -> str:
+    """The precision of the weights that engines of rollout receive: the trainer's, and not that of a checkpoint."""
+    return rollout.parameter_precision or work.parameter_precision or "bf16"
+
+
 def _weight_sync(section: WeightSyncSpec, placement: str, work: WorkloadSpec, log: ResolutionLog) -> WeightSync:
     usual = "ipc" if placement == "colocated" else "nccl"
     why = "the engines are on the trainer's accelerators" if placement == "colocated" else "usual between nodes"
     rollout = (work.rl.rollout if work.rl else None) or RolloutSpec()
-    kept = rollout.parameter_precision or work.parameter_precision or "bf16"
+    kept = rollout_weights(rollout, work)
     return WeightSync(
         method=log.written_or_assumed(section.method, f"{KEY}.weight_sync.method", usual, why),
         precision=log.written_or_assumed(

@@ -10,6 +10,7 @@ import pytest
 from clusterspec.cluster.model import Workload
 from clusterspec.cluster.reinforcement import spread_tokens
 from clusterspec.cluster.requests import Lengths, Rl
+from clusterspec.cost.reinforcement.rollout import rollout_design
 from clusterspec.records import replace
 from tests.cluster.resolving import assumed, resolve_text
 
@@ -65,6 +66,37 @@ def test_rollout_on_a_pool_has_all_its_nodes_unless_it_states_some() -> None:
         design, _ = resolve_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()))
         assert design.workload is not None and design.workload.rl is not None
         assert (design.workload.rl.trainer_nodes, design.workload.rl.rollout_nodes) == (8, nodes)
+
+
+def test_a_colocated_job_has_the_used_nodes_of_each_whole_domain() -> None:
+    """36 trays are two racks of 18, of which 16 each are 32 nodes; stated nodes count first."""
+    for layout, nodes in (({"nodes_per_domain": 16}, 32), ({"nodes_per_domain": 16, "nodes": 16}, 16), ({}, 36)):
+        spec = {
+            "cluster": {"platform": "gb200-nvl72", "nodes": 36},
+            "workload": {"kind": "rl", "model": "qwen2.5-7b", "rl": SAMPLES},
+            "layout": {"framework": "megatron-core", "tp": 2} | layout,
+        }
+        design, _ = resolve_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()))
+        assert design.workload is not None and design.workload.rl is not None and design.layout is not None
+        assert (design.workload.rl.trainer_nodes, design.layout.nodes) == (nodes, nodes)
+        engines = rollout_design(design, design.workload.rl, nodes)
+        assert engines.layout is not None and engines.layout.nodes_per_domain == design.layout.nodes_per_domain
+
+
+def test_engines_have_the_weights_of_the_trainer_and_not_of_the_checkpoint() -> None:
+    """DeepSeek-V3 is published in fp8 and gpt-oss with experts in mxfp4; the trainer sends bf16 unless stated."""
+    for model in ("deepseek-v3", "gpt-oss-120b"):
+        for stated, wanted in (({}, "bf16"), ({"parameter_precision": "fp8"}, "fp8")):
+            spec = {
+                "cluster": {"platform": "dgx-h100", "nodes": 32},
+                "workload": {"kind": "rl", "model": model, "rl": SAMPLES | {"rollout": {"tp": 8} | stated}},
+                "layout": {"framework": "megatron-core", "tp": 8},
+            }
+            design, _ = resolve_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()))
+            assert design.workload is not None and design.workload.rl is not None
+            served = rollout_design(design, design.workload.rl, 32).workload
+            assert served is not None
+            assert (served.parameter_precision, served.expert_parameter_precision) == (wanted, wanted)
 
 
 def test_two_roles_need_two_nodes() -> None:

@@ -14,6 +14,7 @@ from math import ceil, exp, floor, log
 from statistics import NormalDist
 
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.reinforcement import rollout_weights
 from clusterspec.cluster.requests import Lengths, Rl
 from clusterspec.cluster.sites import design_on_pool
 from clusterspec.cluster.variation import design_with_keys
@@ -89,12 +90,12 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
     """The engines of rollout on some nodes as an ordinary serving design."""
     work, section = design.spec.workload or WorkloadSpec(), design.spec.workload and design.spec.workload.rl
     rollout = (section.rollout if section else None) or RolloutSpec()
-    kept = rollout.parameter_precision or work.parameter_precision
-    machine = design.cluster
+    kept = rollout_weights(rollout, work)
+    machine, written = design.cluster, design.spec.layout or LayoutSpec()
     if rl.rollout_pool is not None:
         machine = design_on_pool(design, rl.rollout_pool, {("workload",): None, ("layout",): None}).cluster
     executed = machine.accelerator.peaks if machine else {}
-    products = PRECISIONS[kept].rates[0] if kept and kept in {*ROUNDED, "mxfp4"} else None
+    products = PRECISIONS[kept].rates[0] if kept in {*ROUNDED, "mxfp4"} else None
     widened = products not in executed and (kept != "nvfp4" or _has_kernels_of_nvfp4(machine))
     serving = ServingSpec(
         input_tokens=rl.inputs.mean,
@@ -116,6 +117,7 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
         framework=rollout.framework,
         software=rollout.software,
         nodes=nodes,
+        nodes_per_domain=written.nodes_per_domain if rl.placement == "colocated" else None,
         tp=rollout.tp,
         attention_dp=rollout.attention_dp,
         ep=rollout.ep,
