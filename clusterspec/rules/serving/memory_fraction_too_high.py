@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stated `memory_fraction` above 0.95 that leaves less than 2 GB of a rank's memory: a warning, and an error where it leaves less
-than half of that.
+A stated `memory_fraction` above 0.95 that leaves less than 2 GB of a rank's memory: a warning, and an error where it
+leaves less than half of that. The rule is silent on TPUs, for which published recipes use 0.98.
 
 ## Why it matters
 
@@ -40,6 +40,7 @@ layout: {tp: 1}
 ## Sources
 
 - What an engine's share has to hold, and no share of 1: https://docs.vllm.ai/projects/vllm-omni/en/latest/configuration/gpu_memory_utilization/
+- 0.98 on TPU v6e: https://github.com/AI-Hypercomputer/tpu-recipes/blob/main/inference/trillium/vLLM/Llama3.1/README.md
 - Memory that runs out at start: https://docs.nvidia.com/nim/large-language-models/latest/troubleshooting/memory.html
 """
 
@@ -55,6 +56,7 @@ from clusterspec.spec.model import WorkloadSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
+TPU_VENDOR = "Google"
 LEAST = 2e9
 """Bytes of a rank that the context, graphs and buffers take at the least, by the range of `serving.reserved`."""
 
@@ -63,6 +65,8 @@ def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
     share = written_workload.serving.memory_fraction if written_workload.serving else None
     memory = cluster.accelerator.memory
     if workload.serving is None or share is None or memory is None or share <= HIGHEST_FRACTION:
+        return
+    if cluster.accelerator.vendor == TPU_VENDOR:
         return
     left = (1 - share) * memory.value / cluster.ranks_per_accelerator
     if left < LEAST:
