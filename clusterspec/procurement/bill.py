@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clusterspec.catalog.entries import Optics
@@ -220,7 +220,7 @@ def bill(design: Design) -> Bill:
     lines += [line for line in others if isinstance(line, Item)]
     assumed = {key: why for key, _, why in design.assumptions}
     procurement = design.spec.procurement or ProcurementSpec()
-    quoted = _quoted_prices(procurement, cluster)
+    quoted = _quoted_prices(procurement, cluster, lines)
     items = tuple(
         _priced_item(_item_with_assumption(line, assumed), procurement, quoted) for line in lines if line.quantity
     )
@@ -367,11 +367,17 @@ def _item_with_assumption(item: Item, assumed: dict[str, str]) -> Item:
     return replace(item, assumed=f"the spec names none; {why}") if why and not item.assumed else item
 
 
-def _quoted_prices(procurement: ProcurementSpec, cluster: Cluster) -> Mapping[str, tuple[float, float]]:
+def _quoted_prices(
+    procurement: ProcurementSpec, cluster: Cluster, items: Sequence[Item]
+) -> Mapping[str, tuple[float, float]]:
     """The prices of a unit in the quote; none of a machine that is rented."""
     if not procurement.quote or cluster.cloud or (procurement.prices or {}).get("node_hour") is not None:
         return {}
-    return quoted_unit_prices(procurement.quote, cluster)
+    needed: dict[str, int] = {}
+    for item in items:
+        kind = PRICED_AS.get(item.kind, item.kind)
+        needed[kind] = needed.get(kind, 0) + item.quantity
+    return quoted_unit_prices(procurement.quote, cluster, needed)
 
 
 def _priced_item(item: Item, procurement: ProcurementSpec, quoted: Mapping[str, tuple[float, float]]) -> Item:

@@ -41,6 +41,7 @@ LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterpri
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t)\b")
 _ETHERNET_RATE = pattern(r"\b(\d{1,3}) ?(?:gb?e|gbase)\b")
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
+_LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
@@ -66,8 +67,8 @@ class Offered:
 
     @property
     def is_lot(self) -> bool:
-        """Whether the line may offer several parts as one lot."""
-        return self.line.quantity == 1 and self.kind in {"cable", "transceiver"}
+        """Whether the line may offer several parts as one lot: one of cables or modules, or what it calls a lot."""
+        return self.line.quantity == 1 and (self.kind in CABLING or _LOT.search(plain_part(self.line)) is not None)
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -82,7 +83,7 @@ class Offered:
             return NETWORKED
         if self.kind == "node" and "nic" in _kinds_of_words(text):
             return ("node", "nic")
-        return CABLING if self.is_lot else (self.kind,)
+        return CABLING if self.is_lot and self.kind in CABLING else (self.kind,)
 
     @property
     def is_node_rent(self) -> bool:
@@ -224,14 +225,21 @@ def servers_have_nics(lines: Sequence[QuoteLine], cluster: Cluster) -> bool:
     return any(offered.kind == "node" and "nic" in offered.covers for offered in offered_lines(lines, cluster))
 
 
-def quoted_unit_prices(lines: Sequence[QuoteLine], cluster: Cluster) -> Mapping[str, tuple[float, float]]:
-    """The least and the greatest price of a unit of each kind of part that a quote offers by the unit."""
+def quoted_unit_prices(
+    lines: Sequence[QuoteLine], cluster: Cluster, needed: Mapping[str, int]
+) -> Mapping[str, tuple[float, float]]:
+    """The least and the greatest price of a unit of each kind of part that a quote offers by the unit.
+
+    ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several.
+    """
     found: dict[str, tuple[float, float]] = {}
     for offered in offered_lines(lines, cluster):
         whole, quantity = line_price(offered.line), offered.line.quantity
         unit = offered.line.unit_price
-        if unit is None and whole is not None and quantity and not offered.is_lot:
+        if unit is None and whole is not None and quantity:
             unit = whole / quantity
+        if offered.is_lot and needed.get(offered.kind, 0) != 1:
+            continue
         if unit is None or offered.kind == "other" or offered.covers == NETWORKED:
             continue
         each = float(unit) / offered.units

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import NETWORKED, kind_of_part, named_entries, offered_lines
@@ -144,6 +146,26 @@ def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
         ("cable", True): Money.of((2, 3), "USD"),
         ("transceiver", False): None,  # a lot has no price of a unit
     }
+
+
+@pytest.mark.parametrize(
+    ("nodes", "line", "kind", "unit"),
+    [
+        (31, "{part: Optics and fibre package, quantity: 1, unit_price: 2310000, price: 2310000}", "cable", None),
+        (31, "{part: cables, quantity: 1, unit_price: 90000}", "cable", None),
+        (31, "{part: lot of 31 HGX H100 servers, quantity: 1, unit_price: 9300000}", "node", None),
+        (31, "{part: HGX H100 server, quantity: 31, unit_price: 300000}", "node", 300_000),
+        (1, "{part: HGX H100 server set, quantity: 1, unit_price: 300000}", "node", 300_000),  # one is needed
+        (31, "{part: cable, quantity: 500, unit_price: 90}", "cable", 90),
+    ],
+)
+def test_the_price_of_one_lot_is_not_that_of_each_of_its_parts(
+    nodes: int, line: str, kind: str, unit: float | None
+) -> None:
+    """A package for 2.31 million was the price of each of 2,044 cables, and the bill 4.75 billion."""
+    spec = f"cluster: {{platform: hgx-h100, nodes: {nodes}}}\nprocurement: {{currency: USD, quote: [{line}]}}\n"
+    prices = {item.unit_price for item in bill(clean(spec)).items if item.kind == kind}
+    assert prices == {None if unit is None else dollars(unit)}
 
 
 def test_a_quote_adds_up_where_every_line_has_a_price() -> None:
