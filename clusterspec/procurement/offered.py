@@ -32,7 +32,7 @@ WORDS: tuple[tuple[str, str], ...] = (
 _KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
 _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
-_COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|direct[- ]attach|active optical|copper)s?\b")
+_COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
@@ -41,6 +41,7 @@ LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterpri
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t)\b")
 _ETHERNET_RATE = pattern(r"\b(\d{1,3}) ?(?:gb?e|gbase)\b")
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
+_NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
@@ -147,8 +148,8 @@ def words_of(line: QuoteLine) -> set[str]:
 
 
 def plain_part(line: QuoteLine) -> str:
-    """The part of a line in lower case, with spaces for underscores."""
-    return (line.part or "").lower().replace("_", " ")
+    """The part of a line in lower case, with spaces for underscores, and network cards as NICs."""
+    return _NETWORK_CARD.sub("nic", (line.part or "").lower().replace("_", " "))
 
 
 def kind_of_part(text: str) -> str:

@@ -148,6 +148,14 @@ def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
     }
 
 
+def test_servers_with_network_cards_and_cables_with_connectors_lack_nothing() -> None:
+    machine = "cluster: {platform: hgx-h100, nodes: 2, scale_out: {technology: infiniband-ndr, nics_per_node: 8}}\n"
+    for cards in ("InfiniBand cards", "network interface cards", "ethernet adapter cards"):
+        lines = (QuoteLine(f"H100 server with 8 {cards}", 2), QuoteLine("connectors and cables", 16))
+        found = quoted(*lines, spec=machine)
+        assert "nic" not in found and "transceiver" not in found, cards
+
+
 @pytest.mark.parametrize(
     ("nodes", "line", "kind", "unit"),
     [
@@ -177,6 +185,7 @@ def test_a_quote_adds_up_where_every_line_has_a_price() -> None:
 
 
 KINDS = {
+    "connectors and cables": "cable",
     "rack of 4 dgx h100": "other",
     "hgx h100 server, 8 gpus": "node",
     "8 gpus": "accelerator",
