@@ -19,6 +19,16 @@ HOST_SHARES = (0.4, 1.1)
 The ratings of DGX-1, DGX-2 and DGX A100, H100, H200, B200 and B300 give 0.46 to 1.08. An HGX H100 measured at most
 8.4 kW in training, that is 0.50 (Latif et al., Single-Node Power Demand During AI Training, IEEE Access 13, 2025).
 """
+SUPERCHIP_SHARES = (0.1, 0.4)
+"""As `HOST_SHARES`, where the power of the accelerator is that of one module with its processor.
+
+El Capitan drew 29.6 MW in HPL on 11,136 nodes of four MI300A of 550 W, network and pumps included: 0.21
+(https://top500.org/system/180307).
+"""
+SUPERCHIP_WHY = (
+    "the modules, which hold the processors, plus 0.1 to 0.4 of their power for the rest of the node: El Capitan drew"
+    " 0.21 in HPL, network included; state the power of your server"
+)
 WHY = (
     "the accelerators plus 0.4 to 1.1 of their power for the rest of the node: DGX systems of seven generations are"
     " rated at 0.46 to 1.08, an HGX H100 measured 0.50; state the power of your server"
@@ -114,7 +124,8 @@ def node_nameplates(cluster: Cluster) -> tuple[Figure, Figure, Figure] | None:
     low, high = _assumed_range(cluster)
     if low is None or high is None:
         return None
-    ends = (Figure(value, "W", Assumed("cluster.power.node", WHY)) for value in (low, (low + high) / 2, high))
+    why = SUPERCHIP_WHY if _has_processors(cluster) else WHY
+    ends = (Figure(value, "W", Assumed("cluster.power.node", why)) for value in (low, (low + high) / 2, high))
     least, middle, most = ends
     return least, middle, most
 
@@ -182,8 +193,17 @@ def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:
         return None, None
     each = cluster.accelerator_cap or cluster.accelerator.power
     accelerators = cluster.accelerators_per_node * each.value
-    low, high = (accelerators * (1 + share) for share in HOST_SHARES)
+    low, high = (accelerators * (1 + share) for share in host_shares(cluster))
     return low, high
+
+
+def host_shares(cluster: Cluster) -> tuple[float, float]:
+    """The lowest and the highest share of the accelerators' power for the rest of a node of unknown power."""
+    return SUPERCHIP_SHARES if _has_processors(cluster) else HOST_SHARES
+
+
+def _has_processors(cluster: Cluster) -> bool:
+    return "processor" in cluster.accelerator.power_includes
 
 
 def _rack_overhead(cluster: Cluster) -> Figure | None:

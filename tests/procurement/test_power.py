@@ -105,6 +105,16 @@ def test_no_cluster_draws_less_than_its_accelerators() -> None:
             assert min(drawn.node_range or (drawn.node.value,)) >= accelerators, cluster.accelerator.id
 
 
+def test_modules_with_processors_leave_less_for_the_rest_of_a_node() -> None:
+    """Four GH200 of 1 kW with their processors: 4.4 to 5.6 kW; four H100 of 700 W without: 3.92 to 5.88 kW."""
+    for accelerator, low, high in (("gh200-96gb", 4400, 5600), ("h100-sxm-80gb", 3920, 5880)):
+        cluster = clean(f"cluster: {{accelerator: {accelerator}, accelerators_per_node: 4, nodes: 2}}\n").cluster
+        assert cluster is not None
+        drawn = power_draw(cluster, None, None)
+        assert drawn.node is not None and drawn.node.value == pytest.approx((low + high) / 2)
+        assert drawn.node_range == pytest.approx((low, high))
+
+
 def test_the_rated_systems_lie_within_the_assumed_share() -> None:
     rated = ["dgx-1", "dgx-2", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "dgx-b300"]
     for name in rated:

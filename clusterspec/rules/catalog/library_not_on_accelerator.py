@@ -6,7 +6,9 @@ A driver, toolkit or library in `cluster.software` or `collective_library` whose
 does not support, or no longer supports, the accelerator's architecture, a recipe of the workload or, for a driver, the
 stated CUDA release; or that the library runs only on accelerators of other vendors. The finding is an error where the
 entry cites a document, and a warning otherwise; it is also a warning where only reduction in the switches is missing,
-since rings do the same work. A name that the catalog does not have is a warning, since its support cannot be checked.
+since rings do the same work. A driver older than the major release of CUDA is a warning, since containers bring the
+forward-compatibility package, with which published runs had CUDA 13 on driver 570. A name that the catalog does not
+have is a warning, since its support cannot be checked.
 
 ## Why it matters
 
@@ -124,4 +126,6 @@ def _unsupported_use_problems(
             found = refusal(f"{entry.name} {release}", each, used, accelerator)
             slower = each.combination.uses == (frozenset({"switch-reduction"}),)  # rings do the same work
             severity = "error" if each.feature.sourced and not slower else "warning"
+            if any(use.startswith("cuda-") for uses in each.combination.uses for use in uses):
+                severity = "warning"  # containers bring the forward-compatibility package
             yield RULE.problem(at, found.message, found.help, severity=severity)

@@ -98,7 +98,7 @@ RANGES: dict[str, UsualRange] = {
     "cluster.power.cdus.count": _count_range(1, 10_000, "give the number of units of the loop"),
     "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
     "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),
-    "cluster.power.nodes_per_rack": _count_range(1, 100, "count nodes, not accelerators"),
+    "cluster.power.nodes_per_rack": _count_range(1, 256, "count nodes, not accelerators"),
     "cluster.power.row_limit": UsualRange(2 * KW, 30_000 * KW, "W", "give the limit of one row"),
     "cluster.power.budget": UsualRange(0.1 * KW, 5e9, "W", _BUDGET),
     "cluster.power.supplies.power": UsualRange(0.1 * KW, 100 * KW, "W", "give the power of one supply"),

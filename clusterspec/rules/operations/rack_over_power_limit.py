@@ -60,7 +60,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.nameplates import HOST_SHARES, least_node_power, overhead_of_rack
+from clusterspec.cost.nameplates import host_shares, least_node_power, overhead_of_rack
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
@@ -84,7 +84,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         return
     fit = max(0, int((limit.value - overhead) // each))
     stated = cluster.node_power is not None
-    least = "" if stated else f" at least (accelerators and {HOST_SHARES[0]:.0%} of their power for the rest)"
+    least = "" if stated else f" at least (accelerators and {host_shares(cluster)[0]:.0%} of their power for the rest)"
     what = "rack overhead" if power.rack_overhead else "scale-up switches and power conversion"
     besides = f" and {display(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
