@@ -65,6 +65,7 @@ MEANINGS = {
     "unused-parameters": "Parameters take no part in the loss, and the gradient reduction waits for them.",
     "program-fault": "A kernel of the program or of a library fails: invalid memory, an assertion, an instruction.",
     "program-error": "The program raises an error that no known cause of a cluster explains.",
+    "non-finite-values": "A loss or gradient is NaN or infinite: the data, the settings or a faulty accelerator.",
     "throttled-clocks": "Heat or the supply of power lowers the clocks of accelerators.",
     "container-permission": "A container lacks a capability, a system call or a device that its ranks need.",
     "outside-server": "A server outside the cluster, as of models or images, cannot be reached.",

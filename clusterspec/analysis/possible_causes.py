@@ -91,6 +91,11 @@ _OUTSIDE = (
     "curl of that address on a compute node: a proxy (HTTPS_PROXY), a mirror (HF_ENDPOINT), or files fetched before "
     "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
 )
+_STUCK = "py-spy dump of every rank: the call that each waits in; TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for the next run"
+_FINITE = (
+    "run that batch again from the last checkpoint on another node: the same value there is of the data, the learning "
+    "rate or the precision; another one is of the accelerator (dcgmi diag -r 3)"
+)
 _PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is the program's"
 _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
@@ -231,6 +236,9 @@ POSSIBLE = (
     ("launch", "remote-login", _UNSAID, _OF["remote-login"], GIVEN),
     ("daemon-lost", "peer-ended", _UNSAID, "the logs of that host: what ended there first", GIVEN),
     ("daemon-lost", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
+    ("stuck", "ranks-diverge", ", as in a call that waits for other ranks", _STUCK, GIVEN),
+    ("stuck", "program-fault", ", as with threads that wait for one another", _STUCK, WEAK),
+    ("non-finite", "non-finite-values", "", _FINITE, STRONG),
     ("dump", "ranks-diverge", _SLOWER, _OF["ranks-diverge"], WEAK),
     ("peer-ended", "peer-ended", ": its own log has the reason", _FIRST, WEAK),
 )

@@ -75,6 +75,7 @@ FAILURE_PATTERNS = (
     ("diverging", re.compile(r"(posted incorrect receive info.{0,60})")),
     ("diverging", re.compile(r"(op\.preamble\.length <= op\.nbytes\. [0-9]{1,18} vs [0-9]{1,18})")),  # Gloo
     ("diverging", re.compile(r"(Error type: \w{1,30}MISMATCH.{0,120})")),  # the flight recorder of PyTorch
+    ("diverging", re.compile(r"(but Rank [0-9]{1,6} is running collective: .{1,100})")),
     ("diverging", re.compile(r"(DDP expects same model across all ranks, but .{1,100})")),
     ("diverging", re.compile(r"(appears not to match (?:sizes|strides) of the same param in process [0-9]{1,6})")),
     ("unused", re.compile(r"(Expected to have finished reduction in the prior iteration)")),
@@ -143,6 +144,9 @@ FAILURE_PATTERNS = (
     ("unreachable", re.compile(r"(SocketHandShakePlugin: connect\(\).{0,80})")),
     ("unreachable", re.compile(r"(socket\w{0,20}Connect\w{0,10}: [Cc]onnect to .{1,80} (?:failed|returned) .{0,60})")),
     ("dump", re.compile(r"(most likely caused by incorrect usages of collectives)")),  # ProcessGroupNCCL, each timeout
+    ("dump", re.compile(r"(Received a dump signal due to a collective timeout.{0,60})")),
+    ("dump", re.compile(r"(Observed flight recorder dump signal from another rank)")),
+    ("stuck", re.compile(r"(ProcessGroup\w{2,8}'s watchdog got stuck for [0-9]{1,6} seconds)")),
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
     ("port-error", re.compile(r"(async fatal event: port error.{0,20})")),
     ("port-error", re.compile(r"(Port module event\[error\].{0,80})")),

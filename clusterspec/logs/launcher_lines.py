@@ -1,6 +1,7 @@
 """Messages of Open MPI and PMIx that are wrapped over lines, each by the words of its help texts.
 
-Sources: open-mpi/ompi 8efebee7 (`ompi`, `opal`: `help-*.txt`), its releases 3 and 4 (ORTE, the openib BTL), and PMIx 4.
+Sources: open-mpi/ompi 8efebee7 (`ompi`, `opal`: `help-*.txt`), its releases 3 and 4 (ORTE, the openib BTL), PMIx 4, and
+openpmix/prrte 52d5e4bb (`src/mca/schizo/prte/help-prun.txt`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ LAUNCHER_PATTERNS = (
     ("locked-memory", re.compile(r"(configured to only allow registering part of your physical memory)")),
     ("shared-memory", re.compile(r"(there is not enough space for .{1,120}shared-memory backing file)")),
     ("shared-memory", re.compile(r"(system call failed during (?:shared memory|sm BTL) initialization.{0,20})")),
+    ("killed", re.compile(r"(noticed that process rank .{1,120} exited on signal 9\b.{0,20})")),
+    ("bus-error", re.compile(r"(noticed that process rank .{1,120} exited on signal 7\b.{0,20})")),
+    ("crash", re.compile(r"(noticed that process rank .{1,120} exited on signal (?:4|6|8|11)\b.{0,20})")),
+    ("signal", re.compile(r"(noticed that process rank .{1,120} exited on signal (?:1|2|15)\b.{0,20})")),
     ("mixed-fabrics", re.compile(r"(detected two different OpenFabrics transport types.{0,40})")),
 )
 """Names of statements and the patterns of the joined lines of a message."""
@@ -37,7 +42,7 @@ _WORDS = (
     "OMPI was|library was not compiled|requested component|No components were|active ports|daemon has|enough slots|"
     "find the specified|launch the specified|pair of MPI|one MPI process|Open MPI failed|retry count between|"
     "communication peer|inbound MPI|trying to|registering part|not enough space|system call failed|OpenFabrics|"
-    "MPI_INIT has failed|usually indicates"
+    "noticed that process|MPI_INIT has failed|usually indicates"
 )
 LAUNCHER_WORDS = tuple(_WORDS.split("|"))
 """Words of which the first line of a message, or the second, has at least one."""

@@ -57,6 +57,8 @@ PLATFORM_PATTERNS = (
     # the coordination of processes in JAX and XLA
     ("task-silent", re.compile(r"(Task /job:\S{1,60} heartbeat timeout)")),
     ("task-silent", re.compile(r"(Terminating process because the (?:coordinator|JAX distributed service).{1,80})")),
+    ("task-silent", re.compile(r"(tasks? (?:is|are) unhealthy \(stopped sending heartbeats\).{0,80})")),
+    ("task-silent", re.compile(r"(Polled an error from coordination service.{0,60})")),
     (
         "stalled",
         re.compile(r"(Expected [0-9]{1,6} threads to join the rendezvous, but (?:only|not all) .{1,60})"),
@@ -93,6 +95,12 @@ PLATFORM_PATTERNS = (
     ("nic-power", re.compile(r"(Detected insufficient power on the PCIe slot.{0,20})")),
     ("nic-heat", re.compile(r"(mlx5_core.{0,80}[Hh]igh temperature on sensors?.{0,40})")),
     (
+        "nic-heat",
+        re.compile(r"(mlx5_core.{0,60}Port module event\[error\]: module [0-9]{1,3}, .{0,20}[Hh]igh [Tt]emp\w{0,8})"),
+    ),
+    ("nic-fault", re.compile(r"(mlx5_core .{1,80}handling bad device here)")),
+    ("link-down", re.compile(r"(mlx5_core .{1,80}Port module event: module [0-9]{1,3}, Cable unplugged)")),
+    (
         "link-down",
         re.compile(r"(habanalabs .{0,20}\bport [0-9]{1,3} (?:is )?down|Ports? (?:is|are) down: [0-9,]{1,60})"),
     ),
@@ -102,8 +110,16 @@ PLATFORM_PATTERNS = (
         "loss-counter",
         re.compile(r"(\b(?:out_of_sequence|packet_seq_err|local_ack_timeout_err)\W{1,6}[1-9][0-9]{2,12})\b"),
     ),
-    ("loss-counter", re.compile(r"(\brx_discards_phy\W{1,6}[1-9][0-9]{2,12})\b")),
+    (
+        "loss-counter",
+        re.compile(r"(\brx_(?:discards_phy|prio[0-7]_(?:buf_discard|discards))\W{1,6}[1-9][0-9]{2,12})\b"),
+    ),
+    ("link-counter", re.compile(r"(\blink_down_events_phy\W{1,6}[1-9][0-9]{0,9})\b")),
+    ("link-counter", re.compile(r"(\brx_(?:crc_errors|symbol_err)_phy\W{1,6}[1-9][0-9]{2,12})\b")),
     # programs on accelerators
+    ("non-finite", re.compile(r"(number of nan iterations: {1,4}[1-9][0-9]{0,8})\b")),  # Megatron (`training.py`)
+    ("non-finite", re.compile(r"(Loss is (?:nan|inf), stopping training)")),  # pytorch/vision (`references`)
+    ("no-device", re.compile(r"(ROCk module is NOT loaded.{0,40})")),  # rocminfo
     ("no-kernel", re.compile(r"(hipErrorInvalidKernelFile)\b")),
     ("no-kernel", re.compile(r"(rocBLAS error: .{0,120}TensileLibrary.{0,80})")),
     ("kernel-fault", re.compile(r"(CUBLAS_STATUS_(?:EXECUTION_FAILED|INTERNAL_ERROR)|CUDNN_STATUS_EXECUTION_FAILED)")),

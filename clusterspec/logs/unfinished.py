@@ -30,6 +30,8 @@ _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed"})
 """Statements of an end that leave its cause to other lines."""
+_REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
+"""The same of messages of the catalog: a program reports that another process ended."""
 
 
 def read_unfinished(text: str) -> Benchmark | None:
@@ -41,15 +43,16 @@ def read_unfinished(text: str) -> Benchmark | None:
     The ranks are those in the list of devices, else those of the largest communicator.
     """
     evidence = log_evidence(text)
-    if not any(each.name in STATING - _ENDS or each.name.startswith((CALL, MESSAGE)) for each in evidence):
+    if not any(_states_a_cause(each) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
         evidence = (*evidence, *suggested, *stated)
         told = any(each.name in STATING or each.name.startswith(("suggests ", "family ")) for each in evidence)
         error = first_error(text) if not told else None
-        if error is not None:
-            evidence = (*evidence, Evidence("error", *error))
-        if not told and error is None and not _is_marked(text):
+        ended = min((each.line for each in evidence if each.name in _REPORTED_ENDS), default=None)
+        if error is not None and (ended is None or error[1] < ended):  # an end is reported after what caused it
+            evidence = (*(each for each in evidence if each.name not in _REPORTED_ENDS), Evidence("error", *error))
+        if not told and error is None and ended is None and not _is_marked(text):
             return None
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
@@ -57,6 +60,13 @@ def read_unfinished(text: str) -> Benchmark | None:
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
     return Benchmark(TOOL, (Series(None, ranks, nodes, (), jobs=jobs),), evidence=(*evidence, *_empty_table(text)))
+
+
+def _states_a_cause(each: Evidence) -> bool:
+    """Whether a statement is of a cause, rather than of an end that leaves its cause to other lines."""
+    if each.name in _REPORTED_ENDS:
+        return False
+    return each.name in STATING - _ENDS or each.name.startswith((CALL, MESSAGE))
 
 
 def _is_marked(text: str) -> bool:
