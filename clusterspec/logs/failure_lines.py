@@ -145,6 +145,7 @@ FAILURE_PATTERNS = (
     ("unreachable", re.compile(r"(socket\w{0,20}Connect\w{0,10}: [Cc]onnect to .{1,80} (?:failed|returned) .{0,60})")),
     ("dump", re.compile(r"(most likely caused by incorrect usages of collectives)")),  # ProcessGroupNCCL, each timeout
     ("dump", re.compile(r"(Received a dump signal due to a collective timeout.{0,60})")),
+    ("dump", re.compile(r"(Some NCCL operations have failed or timed out)")),
     ("dump", re.compile(r"(Observed flight recorder dump signal from another rank)")),
     ("stuck", re.compile(r"(ProcessGroup\w{2,8}'s watchdog got stuck for [0-9]{1,6} seconds)")),
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
@@ -211,6 +212,11 @@ FAILURE_PATTERNS = (
     ),
     ("bus-error", re.compile(r"(exitcode\s{0,3}: -7 .{0,30}|[Ss]ignal 7 \(SIGBUS\) received by PID [0-9]{1,9})")),
     ("bus-error", re.compile(r"(failed \(exitcode: -7\).{0,60}|exits with return code = -7)")),
+    # PyTorch (`torch/multiprocessing/spawn.py`, release 2.14.1)
+    ("killed", re.compile(r"(process [0-9]{1,6} terminated with signal SIGKILL)")),
+    ("bus-error", re.compile(r"(process [0-9]{1,6} terminated with signal SIGBUS)")),
+    ("crash", re.compile(r"(process [0-9]{1,6} terminated with signal SIG(?:SEGV|ABRT|ILL|FPE))")),
+    ("signal", re.compile(r"(process [0-9]{1,6} terminated with signal SIG(?:TERM|INT|HUP))")),
     # accelerators
     ("hardware", re.compile(r"(NVRM: .{0,80}NV_ERR_RESET_REQUIRED.{0,60}|NVRM: .{0,60}RmInitAdapter failed.{0,40})")),
     ("hardware", re.compile(r"(GPU is lost\. {1,2}Reboot|GPU requires reset)")),
@@ -320,10 +326,12 @@ FAILURE_PATTERNS = (
     ("job-ended", re.compile(r"(srun: error: Node failure on .{1,40})")),
     ("setting", re.compile(r"(not enough slots available in the system)")),  # Open MPI
     ("signal", re.compile(r"(SignalException: Process [0-9]{1,9} got signal: (?:1|2|15)\b)")),  # torchrun
+    ("signal", re.compile(r"((?:STEP|JOB) [0-9.]{1,20} ON \S{1,80} CANCELLED AT [0-9T:-]{19} \*\*\*)")),  # Slurm
     ("daemon-lost", re.compile(r"(ORTE has lost communication with a remote daemon)")),
     ("time-limit", re.compile(r"(CANCELLED .{0,60}DUE TO TIME LIMIT)")),
     ("peer-ended", re.compile(r"([Cc]onnection closed by (?:remote )?peer.{0,60})")),
     ("peer-ended", re.compile(r"(marked dead because the detector has missed too many heartbeats)")),  # Ray
+    ("peer-ended", re.compile(r"(may indicate a possible application crash on rank 0 or a network set ?up issue)")),
     ("peer-ended", re.compile(r"(Connection reset by peer|Broken pipe|TCPStore server has shut down too early)")),
 )
 """Names of statements and the patterns of their lines."""

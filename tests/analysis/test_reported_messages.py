@@ -18,6 +18,17 @@ TORCH = (
     ("W0102 api.py:8] Sending process 12 closing signal SIGTERM", "peer-ended"),
     ("torch.distributed.elastic.rendezvous.api.RendezvousClosedError", "peer-ended"),
     ("The rendezvous 'job7' is closed, terminating pending rendezvous.", "peer-ended"),
+    (
+        "Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU "
+        "operations might run on corrupted/incomplete data.",
+        "ranks-diverge",
+    ),
+    ("ProcessExitedException: process 0 terminated with signal SIGKILL", "host-memory-full"),
+    ("ProcessExitedException: process 0 terminated with signal SIGSEGV", "program-fault"),
+    ("ProcessExitedException: process 0 terminated with signal SIGBUS", "shared-memory"),
+    ("ProcessExitedException: process 0 terminated with signal SIGTERM", "job-ended"),
+    ("[WARNING] Terminating process 11979 via signal SIGTERM", "peer-ended"),
+    ("This may indicate a possible application crash on rank 0 or a network set up issue.", "peer-ended"),
     ("RuntimeError: Distributed package doesn't have NCCL built in", "library-release"),
     ("AssertionError: Torch not compiled with CUDA enabled", "library-release"),
     ("ROCk module is NOT loaded, possibly no GPU devices", "missing-accelerator"),
@@ -46,6 +57,9 @@ ENGINES = (
     ("P2P backend could not connect to IP 10.0.0.2 and port 8888", "unreachable-peer"),
     ("KVTransferError: Request 9 timed out after 300.0s in KVPoll.Bootstrapping", "unreachable-peer"),
     ("Lost connection with prefill instance (bootstrap_addr: 10.0.0.2:8998), 3 requests affected", "peer-ended"),
+    ("KVTransferError(bootstrap_room=16): Failed due to an unknown reason from another rank", "peer-ended"),
+    ("TimeoutError: Timed out waiting for engine core processes to start.", "absent-ranks"),
+    ("RuntimeError: Failed to infer device type, please set", "missing-accelerator"),
     ("RuntimeError: The memory capacity is unbalanced. Some GPUs may be occupied", "memory-full"),
     ("RuntimeError: Decode out of memory. Try to lower your batch size.", "kv-cache-full"),
 )
@@ -56,6 +70,14 @@ LAUNCHERS = (
     ("prun noticed that process rank 3 with PID 7 on node n2 exited on\nsignal 7 (Bus error).", "shared-memory"),
     ("WARNING: An invalid value was given for btl_tcp_if_include.  This", "wrong-interface"),
     ("No usable network interfaces were found on this host, so no TCP", "wrong-interface"),
+    ("slurmstepd: error: *** STEP 12.0 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***", "job-ended"),
+    ("error: *** JOB 12 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE to SIGNAL Terminated ***", "job-ended"),
+    ("error: *** STEP 12.0 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TASK FAILURE ***", "peer-ended"),
+    (
+        "srun: error: Task launch for StepId=12.0 failed on node n1: Communication connection failure",
+        "unreachable-peer",
+    ),
+    ("slurmstepd: error: couldn't chdir to `/a/b': No such file or directory: going to /tmp instead", "unshared-files"),
     ("MPI_ERR_TRUNCATE: message truncated", "ranks-diverge"),
     ("PRTE was unable to reliably start one or more daemons.", "remote-login"),
 )
@@ -104,6 +126,7 @@ ENDS = (
     "torch.distributed.DistNetworkError: failed to recv, got 0 bytes",
     "RuntimeError: Engine core initialization failed. See root cause above.",
     "W0102 api.py:8] Sending process 12 closing signal SIGTERM",
+    "error: *** STEP 12.0 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TASK FAILURE ***",
 )
 
 
