@@ -9,8 +9,9 @@ import pytest
 
 from clusterspec.cost.serving.constants import RANGES
 from clusterspec.rules.index import RULES
-from clusterspec.rules.knowledge.shares import cost_severity, target_severity
+from clusterspec.rules.knowledge.shares import cost_severity, step_severity, target_severity
 from clusterspec.rules.pages import module
+from tests.effort import each
 
 from .conftest import Check
 from .test_verdicts import of
@@ -134,3 +135,54 @@ def test_what_a_key_says_is_not_said_again(check: Check) -> None:
         "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}\nlayout: {tp: 2}\n"
     )
     assert not [found for found in check(shared) if "sharing" in found.path]
+
+
+@each(
+    ("loss", "bounds", "most", "severity"),
+    [
+        # the half-width of a factor from 0.75 to 1.5 is 0.375, its lower part 0.25: the smaller one counts
+        (0.2499, (0.75, 1.5), "error", "note"),
+        (0.25, (0.75, 1.5), "error", "warning"),
+        # from 0.5 to 1 the half-width is 0.25, its lower part 0.5
+        (0.2499, (0.5, 1.0), "error", "note"),
+        (0.25, (0.5, 1.0), "error", "warning"),
+        # a low end of 0.5: a quarter is reached at 0.5 exactly
+        (0.4999, (0.5, 1.0), "error", "warning"),
+        (0.5, (0.5, 1.0), "error", "error"),
+        (0.5, (0.5, 1.0), "warning", "warning"),
+        (0.4999, (0.5, 1.0), "warning", "warning"),
+        (0.2, (0.5, 1.0), "warning", "note"),
+        # a low end above the prediction counts as the prediction
+        (0.2499, (1.5, 1.5), "error", "warning"),
+        (0.25, (1.5, 1.5), "error", "error"),
+        (0.2499, (1.0, 1.0), "error", "warning"),
+        (0.25, (1.0, 1.0), "warning", "warning"),
+    ],
+)
+def test_the_limits_of_severities_belong_to_the_higher_one(
+    loss: float, bounds: tuple[float, float], most: str, severity: str
+) -> None:
+    assert cost_severity(loss, bounds, most=most) == severity
+
+
+@each("unknown", ["note", "warning", "error"])
+def test_a_loss_that_is_not_known_has_the_severity_that_its_rule_gives_it(unknown: str) -> None:
+    assert cost_severity(None, (0.5, 1.0), unknown, "warning") == unknown
+    assert step_severity(None, None, unknown) == unknown
+    assert step_severity(0.25, None, unknown) == "error"
+    assert step_severity(0.25, None, unknown, most="warning") == "warning"
+
+
+def test_a_target_without_a_value_or_a_time_is_a_note_and_at_most_is_kept() -> None:
+    assert target_severity(None, 9.0, (1.0, 1.0)) == target_severity(0.0, 9.0, (1.0, 1.0)) == "note"
+    assert target_severity(1.0, 0.0, (1.0, 1.0)) == "note"
+    # the low end, 0.5 × 2.68, is a third above the target: 1 − 1 / 1.34 = 0.254
+    assert target_severity(1.0, 2.68, (0.5, 1.5)) == "error"
+    assert target_severity(1.0, 2.68, (0.5, 1.5), most="warning") == "warning"
+    assert target_severity(1.0, 2.64, (0.5, 1.5)) == "warning"
+    # 1 − 1 / 1.99 is just below the half-width of 0.5
+    assert target_severity(1.0, 1.99, (0.5, 1.5)) == "note"
+    assert target_severity(1.0, 2.0, (0.5, 1.5)) == "warning"
+    # a low end above the prediction counts as the prediction
+    assert target_severity(1.0, 1.32, (2.0, 2.0)) == "warning"
+    assert target_severity(1.0, 1.34, (2.0, 2.0)) == "error"

@@ -1,0 +1,64 @@
+"""Lines of a quote that name another part than the design has: the line, what differs, and the part of the design."""
+
+from __future__ import annotations
+
+from clusterspec.source import dotted_path
+from tests.effort import each
+
+from .conftest import Check
+
+SPEC = """clusterspec: 1
+cluster: {{{machine}}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {{part: cables, quantity: 1, unit_price: 1}}
+    - {{part: {part}, quantity: 32, unit_price: 26000}}
+"""
+H100 = "platform: hgx-h100, nodes: 4"
+A100 = "platform: dgx-a100, nodes: 4"
+NDR = "platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}"
+ROCE = "platform: dgx-h100, nodes: 16, scale_out: {technology: roce-v2}"
+FASTER = ROCE.replace("roce-v2", "roce-v2, nic_bandwidth: %s Gb/s")
+QUANTUM = NDR.replace("ndr", "ndr, switch: quantum-2-qm9700")
+SXM, FOUR = "and the design has H100 SXM5 80 GB", "and the design has A100 SXM4 80 GB"
+
+
+@each(
+    ("machine", "part", "message"),
+    [
+        (H100, "H100 PCIe 80 GB GPU", f"`H100 PCIe 80 GB GPU` is the part with pcie, {SXM}"),
+        (H100, "H100 SXM5 80 GB GPU", ""),
+        (H100, "HGX H100 640 GB", ""),  # eight of 80 GB
+        (H100, "HGX B200 server", "`HGX B200 server` is b200, and the design has h100 sxm 80gb"),
+        (A100, "DGX A100 640 GB", ""),
+        (A100, "DGX A100 320 GB", f"`DGX A100 320 GB` is the part with 320 GB, {FOUR}"),  # eight of 40 GB
+        (A100, "A100 40GB GPU", f"`A100 40GB GPU` is the part with 40 GB, {FOUR}"),
+        (A100, "A100 PCIe 40GB GPU", f"`A100 PCIe 40GB GPU` is the part with pcie and 40 GB, {FOUR}"),
+        (NDR, "SN5600 leaf switch", "Spectrum-4 SN5600 has no InfiniBand NDR"),
+        (NDR, "QM8700 leaf switch", "Quantum QM8700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
+        (NDR, "QM9700 leaf switch", ""),
+        (QUANTUM, "QM8700 leaf switch", "`QM8700 leaf switch` is qm8700, and the design has quantum 2 qm9700"),
+        (QUANTUM, "QM9700 leaf switch", ""),
+        (ROCE, "SN3700 switch", "Spectrum-2 SN3700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
+        (ROCE, "SN4700 switch", ""),
+        # ports of 400 Gb/s carry 99 % of 404, and not of 405
+        (FASTER % 404, "SN4700 switch", ""),
+        (FASTER % 405, "SN4700 switch", "Spectrum-3 SN4700 has ports of 400 Gb/s, and a NIC 405 Gb/s"),
+        (NDR.replace("ndr", "ndr, nic: connectx-7"), "ConnectX-7 NIC", ""),
+        (
+            NDR.replace("ndr", "ndr, nic: connectx-7"),
+            "ConnectX-6 NIC",
+            "`ConnectX-6 NIC` is connectx-6, and the design has connectx-7",
+        ),
+    ],
+)
+def test_a_line_of_another_part_is_an_error_that_names_both(
+    machine: str, part: str, message: str, check: Check
+) -> None:
+    found = [each for each in check(SPEC.format(machine=machine, part=part)) if each.rule == "quote-names-other-part"]
+    assert [each.message for each in found] == ([message] if message else [])
+    for one in found:
+        assert (str(one.severity), dotted_path(one.path)) == ("error", "procurement.quote[1].part")
+        assert one.help == "correct the line or the design"
