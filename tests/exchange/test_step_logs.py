@@ -1,0 +1,129 @@
+"""Every value that a step log gives, written by hand for each framework: its name, its unit, its median, its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.workloads.step_logs import MOST_RUNS, SKIPPED
+from tests.effort import each
+from tests.exchange.imports import counts, given, read, unknown
+
+MEGATRON = (
+    " iteration {0}/ 90 | elapsed time per iteration (ms): {1} | throughput per GPU (TFLOP/s/GPU): {2} | "
+    "global batch size: {3} |"
+)
+TITAN = "step: {0}  loss: {3}  memory: 40.1GiB(50.5%)  tps: {1}  tflops: {2}  mfu: 30.5%"
+MAXTEXT = "completed step: {0}, seconds: {1}, TFLOP/s/device: {2}, Tokens/s/device: {3}, loss: 10.1"
+SIZES = (
+    "using world size: 64, data-parallel size: 2, {sequence}context-parallel size: 4, "
+    "tensor-model-parallel size: 8, pipeline-model-parallel size: {pp}\n"
+)
+
+
+def log(step: str, *rows: tuple[object, ...]) -> str:
+    return "\n".join(step.format(number + 1, *row) for number, row in enumerate(rows)) + "\n"
+
+
+def test_a_log_of_megatron_gives_seconds_and_rates_and_its_batch() -> None:
+    reading = read(log(MEGATRON, *[(1500.0, 400.5, 128)] * 3))
+    assert counts(reading) == {"step_seconds": 1.5, "tflops_per_accelerator": 400.5, "steps": 3}
+    assert given(reading) == {"layout.framework": "megatron-core", "workload.global_batch": 128}
+    said = "cluster and workload.model: the log does not state them: import the launch"
+    assert said in unknown(reading)
+    assert "layout: the log does not print the sizes of the groups: import the launch" in unknown(reading)
+
+
+def test_a_log_of_torchtitan_gives_tokens_and_the_share_of_the_peak() -> None:
+    reading = read(log(TITAN, *[("12,345", "1,050.25", 3.1 - n / 10) for n in range(3)]))
+    assert counts(reading) == {
+        "tokens_per_second_per_accelerator": 12_345,
+        "tflops_per_accelerator": 1_050.25,
+        "mfu_percent": 30.5,
+        "steps": 3,
+    }
+    assert given(reading) == {"layout.framework": "torchtitan"}
+
+
+def test_a_log_of_maxtext_gives_seconds_rates_and_tokens() -> None:
+    reading = read(log(MAXTEXT, *[(2.25, 312.5, 5120.25)] * 3))
+    assert counts(reading) == {
+        "step_seconds": 2.25,
+        "tflops_per_accelerator": 312.5,
+        "tokens_per_second_per_accelerator": 5120.25,
+        "steps": 3,
+    }
+    assert given(reading) == {"layout.framework": "maxtext"}
+
+
+@each(
+    ("seconds", "median"),
+    [
+        ([9.0], 9.0),
+        ([9.0, 1.0], 5.0),
+        ([9.0, 8.0, 1.0], 8.0),
+        ([9.0, 8.0, 1.0, 3.0], 5.5),  # as many steps as twice those that are left out: all count
+        ([9.0, 8.0, 1.0, 3.0, 4.0], 3.0),  # one more: 1, 3 and 4
+        ([9.0, 8.0, 1.0, 3.0, 4.0, 6.0], 3.5),
+    ],
+)
+def test_the_first_two_steps_are_left_out_where_more_than_as_many_again_follow(
+    seconds: list[float], median: float
+) -> None:
+    assert SKIPPED == 2
+    reading = read(log(MAXTEXT, *[(each, 300, 5000) for each in seconds]), "step-log")
+    assert counts(reading)["step_seconds"] == median
+    assert counts(reading)["steps"] == len(seconds)
+
+
+def test_a_batch_that_grows_is_not_given_and_its_ends_are_told() -> None:
+    reading = read(log(MEGATRON, *[(1500.0, 400, batch) for batch in (32, 64, 48)]))
+    assert "workload.global_batch" not in given(reading)
+    assert "workload.global_batch: it grows from 32 to 64 during the run" in unknown(reading)
+
+
+@each(
+    ("sequence", "told"), [("", False), ("sequence-parallel size: 1, ", False), ("sequence-parallel size: 4, ", True)]
+)
+def test_sizes_of_groups_are_degrees(sequence: str, told: bool) -> None:
+    reading = read(SIZES.format(sequence=sequence, pp=16) + log(MEGATRON, (1500.0, 400, 128)))
+    degrees = {"layout.tp": 8, "layout.cp": 4, "layout.pp": 16}
+    assert given(reading) == {"layout.framework": "megatron-core", "workload.global_batch": 128, **degrees}
+    assert {name: counts(reading)[name] for name in ("ranks", "data_parallel")} == {"ranks": 64, "data_parallel": 2}
+    assert ("sequence-parallel size 4: DeepSpeed's own context parallelism" in unknown(reading)) is told
+
+
+def test_sizes_of_several_runs_are_no_layout() -> None:
+    sizes = SIZES.format(sequence="", pp=16) + SIZES.format(sequence="", pp=2)
+    reading = read(sizes + log(MEGATRON, (1500.0, 400, 128)))
+    assert "layout.tp" not in given(reading)
+    assert "layout: 2 runs with groups of other sizes" in unknown(reading)
+    (line,) = [each.at.line for each in reading.unknown if each.what == "layout"]
+    assert line == 1
+
+
+def test_steps_carry_the_line_of_the_first() -> None:
+    reading = read("a line\nanother\n" + log(MAXTEXT, *[(2.25, 300, 5000)] * 2))
+    assert {each.at.line for each in (*reading.given, *reading.counts)} == {3}
+
+
+@each(
+    ("losses", "runs"),
+    [(["3.5", "3.5", "3.5"], 1), (["3.5", "3.4"], 2)],
+)
+def test_ranks_that_print_one_loss_for_a_step_are_one_run(losses: list[str], runs: int) -> None:
+    text = "".join(TITAN.format(7, "5,000", 300, loss) + "\n" for loss in losses)
+    if runs == 1:
+        assert counts(read(text, "step-log"))["steps"] == 1
+        return
+    with pytest.raises(FormatError, match=r"2 runs, whose steps begin on lines 1 \(torchtitan, 1 step\), 2 "):
+        read(text, "step-log")
+
+
+def test_a_file_of_too_many_runs_is_refused() -> None:
+    step = MAXTEXT.format(1, 2.0, 300, 5000)
+    back = "\n".join(f"{step.replace('step: 1', f'step: {number}')}" for number in range(MOST_RUNS, 0, -1))
+    with pytest.raises(FormatError, match="holds 1000 runs, whose steps begin on lines 1 "):
+        read(back, "step-log")
+    with pytest.raises(FormatError, match="holds more than 1,000 runs"):
+        read(back + "\n" + step.replace("step: 1", "step: 0"), "step-log")
