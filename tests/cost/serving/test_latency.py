@@ -1,0 +1,200 @@
+"""Figures that follow from the times of a serving plan, and the ends of their ranges, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.model import MeasuredShare
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving import loads
+from clusterspec.cost.serving.constants import LOSSES, RANGES
+from clusterspec.cost.serving.latency import (
+    Highest,
+    ServingTimes,
+    Stretched,
+    loss_factors,
+    range_factors,
+    serving_range,
+)
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.origin import Written
+from clusterspec.quantity import Figure
+from clusterspec.records import replace
+from tests.cluster.resolving import clean
+from tests.cost.serving.test_steady import APART, CLOSED, OPEN, STEADY
+from tests.effort import each
+
+PLAN = """
+cluster: {{platform: dgx-h100, nodes: 1}}
+workload: {{kind: serve, model: {model}, serving: {{input_tokens: 1000, output_tokens: 200, {load}}}}}
+layout: {{framework: vllm, tp: 8}}
+"""
+
+
+def plan(load: str = "concurrency: 16", model: str = "llama-3.1-70b") -> ServingTimes:
+    found = estimate(clean(PLAN.format(load=load, model=model))).serving
+    assert found is not None
+    return found
+
+
+OWN = Figure(1.0, "1", Written("measured[0]"))
+TIMES, ROUTED = plan(), plan(model="qwen3-30b-a3b")
+GIVEN = replace(
+    TIMES,
+    state=STEADY,
+    ttft=2.0,
+    wait=0.4,
+    burst=(-0.1, 0.3),
+    typical_prompt=0.75,
+    output_tokens_per_second=1200.0,
+    accelerators=16.0,
+    request_latency=6.0,
+    prompt_load=0.5,
+    prompt_service=0.05,
+    kv_capacity_sequences=41.9,
+)
+"""A state of 8 sequences, of which 6 are in the time of a token, with prompts of 0.3 s each."""
+
+
+def test_rates_and_shares_are_those_worked_out_by_hand() -> None:
+    assert GIVEN.per_accelerator == 75.0
+    assert GIVEN.queue_share == pytest.approx(0.15)
+    assert replace(GIVEN, ttft=0.0).queue_share == 0.0
+    assert GIVEN.places == 41 and replace(GIVEN, kv_capacity_sequences=42 * (1 - 1e-13)).places == 42
+    assert replace(GIVEN, kv_capacity_sequences=42 * (1 - 1e-11)).places == 41
+    assert (GIVEN.sequences, GIVEN.decode.total, GIVEN.prefill.total) == (8.0, 0.02, 0.1)
+    assert GIVEN.prefill_busy == pytest.approx(0.5 * 0.05 / GIVEN.state.service)
+    assert replace(GIVEN, state=STEADY._replace(service=0.0)).prefill_busy == 0.0
+    together = replace(GIVEN, starts_together=True)
+    assert together.prefill_share == pytest.approx(GIVEN.prompt_time / 6) and GIVEN.prefill_share == STEADY.share
+
+
+def test_the_first_token_of_a_mean_prompt_is_later_by_what_the_median_lacks() -> None:
+    """A quarter of a prompt, and in a steady state 0.1 s of the wait."""
+    assert GIVEN.ttft_of_mean_prompt == pytest.approx(2.0 + 0.25 * GIVEN.prompt_time + 0.1)
+    of_run = replace(GIVEN, run=loads.FiniteRun(8, 8, 8, 0.1, 0.1, 0.0, 0.0, 0.0))
+    assert of_run.shorter == 0.0
+    assert of_run.ttft_of_mean_prompt == pytest.approx(2.0 + 0.25 * GIVEN.prompt_time)
+
+
+@each(
+    ("highest", "whole"),
+    [(47.99, 47), (48.0, 48), (48 * (1 - 1e-13), 48), (48 * (1 - 1e-11), 47), (None, None)],
+)
+def test_the_highest_concurrency_is_found_once_and_told_in_whole_requests(
+    highest: float | None, whole: int | None
+) -> None:
+    asked: list[Pools] = []
+
+    def search(pools: Pools) -> float | None:
+        asked.append(pools)
+        return highest
+
+    found = replace(GIVEN, highest=Highest(search, CLOSED))
+    assert asked == []
+    assert [found.most_in_flight, found.max_concurrency] == [whole, highest] and asked == [CLOSED]
+    assert replace(GIVEN, highest=None).max_concurrency is None
+
+
+@each(("offered", "regime"), [(1.0, "alone"), (0.5, "alone"), (1.01, "")])
+def test_one_request_in_flight_is_alone(offered: float, regime: str) -> None:
+    assert replace(TIMES, offered=offered).regime == regime
+    assert replace(TIMES, offered=offered, starts_together=True).regime == (regime or "static")
+
+
+@each(
+    ("changes", "name", "kind"),
+    [
+        ({}, "tpot", "tpot"),
+        ({}, "tpot_mean", "tpot"),
+        ({}, "ttft", "ttft"),
+        ({"offered": 1.0}, "ttft_mean", "ttft alone"),
+        ({"starts_together": True}, "ttft", "ttft static"),
+        ({"early": True}, "tpot", "tpot early"),
+        ({}, "output_tokens_per_second", "output_tokens_per_second"),
+        ({"early": True}, "output_tokens_per_second", "output_tokens_per_second early"),
+        (
+            {"always_full": True, "own_kernels": True},
+            "output_tokens_per_second",
+            "output_tokens_per_second offline",
+        ),
+        ({"always_full": True, "own_kernels": False}, "output_tokens_per_second", "output_tokens_per_second"),
+        ({"starts_together": True, "own_kernels": True}, "output_tokens_per_second", "output_tokens_per_second"),
+    ],
+)
+def test_a_figure_has_the_range_of_its_kind(changes: dict[str, object], name: str, kind: str) -> None:
+    times = replace(TIMES, **({"own_kernels": False} | changes))
+    assert range_factors(times, name) == RANGES[kind]
+    value, (low, high) = getattr(times, name), RANGES[kind]
+    assert serving_range(times, name) == [value * low, value * high]
+
+
+def test_experts_have_ranges_of_their_own() -> None:
+    assert range_factors(ROUTED, "tpot") == RANGES["tpot experts"] != RANGES["tpot"]
+    assert range_factors(ROUTED, "ttft") == RANGES["ttft experts"]
+    assert (loss_factors(TIMES), loss_factors(ROUTED)) == (LOSSES[""], LOSSES["experts"])
+
+
+@each(("seconds", "spread", "measured"), [(1.0, 0.25, True), (1.5, 0.25, False)])
+def test_the_time_per_token_that_was_measured_is_as_certain_as_its_measurement(
+    seconds: float, spread: float, measured: bool
+) -> None:
+    share = MeasuredShare(*("", "kernels", "kernels", 0), OWN, TIMES.tpot_mean * seconds, spread)
+    times = replace(TIMES, measured=share)
+    for name in ("tpot", "tpot_mean"):
+        assert range_factors(times, name) == ((0.8, 1.25) if measured else RANGES["tpot"])
+    assert range_factors(times, "ttft") == RANGES["ttft"]
+
+
+def test_an_open_load_has_the_ends_of_plans_whose_times_all_differ() -> None:
+    """All times longer by a factor f: the plan at a rate higher by f, whose waits double here, times f."""
+    asked: list[float] = []
+
+    def at(pools: Pools, factor: float) -> ServingTimes:
+        assert pools is OPEN
+        asked.append(factor)
+        return replace(GIVEN, ttft=2.0 * factor)
+
+    found = replace(GIVEN, stretched=Stretched(at, OPEN), offered=4.0)
+    low = min(RANGES["tpot open"][0], RANGES["ttft"][0])
+    high = max(RANGES["tpot open"][1], RANGES["ttft"][1])
+    expected = min(RANGES["ttft"][0], low**2), max(RANGES["ttft"][1], high**2)
+    assert range_factors(found, "ttft") == pytest.approx(expected)
+    assert asked == [low, high]
+    range_factors(found, "ttft")
+    assert asked == [low, high], "each end is estimated once"
+    assert range_factors(found, "output_tokens_per_second") == RANGES["output_tokens_per_second"]
+
+
+def test_a_closed_loop_is_the_run_of_its_requests() -> None:
+    """A rank's turn is its time per token × gaps over all sequences, at least what its prompts take."""
+    pools = CLOSED._replace(load=replace(CLOSED.load, requests=640), limit=32.0)
+    ranks = pools.decode.attention_ranks
+    run = loads.finite_run(pools, STEADY, 64.0, 0.5)
+    assert (run.requests, run.concurrency, run.places) == (640.0, 64.0, 32.0 * ranks)
+    assert (run.queued, run.varied, run.prompt) == (0.5, STEADY.wait, STEADY.before_decode)
+    assert run.service == pytest.approx(STEADY.service / pools.prompts.attention_ranks)
+    each = STEADY.carried / pools.decode.layout.pp / ranks
+    assert run.turn == pytest.approx(max(STEADY.full_token * pools.load.gaps / (8 * ranks), each))
+    idle = loads.finite_run(pools, STEADY._replace(rate=0.0), 64.0, 0.5)
+    assert idle.turn == idle.service
+    whole = loads.finite_run(pools, STEADY, 999.0, 0.0)
+    assert whole.concurrency == 640.0
+
+
+def offline(requests: int | None, load: str = "offline") -> Pools:
+    return CLOSED._replace(load=replace(CLOSED.load, load=load, concurrency=None, requests=requests), limit=16.0)
+
+
+def test_an_offline_run_is_its_prompts_and_its_waves() -> None:
+    """Of 16 at a time on each rank, 64 requests are four waves, and 72 are four and one of half as many."""
+    ranks = CLOSED.decode.attention_ranks
+    now = loads.steady_load(offline(64 * ranks))[1]._replace(sequences=16.0)
+    prompt, gaps = now.carried / CLOSED.decode.layout.pp / ranks, CLOSED.load.gaps
+    whole, half = (loads.decoding_seconds(offline(64 * ranks), each) for each in (16.0, 8.0))
+    for requests, decoding in ((64, 4 * whole), (72, 4 * whole + half), (32, 2 * whole)):
+        found = loads.offline_run_seconds(offline(requests * ranks), now)
+        assert found == pytest.approx(requests * ranks * prompt + gaps * decoding, rel=1e-9)
+    for none in (offline(None), offline(64, "closed"), offline(0)):
+        assert loads.offline_run_seconds(none, now) is None
+    assert loads.offline_run_seconds(APART._replace(load=offline(64).load), now) is None
