@@ -98,13 +98,13 @@ def test_sizes_of_several_runs_are_no_layout() -> None:
     reading = read(sizes + log(MEGATRON, (1500.0, 400, 128)))
     assert "layout.tp" not in given(reading)
     assert "layout: 2 runs with groups of other sizes" in unknown(reading)
-    (line,) = [each.at.line for each in reading.unknown if each.what == "layout"]
+    (line,) = [one.at.line for one in reading.unknown if one.what == "layout"]
     assert line == 1
 
 
 def test_steps_carry_the_line_of_the_first() -> None:
     reading = read("a line\nanother\n" + log(MAXTEXT, *[(2.25, 300, 5000)] * 2))
-    assert {each.at.line for each in (*reading.given, *reading.counts)} == {3}
+    assert {one.at.line for one in reading.given} == {one.at.line for one in reading.counts} == {3}
 
 
 @each(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clusterspec.cluster.model import MeasuredShare
@@ -17,6 +19,8 @@ from clusterspec.cost.serving.latency import (
     serving_range,
 )
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.runs import FiniteRun
+from clusterspec.cost.serving.steady import decoding_seconds
 from clusterspec.origin import Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
@@ -72,7 +76,7 @@ def test_rates_and_shares_are_those_worked_out_by_hand() -> None:
 def test_the_first_token_of_a_mean_prompt_is_later_by_what_the_median_lacks() -> None:
     """A quarter of a prompt, and in a steady state 0.1 s of the wait."""
     assert GIVEN.ttft_of_mean_prompt == pytest.approx(2.0 + 0.25 * GIVEN.prompt_time + 0.1)
-    of_run = replace(GIVEN, run=loads.FiniteRun(8, 8, 8, 0.1, 0.1, 0.0, 0.0, 0.0))
+    of_run = replace(GIVEN, run=FiniteRun(8, 8, 8, 0.1, 0.1, 0.0, 0.0, 0.0))
     assert of_run.shorter == 0.0
     assert of_run.ttft_of_mean_prompt == pytest.approx(2.0 + 0.25 * GIVEN.prompt_time)
 
@@ -122,8 +126,8 @@ def test_one_request_in_flight_is_alone(offered: float, regime: str) -> None:
         ({"starts_together": True, "own_kernels": True}, "output_tokens_per_second", "output_tokens_per_second"),
     ],
 )
-def test_a_figure_has_the_range_of_its_kind(changes: dict[str, object], name: str, kind: str) -> None:
-    times = replace(TIMES, **({"own_kernels": False} | changes))
+def test_a_figure_has_the_range_of_its_kind(changes: dict[str, Any], name: str, kind: str) -> None:
+    times = replace(TIMES, **{"own_kernels": False, **changes})
     assert range_factors(times, name) == RANGES[kind]
     value, (low, high) = getattr(times, name), RANGES[kind]
     assert serving_range(times, name) == [value * low, value * high]
@@ -191,7 +195,7 @@ def test_an_offline_run_is_its_prompts_and_its_waves() -> None:
     ranks = CLOSED.decode.attention_ranks
     now = loads.steady_load(offline(64 * ranks))[1]._replace(sequences=16.0)
     prompt, gaps = now.carried / CLOSED.decode.layout.pp / ranks, CLOSED.load.gaps
-    whole, half = (loads.decoding_seconds(offline(64 * ranks), each) for each in (16.0, 8.0))
+    whole, half = (decoding_seconds(offline(64 * ranks), each) for each in (16.0, 8.0))
     for requests, decoding in ((64, 4 * whole), (72, 4 * whole + half), (32, 2 * whole)):
         found = loads.offline_run_seconds(offline(requests * ranks), now)
         assert found == pytest.approx(requests * ranks * prompt + gaps * decoding, rel=1e-9)
