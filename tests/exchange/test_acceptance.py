@@ -65,6 +65,30 @@ def test_the_rule_of_a_test_decides(extra: str, rates: list[float], expected: st
 
 
 @pytest.mark.parametrize(
+    ("extra", "rates", "measured", "why"),
+    [
+        ("", [340], 340e9, "1 of 1 run at or above it"),  # the threshold itself
+        ("", [339.9], 339.9e9, "1 of 1 run below 340 GB/s"),
+        (", pass: 2 of 3", [350, 330, 345], 330e9, "2 of 3 runs at or above it"),
+        (", pass: 2 of 3", [350, 330, 325], 325e9, "2 of 3 runs below 340 GB/s"),
+        (", pass: 2 of 3", [350, 345], 345e9, "2 of 3 runs found"),
+        (", scope: every-4-nodes", [350, 345, 360], 345e9, "3 of 4 runs found, on 4 sets of nodes"),
+        # sixteen nodes are two sets of eight, and three of five
+        (", scope: every-8-nodes", [350], 350e9, "1 of 2 runs found, on 2 sets of nodes"),
+        (", scope: every-5-nodes", [350], 350e9, "1 of 3 runs found, on 3 sets of nodes"),
+        (", pass: 1 of 2, scope: every-8-nodes", [350, 350, 330, 330], 330e9, "2 of 4 runs at or above it"),
+        (", pass: 1 of 2, scope: every-8-nodes", [350, 330, 330, 330], 330e9, "3 of 4 runs below 340 GB/s"),
+    ],
+)
+def test_the_reason_of_an_outcome_counts_its_runs(extra: str, rates: list[float], measured: float, why: str) -> None:
+    tests = acceptance_cases(study_text(f"{BASE}acceptance:\n{TEST.format(extra)}", SETTINGS).design)[0]
+    series = (Series("all-reduce", 32, None, (SizePoint(2.0**33, 1.0, rate * 1e9, 1),)) for rate in rates)
+    (found,), unused = evaluate(tests, [(f"{n}.log", Benchmark("t", (one,))) for n, one in enumerate(series)])
+    assert (found.measured, found.threshold, found.why) == (pytest.approx(measured), 340e9, why)
+    assert [log for log, _ in found.logs] == [f"{number}.log" for number in range(len(rates))] and not unused
+
+
+@pytest.mark.parametrize(
     ("extra", "why", "checked"),
     [
         (", scope: each-4-nodes", "`scope` cannot be read", "such as `every-4-nodes`"),
