@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import clusterspec
+from clusterspec.analysis.stated_causes import GIVEN, STRONG
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import cluster, diagnosed, names
@@ -342,3 +343,47 @@ def test_calls_of_one_number_are_the_same_on_all_ranks(kinds: tuple[str, ...], o
     started = read_unfinished("# Rank 3 Group 0 Pid 1 on host device 1 [0x01] NVIDIA\n" + "\n".join(lines) + "\n")
     assert started is not None
     assert ("ranks-diverge" in names(diagnosed(cluster(ONE), started))) is named
+
+
+@pytest.mark.parametrize(
+    ("waiting", "those"),
+    [
+        (range(8), None),
+        (range(7), "7 ranks wait in ALLREDUCE number 808; 1 rank, the first rank 7, does not"),
+        (range(1, 8), "7 ranks wait in ALLREDUCE number 808; 1 rank, the first rank 0, does not"),
+        (range(6), "6 ranks wait in ALLREDUCE number 808; 2 ranks, the first rank 6, do not"),
+        (range(5), None),  # of eight ranks more than a quarter, which other files may have
+    ],
+)
+def test_few_ranks_that_do_not_wait_hold_back_the_others(waiting: range, those: str | None) -> None:
+    text = "\n".join(WATCHDOG.format(rank=rank, number=808, kind="ALLREDUCE", group="") for rank in waiting)
+    started = read_unfinished(f"# Rank 7 Group 0 Pid 1 on host device 1 [0x01] NVIDIA\n{text}\n")
+    assert started is not None
+    found = [(each.name, each.evidence, each.weight) for each in diagnosed(cluster(ONE), started).causes]
+    told = [("ranks-diverge", f"line 2 of the log: {those}", GIVEN)] if those else []
+    assert [each for each in found if each[0] == "ranks-diverge" and "wait in" in each[1]] == told
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "evidence", "weight"),
+    [
+        (
+            f"{GDR}\nnode: remote process exited or there was a network error",
+            "acs",
+            "after ranks connected with",
+            GIVEN,
+        ),
+        ("[h:1] Signal: Bus error (7)", SHARED, "which is what a write to a full /dev/shm ends with", STRONG),
+        (DIRECT, "acs", "over PCIe, and no result after it", STRONG),
+        (DIRECT, "iommu-translation", "over PCIe, and no result after it", STRONG),
+    ],
+)
+def test_a_line_with_several_causes_has_the_weight_of_what_it_tells(
+    lines: str, name: str, evidence: str, weight: float
+) -> None:
+    machine, last = (HALF, 7) if lines.startswith(GDR) else (PCIE, 3)
+    started = read_unfinished(f"# Rank {last} Group 0 Pid 1 on host device 1 [0x01] NVIDIA\n{lines}\n")
+    assert started is not None
+    (found,) = (each for each in diagnosed(cluster(machine), started).causes if each.name == name)
+    assert evidence in found.evidence and f"line {3 if chr(10) in lines else 2} of the log: " in found.evidence
+    assert found.weight == weight
