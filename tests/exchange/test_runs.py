@@ -47,6 +47,17 @@ def test_steps_after_the_first_give_the_time_of_a_run() -> None:
         read(both, "step-log")
 
 
+def test_groups_that_megatron_initializes_are_degrees() -> None:
+    group = "> initialized {0} model parallel with size {1}\n"
+    step = MEGATRON.strip().format(1, 2048, 5.0) + "\n"
+    reading = read(group.format("tensor", 8) + group.format("pipeline", 4) + step)
+    assert (given(reading)["layout.tp"], given(reading)["layout.pp"]) == (8, 4)
+    assert "tensor and pipeline groups only" in unknown(reading)
+    reading = read(group.format("tensor", 8) + group.format("tensor", 2) + group.format("pipeline", 4) + step)
+    assert "layout.tp" not in given(reading)
+    assert given(reading)["layout.pp"] == 4
+
+
 def test_steps_of_two_runs_are_not_joined() -> None:
     runs = [[30e3, 26e3, 26e3, 26e3, 26e3], [31e3, 13e3, 13e3, 13e3, 13e3]]
     log = "\n".join(MEGATRON.strip().format(n + 1, 0, ms) for run in runs for n, ms in enumerate(run))
@@ -240,6 +251,14 @@ def test_a_load_test_states_its_load_and_what_was_measured() -> None:
     assert given(reading).items() >= (stated | {f"{serving}.requests": 302}).items()
     assert counts(reading)["p99_ttft_seconds"] == 1.5
     assert "2 of 302 requests failed" in unknown(reading)
+
+
+def test_a_load_test_whose_last_lines_are_cut_off_states_its_totals() -> None:
+    whole = PRINTED.format("12.5")
+    reading = read(whole[: whole.index("-----")])
+    assert given(reading)["workload.serving.input_tokens"] == {"mean": 1000}
+    with pytest.raises(FormatError, match="no result"):
+        read(whole[: whole.index("Total generated")])
 
 
 def test_runs_of_a_load_test_are_chosen_from() -> None:

@@ -37,6 +37,7 @@ _LABELS = {
     "Output token throughput (tok/s)": "output_throughput",
 }
 """Labels of the printed results, and the names of the same figures in JSON."""
+_TOTALS = {"total_input_tokens", "total_output_tokens"}
 _STATISTICS = {"Mean": "mean", "Median": "median", "P50": "p50", "P90": "p90", "P95": "p95", "P99": "p99"}
 _LATENCIES = {"TTFT": "ttft", "TPOT": "tpot", "ITL": "itl", "E2EL": "e2el", "E2E Latency": "e2e_latency"}
 _LABEL = re.compile(r"[ \t#>|]*([A-Za-z][A-Za-z0-9 ./()-]{1,60}?):\s+(\S+)")
@@ -115,7 +116,7 @@ def _json_runs(file: InputFile) -> Iterator[LoadTest]:
         raise FormatError(f"not valid JSON: {str(fault)[:80]}") from None
     _refuse_many(len(objects))
     for each, number in objects:
-        if isinstance(each, dict) and {"total_input_tokens", "total_output_tokens"} <= set(each):
+        if isinstance(each, dict) and set(each) >= _TOTALS:
             yield LoadTest(each, number)
 
 
@@ -134,7 +135,7 @@ def _printed_runs(file: InputFile) -> Iterator[LoadTest]:
         if _HEADING in line:
             inside, start = True, number
         elif inside and re.fullmatch(r"[ \t#>|]*={20,}\s*", line):
-            if {"total_input_tokens", "total_output_tokens"} <= set(figures):
+            if set(figures) >= _TOTALS:
                 yield LoadTest(figures, start)
             inside, figures = False, {}
         elif match := _LABEL.match(line):
@@ -145,6 +146,8 @@ def _printed_runs(file: InputFile) -> Iterator[LoadTest]:
                 figures[name] = match[2]
         elif model := _MODEL.search(line):
             figures["model_id"] = model[1]
+    if inside and set(figures) >= _TOTALS:  # the closing line is cut off
+        yield LoadTest(figures, start)
 
 
 def _record_run(run: LoadTest, builder: ImportBuilder) -> None:

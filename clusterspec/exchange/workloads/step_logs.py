@@ -37,6 +37,8 @@ _MEGATRON_SIZES = re.compile(
     r"(?:sequence-parallel size: ([0-9]{1,7}), )?(?:context-parallel size: ([0-9]{1,7}), )?.{0,120}?"
     r"tensor-model-parallel size: ([0-9]{1,7}), .{0,120}?pipeline-model-parallel size: ([0-9]{1,7})"
 )
+_MEGATRON_GROUP = re.compile(r"> initialized (tensor|pipeline) model parallel with size ([0-9]{1,7})\b")
+"""Printed once the groups exist (initialize.py, ``_initialize_distributed``)."""
 _MEGATRON_BATCH = re.compile(r"global batch size:\s*([0-9]{1,9})\b")
 _MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*" + DECIMAL)
 _TITAN = re.compile(r"\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9][0-9,]{0,13}(?:\.[0-9]{1,3})?)")
@@ -63,6 +65,7 @@ class StepLog:
     figures: dict[str, list[float]] = field(default_factory=dict)
     batches: set[int] = field(default_factory=set)
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
+    groups: dict[tuple[str, int], int] = field(default_factory=dict)
     steps: set[int] = field(default_factory=set)
     line: int = 0
     last: int = -1
@@ -74,10 +77,13 @@ class StepLog:
 
 @dataclass
 class RunLogs:
-    """The runs of a file in the order of their first steps; ``sizes`` waits for the first step of its run."""
+    """The runs of a file in the order of their first steps; ``sizes`` and ``groups`` wait for the first step of their
+    run.
+    """
 
     logs: list[StepLog] = field(default_factory=list)
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
+    groups: dict[tuple[str, int], int] = field(default_factory=dict)
     deepspeed: bool = False
 
     def run_of_step(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
@@ -92,9 +98,10 @@ class RunLogs:
                 raise FormatError(f"holds more than {MOST_RUNS:,} runs", number)
             log = StepLog(framework, line=number)
             self.logs.append(log)
-        if framework.startswith("megatron") and self.sizes:
+        if framework.startswith("megatron"):
             log.sizes |= self.sizes
-            self.sizes = {}
+            log.groups |= self.groups
+            self.sizes, self.groups = {}, {}
         log.last, log.loss = step, loss
         log.steps.add(step)
         return log
@@ -178,8 +185,30 @@ def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
                 builder.set(f"layout.{key}", int(size), line)
         if sequence not in {None, "1"}:
             builder.unknown(f"sequence-parallel size {sequence}", "DeepSpeed's own context parallelism", line)
+    elif log.groups:
+        _record_groups(log, builder)
     else:
         builder.unknown("layout", "the log does not print the sizes of the groups: import the launch", log.line)
+
+
+def _record_groups(log: StepLog, builder: ImportBuilder) -> None:
+    """Record the tensor and pipeline groups, of which Megatron prints one line each."""
+    for name, key in (("tensor", "tp"), ("pipeline", "pp")):
+        found = [(size, line) for (kind, size), line in log.groups.items() if kind == name]
+        if len(found) == 1:
+            builder.set(f"layout.{key}", *found[0])
+        elif found:
+            builder.unknown(f"layout.{key}", f"{len(found)} runs with groups of other sizes", found[0][1])
+    builder.unknown("other degrees", "the log prints tensor and pipeline groups only: import the launch", log.line)
+
+
+def _read_groups(line: str, number: int, runs: RunLogs) -> bool:
+    """Whether a line states groups of Megatron; its sizes wait for the next step."""
+    if match := _MEGATRON_SIZES.search(line):
+        runs.sizes.setdefault(match.groups(), number)
+    elif match := _MEGATRON_GROUP.search(line):
+        runs.groups.setdefault((match[1], int(match[2])), number)
+    return bool(match)
 
 
 def _read_line(line: str, number: int, runs: RunLogs) -> None:
@@ -187,9 +216,9 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
         return
     if not runs.deepspeed and _DEEPSPEED.search(line):
         runs.deepspeed = True
-    if match := _MEGATRON_SIZES.search(line):
-        runs.sizes.setdefault(match.groups(), number)
-    elif match := _MEGATRON.search(line):
+    if _read_groups(line, number, runs):
+        return
+    if match := _MEGATRON.search(line):
         name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
         log = runs.run_of_step(name, int(match[1]), number)
         log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
