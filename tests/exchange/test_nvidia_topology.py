@@ -129,6 +129,17 @@ def test_matrices_that_differ_are_a_question_and_equal_ones_are_not() -> None:
     assert counts(read(one + "\n" + one))["accelerators"] == 8
 
 
+@pytest.mark.parametrize("status", ["OK", "GNS", "CNS", "NS", "DR"])
+def test_a_matrix_of_peer_access_states_no_links(status: str) -> None:
+    """`nvidia-smi topo -p2p` prints the same header, but whether peers may access each other, also over NVLink."""
+    access = matrix(8, lambda a, b: status)
+    with pytest.raises(FormatError, match="peer access of `nvidia-smi topo -p2p`, and no links"):
+        read(access, "nvidia-smi-topo")
+    links = matrix(8, lambda a, b: "NV18")
+    for text in (links + "\n" + access, access + "\n" + links):
+        assert counts(read(text))["links_per_accelerator"] == 18
+
+
 @pytest.mark.parametrize("cut", [0.2, 0.4, 0.6])
 def test_a_matrix_that_is_cut_off_is_refused(cut: float) -> None:
     text = matrix(8, lambda a, b: "NV18").split("\nLegend")[0]

@@ -27,11 +27,14 @@ _GPU = re.compile(r"GPU[0-9]+")
 _NIC = re.compile(
     r"NIC[0-9]+|(mlx|bnxt_re|cxi|efa|hfi1_|irdma|rdmap|ibp|roce|hns_|ionic_|erdma_|hsn|bond|ens|enp|eth)\S{0,40}"
 )
-_CELL = re.compile(r"X|NV[0-9]{1,3}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|N/A|OK|NS|DIS|GNS|CNS|TNS|U")
+_CELL = re.compile(r"X|NV[0-9]{1,3}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|N/A|OK|NS|DIS|DR|GNS|CNS|TNS|U")
+_STATUSES = frozenset({"X", "OK", "NS", "GNS", "CNS", "TNS", "DR", "U"})
+"""Cells of `nvidia-smi topo -p2p`, whose matrix states whether peers may access each other, not by which path."""
 _DIAGONAL = re.compile(r"[\s|`*>]{0,40}GPU0[\s|*]{1,40}X(?![A-Za-z])")
 """The first row of a matrix."""
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
+_NO_LINKS = "states the peer access of `nvidia-smi topo -p2p`, and no links: import `nvidia-smi topo -m`"
 MOST_MATRICES = 100
 NEAR = {"PIX", "PXB", "PSB"}
 """Matrix cells that mean a GPU and a NIC share PCIe switches; such a NIC belongs to the scale-out fabric."""
@@ -51,6 +54,10 @@ class Matrix:
         return tuple(device for device in self.devices if _GPU.fullmatch(device))
 
     @property
+    def states_access_only(self) -> bool:
+        return len(self.devices) > 1 and set(self.cells.values()) <= _STATUSES
+
+    @property
     def nics(self) -> tuple[str, ...]:
         return tuple(device for device in self.devices if not _GPU.fullmatch(device))
 
@@ -67,6 +74,9 @@ def read_nvidia_smi_topo(file: InputFile) -> ImportResult:
     matrices = list(_matrices(file.lines))
     if not matrices:
         raise FormatError("has no matrix of GPUs as `nvidia-smi topo -m` prints it")
+    matrices = [each for each in matrices if not each.states_access_only]
+    if not matrices:
+        raise FormatError(_NO_LINKS)
     matrix = _chosen_matrix(matrices, file.part)
     builder = ImportBuilder(NVIDIA_SMI_TOPO, file.name)
     _record_matrix(matrix, builder)
