@@ -158,6 +158,10 @@ def _record_pairs(table: PairTable, builder: ImportBuilder) -> None:
     if table.both_ways:
         builder.unknown(f"{table.name}", "the figure sums both directions; one direction is half of it", table.line)
         return
+    if table.opposed:
+        why = "one direction while the other is copied too: not written to measured"
+        builder.unknown(f"{table.name}", why, table.line)
+        return
     entry: dict[str, Value] = {
         "collective": "send-recv",
         "nodes": 1,

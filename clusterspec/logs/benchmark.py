@@ -152,7 +152,8 @@ class Series:
 class PairTable:
     """Bandwidths between pairs of accelerators of a node in B/s, without the diagonal.
 
-    ``both_ways`` is set if the figures sum both directions.
+    ``both_ways`` is set if the figures sum both directions, ``opposed`` if they are of one direction while the other
+    is copied too.
     """
 
     name: str
@@ -160,6 +161,7 @@ class PairTable:
     values: tuple[float, ...]
     both_ways: bool
     line: int
+    opposed: bool = False
 
     @property
     def slowest(self) -> float:

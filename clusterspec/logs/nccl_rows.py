@@ -114,7 +114,7 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
     head = "\n".join(text.splitlines()[: lines[-1].number - start])
     ranks, nodes = ranks_and_nodes(head)
     device, buses = _device_and_buses(head)
-    tests = _named_tests(head) or _named_tests(text)
+    tests = _named_tests(head) or _named_tests(_concluded_test(text)) or _named_tests(text)
     failed = max((int(count) for count in _OUT_OF_BOUNDS.findall(text)), default=0)
     wrong = max(sum(_wrong_value_count(line) for line in lines), failed)
     jobs = separate_jobs(head)
@@ -125,6 +125,15 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
 
 _STARTED = re.compile(r"^# Collective test starting: \w{1,30}$", re.MULTILINE)
 """nccl-tests since 2.17 names the test before its table, and again after it."""
+
+
+_CONCLUDED = re.compile(r"# Collective test concluded: (\w{1,30})")
+
+
+def _concluded_test(text: str) -> str:
+    """The name of the test that a text says has ended first; empty if it says none."""
+    match = _CONCLUDED.search(text)
+    return match[1] if match else ""
 
 
 def _named_tests(text: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from clusterspec.logs import nccl, path_in_folder, perftest, site_results, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
 from clusterspec.logs.nccl_rows import LARGEST, MOST_ROWS, MOST_TABLES, NcclLog, NotALogError, read_log, table_texts
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 
 # `p2pBandwidthLatencyTest` and `nvbandwidth`: bandwidth between pairs of accelerators of one node
 
@@ -22,6 +22,8 @@ _TITLE = re.compile(
     r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) .{0,80}?bandwidth \((?P<unit2>[GM]B/s)\))"
 )
 _RUNNING = re.compile(r"Running (\w+)\.?")
+_ONE_OF_TWO = re.compile(r"GPU\(column\) (?:Read|Write)[12] bandwidth")
+"""Titles of one direction of a bidirectional copy; nvbandwidth prints the sum of both as `Total bandwidth`."""
 _HOST_TITLE = re.compile(r"memcpy (?:CE|SM) (?:CPU\(row\)|GPU\(row\) (?:<-|->|<->) CPU).{0,80}?bandwidth")
 _NO_ACCESS = re.compile(r"Device=[0-9]{1,3} CANNOT Access Peer Device=[0-9]{1,3}")
 _SUM = re.compile(r"SUM (\w+) ([0-9]{1,9}(?:\.[0-9]{1,6})?)")
@@ -45,15 +47,23 @@ def read_pair_matrix(text: str) -> Benchmark:
         if (match := _TITLE.search(line[:400])) and "Disabled" not in line:
             unit = 1e6 if (match["unit"] or match["unit2"]) == "MB/s" else 1e9
             running = running if match["nvb"] else ""  # another tool prints this title
-            both = "Bidirectional" in line if match["p2p"] else "bidirectional" in running or "<->" in line
+            both = _sums_both_directions(line, bool(match["p2p"]), running)
             if len(tables) >= MOST_TABLES:
                 raise NotALogError(f"more than {MOST_TABLES} tables", number)
             name = "bidirectional" if both else "unidirectional"
-            tables.append(_pair_table(lines, number, running or f"p2p {name}", unit, both))
+            table = _pair_table(lines, number, running or f"p2p {name}", unit, both)
+            tables.append(replace(table, opposed=bool(_ONE_OF_TWO.search(line[:400]))))
     hosts = tuple(_host_bandwidths(lines))
     if not tables and not hosts:
         raise NotALogError("there is no matrix of bandwidths between accelerators with peer access on")
     return Benchmark(PAIRS_TOOL, pairs=tuple(tables), remarks=(*hosts, *_pairs_without_peer_access(lines)))
+
+
+def _sums_both_directions(title: str, is_p2p: bool, running: str) -> bool:
+    """Whether the figures below a title are sums of both directions."""
+    if is_p2p:
+        return "Bidirectional" in title
+    return not _ONE_OF_TWO.search(title) and ("bidirectional" in running or "<->" in title)
 
 
 def _pairs_without_peer_access(lines: list[str]) -> Iterator[tuple[str, int]]:

@@ -247,6 +247,8 @@ _OSU = re.compile(
     r"^[ \t]{0,16}# OSU (?:MPI|NCCL|OpenSHMEM|UPC\S*|xCCL)?\S* ?(.{3,60}?) Test(?: v([0-9.]{1,12}))?", re.MULTILINE
 )
 _OSU_BUFFERS = re.compile(r"^[ \t]{0,16}# Send Buffer on (\w{2,12}) .{0,20}Receive Buffer on (\w{2,12})", re.MULTILINE)
+_OSU_COMMAND = re.compile(r"\bosu_\w{2,30}\b[^\n]{0,400}?\s([DHM]) ([DHM])(?=\s|$)")
+"""The buffers of both ranks that a command states: device, host or managed memory; newer releases print no others."""
 _OSU_ROW = re.compile(r"^([0-9]{1,13})\s+([0-9]{1,12}(?:\.[0-9]{1,6})?)(?:\s|$)")
 
 
@@ -267,7 +269,8 @@ def read_osu_test(text: str) -> Benchmark:
     starts = [text.count("\n", 0, test.start()) + 1 for test in tests]
     series: list[Series] = []
     remarks: list[tuple[str, int]] = []
-    for test, start, end in zip(tests, starts, [*starts[1:], len(lines) + 1], strict=False):
+    bounds = zip(tests, [0, *starts], starts, [*starts[1:], len(lines) + 1], strict=False)
+    for test, previous, start, end in bounds:
         name = test[1].strip()
         points = tuple(_osu_points(lines, start, end, 2 if "Bi-Directional" in name else 1))
         if "Multiple Bandwidth" in name:
@@ -275,7 +278,7 @@ def read_osu_test(text: str) -> Benchmark:
             remarks.append((f"the OSU test {name} sums the bandwidths of several pairs of ranks{shown}", start))
         elif "Bandwidth" not in name:
             remarks.append((f"the OSU test {name} prints times without its number of ranks: no bus bandwidth", start))
-        elif (where := _OSU_BUFFERS.search("\n".join(lines[start:end][:8]))) and "HOST" in where.groups():
+        elif _has_host_buffer(lines, start, end, previous):
             remarks.append((f"the OSU test {name} has a buffer in host memory: not between accelerators", start))
         elif points:
             remarks.append(("whether both ranks are on one node is not printed", start))
@@ -286,6 +289,16 @@ def read_osu_test(text: str) -> Benchmark:
         why = "there is no row of sizes and bandwidths as OSU prints them"
         raise NotALogError(*(remarks[0] if remarks else (why, 0)))
     return Benchmark(OSU_TOOL, tuple(series), remarks=tuple(remarks))
+
+
+def _has_host_buffer(lines: list[str], start: int, end: int, previous: int) -> bool:
+    """Whether a test that begins on line ``start`` copies from or to host memory beside an accelerator, as its head
+    prints, or the command between it and line ``previous``, where the test before begins.
+    """
+    if where := _OSU_BUFFERS.search("\n".join(lines[start:end][:8])):
+        return "HOST" in where.groups()
+    commands = _OSU_COMMAND.findall("\n".join(lines[previous : start - 1]))
+    return bool(commands) and "H" in commands[-1] and "# OSU MPI-" in lines[start - 1]
 
 
 def _osu_points(lines: list[str], start: int, end: int, directions: int) -> Iterator[SizePoint]:

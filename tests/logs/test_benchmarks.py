@@ -165,6 +165,21 @@ def test_a_matrix_counts_directions_by_its_own_title() -> None:
     assert table.slowest == pytest.approx(370e9)
 
 
+def test_each_direction_of_a_bidirectional_copy_counts_once() -> None:
+    """nvbandwidth 0.10 prints both directions, 700 and 710 GB/s, and their sum, 1,410 GB/s: 705 GB/s each way."""
+    matrix = "memcpy CE GPU(row) <-> GPU(column) {0} bandwidth (GB/s)\n  0 1\n0 N/A {1}\n1 {1} N/A\n\n"
+    titles = [("Read1", 700.0), ("Read2", 710.0), ("Total", 1410.0)]
+    running = "Running device_to_device_bidirectional_memcpy_read_ce.\n"
+    tables = read(running + "".join(matrix.format(*each) for each in titles)).pairs
+    assert [(each.slowest, each.both_ways, each.opposed) for each in tables] == [
+        (700e9, False, True),
+        (710e9, False, True),
+        (705e9, True, False),
+    ]
+    (sums,) = read(running + matrix.format("", 1400.0).replace("  bandwidth", " bandwidth")).pairs
+    assert (sums.slowest, sums.both_ways) == (700e9, True)
+
+
 def test_latencies_are_no_bandwidths() -> None:
     text = """\
         Running host_to_device_memcpy_ce.
@@ -377,6 +392,20 @@ def test_osu_counts_megabytes_of_a_million_and_one_direction() -> None:
     for text, why in OSU_REFUSED.items():
         with pytest.raises(NotALogError, match=why):
             read_benchmark(text)
+
+
+def test_the_buffers_of_an_osu_test_are_those_of_the_command_before_it() -> None:
+    test = OSU.format("-CUDA Bandwidth")
+    command = "$ mpirun -n 2 osu_bw -m 1048576:4194304 -d cuda {0}\n"
+    assert len(read_benchmark(command.format("D D") + test).series) == 1
+    for where in ("D H", "H D", "H H"):
+        with pytest.raises(NotALogError, match="a buffer in host memory"):
+            read_benchmark(command.format(where) + test)
+    both = command.format("D H") + test + command.format("D D") + test
+    (series,) = read_benchmark(both).series
+    assert series.points[0].line > test.count("\n") + 1
+    host = read_benchmark("$ mpirun -n 2 osu_bw H H\n" + OSU.format(" Bandwidth"))
+    assert len(host.series) == 1, "without accelerators it measures the link between nodes"
 
 
 def test_a_table_of_more_nodes_counts_their_ranks() -> None:

@@ -211,3 +211,10 @@ def test_a_test_that_starts_after_another_is_named_by_its_own_line() -> None:
         parts.append(f"# Collective test starting: {test}_perf\n{text}\n# Collective test concluded: {test}_perf\n")
     log = read_log("\n".join(parts))
     assert [collective_of(table) for table in log.tables] == ["all-to-all", "all-gather"]
+
+
+def test_a_test_that_has_ended_is_named_before_one_that_follows() -> None:
+    heading = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+    row = "16777216 4194304 float none 0 2000.0 8.39 8.39 0 2000.0 8.39 8.39 0\n"
+    text = heading + row + "# Collective test concluded: broadcast_perf\n\n== reduce_scatter_perf\n"
+    assert collective_of(read_log(text)) == "broadcast"
