@@ -179,6 +179,16 @@ def test_tables_of_different_machines_are_chosen_by_part() -> None:
     assert isinstance(entry, dict) and (entry["ranks"], entry["nodes"]) == (2, 1)
 
 
+def test_one_direction_of_a_bidirectional_copy_is_shown_and_not_measured() -> None:
+    """700 GB/s beside 710 GB/s in the other direction: neither is halved, and neither is a link alone."""
+    title = "memcpy CE GPU(row) <-> GPU(column) {0} bandwidth (GB/s)\n  0 1\n0 N/A {1}\n1 {1} N/A\n\n"
+    running = "Running device_to_device_bidirectional_memcpy_write_ce.\n"
+    reading = read(running + title.format("Write1", 700.0) + title.format("Write2", 710.0), "p2p")
+    assert counts(reading)["device_to_device_bidirectional_memcpy_write_ce slowest pair, each way"] == "710 GB/s"
+    assert not given(reading)
+    assert "one direction while the other is copied too" in unknown(reading)
+
+
 def test_a_collective_of_one_rank_measures_no_link() -> None:
     text = NCCL.format(pid=1, host="a", bus="0000:75:00", name="NVIDIA B200", rate="0.00")
     alone = "\n".join(line for line in text.splitlines() if "Rank  1" not in line)
