@@ -27,6 +27,8 @@ LIBRARIES = ("attrs", "flexcache", "flexparser", "jinja2", "jsonschema", "jsonsc
 """Libraries that the package imports, directly or indirectly, except the omitted ones."""
 KEPT = {".py", ".json", ".txt", ".typed"}
 """Suffixes of the wheel files that are kept: no compiled ones, since all of these libraries work without."""
+OWN_TESTS = {"benchmarks", "tests", "testsuite"}
+"""Folders of a library that hold its own tests, which the engine does not run."""
 DATA = ("schemas", "catalog", "templates")
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
@@ -69,7 +71,7 @@ def library_files() -> dict[str, bytes]:
             with zipfile.ZipFile(wheel) as archive:
                 for name in (one for one in archive.namelist() if not one.endswith("/")):
                     licensed = ".dist-info/" in name and "LICENSE" in name.upper()
-                    if licensed or (Path(name).suffix in KEPT and "/testsuite/" not in name and "/tests/" not in name):
+                    if licensed or (Path(name).suffix in KEPT and not OWN_TESTS & {*Path(name).parts}):
                         found[name] = archive.read(name)
     return found
 
