@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.stated_causes import GIVEN, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
+from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
 from clusterspec.logs.refused_calls import CALL, NO_PATH
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
@@ -27,8 +27,8 @@ _IPC = (
 _NEXT = {
     "unreachable-peer": _REACH,
     "wrong-interface": f"{_INTERFACE}; {_TCP}",
+    **STEP_OF,
     "invalid-setting": _IPC,
-    **{name: following for name, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items() if name != "invalid-setting"},
 }
 CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("register", "ENOMEM"): (("locked-memory", STATED),),

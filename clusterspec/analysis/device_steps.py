@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.stated_causes import STOPS, UNFINISHED_STOPS
+from clusterspec.analysis.stated_causes import STEP_OF
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -59,7 +59,7 @@ STEPS = {
         "memory-full": "hl-smi or xpu-smi stats on the host of that line: other processes",
     },
 }
-"""Next steps by vendor and cause; of other vendors, and of NVIDIA, those of `STOPS` hold."""
+"""Next steps by vendor and cause; of other vendors, and of NVIDIA, those of `STEP_OF` hold."""
 WORDS = (
     ("AWS", r"\b[Nn]euron|NEURON_|\bNRT[:_]|\bTDRV:|\bnrtd?[_\[]|\bNEFF\b|\bVNC id\b|\bnd[0-9]{1,2}\b"),
     ("Google", r"\bTPUs?\b|libtpu|/dev/accel[0-9]"),
@@ -70,7 +70,6 @@ WORDS = (
 )
 """Vendors and the words of a line that name one, the first that fits."""
 _WORDS = tuple((vendor, re.compile(words)) for vendor, words in WORDS)
-_COMMON = {name: step for name, (_, step) in {**STOPS, **UNFINISHED_STOPS}.items()}
 
 
 def vendor_of_line(text: str) -> str:
@@ -93,4 +92,4 @@ def with_steps_of_devices(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Ca
     for cause in found:
         steps = STEPS.get(vendor_of_line(cause.evidence) or run.cluster.accelerator.vendor, {})
         own = steps.get(cause.name)
-        yield replace(cause, next=own) if own and cause.next == _COMMON[cause.name] else cause
+        yield replace(cause, next=own) if own and cause.next == STEP_OF[cause.name] else cause

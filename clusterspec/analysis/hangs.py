@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
-from clusterspec.analysis.stated_causes import GIVEN, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
+from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
@@ -43,7 +43,7 @@ NEXT_STEPS = {
 }
 """The next steps for causes that catalogued messages alone name; below those of all other causes."""
 NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}
-NEXT_STEPS |= {cause: step for cause, (_, step) in {**STOPS, **UNFINISHED_STOPS}.items()}
+NEXT_STEPS |= STEP_OF
 _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
 """The weight of a cause by how much a catalogued message tells of it."""
 MOST_ABSENT = 0.25

@@ -161,3 +161,5 @@ UNFINISHED_STOPS = {
 Published: NVIDIA/Megatron-LM issue 343 and pytorch/pytorch issue 85604 (ports), verl-project/verl issue 719
 (processes).
 """
+STEP_OF = {name: step for name, (_, step) in {**STOPS, **UNFINISHED_STOPS}.items()}
+"""The next step for each cause that a line states."""
