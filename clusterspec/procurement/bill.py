@@ -373,11 +373,16 @@ def _quoted_prices(
     """The prices of a unit in the quote; none of a machine that is rented."""
     if not procurement.quote or cluster.cloud or (procurement.prices or {}).get("node_hour") is not None:
         return {}
-    needed: dict[str, int] = {}
+    return quoted_unit_prices(procurement.quote, cluster, quantities_by_kind(items))
+
+
+def quantities_by_kind(items: Iterable[Item]) -> dict[str, int]:
+    """The parts of some items by the kind under which they are priced."""
+    found: dict[str, int] = {}
     for item in items:
         kind = PRICED_AS.get(item.kind, item.kind)
-        needed[kind] = needed.get(kind, 0) + item.quantity
-    return quoted_unit_prices(procurement.quote, cluster, needed)
+        found[kind] = found.get(kind, 0) + item.quantity
+    return found
 
 
 def _priced_item(item: Item, procurement: ProcurementSpec, quoted: Mapping[str, tuple[float, float]]) -> Item:

@@ -8,7 +8,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
-from clusterspec.procurement.bill import PRICED_AS, Bill, Item
+from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
 from clusterspec.procurement.offered import (
     NETWORKED,
     SWITCHES,
@@ -29,11 +29,8 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     Cables with fixed ends need no transceivers, and servers that are described with NICs no further ones. A cable whose
     ends have the ports of two links each is one piece, so a quote of cables with ends may have half as many as links.
     """
-    needed: dict[str, int] = {}
-    for item in bill.items:
-        kind = PRICED_AS.get(item.kind, item.kind)
-        if kind == "node" or kind in NETWORKED:
-            needed[kind] = needed.get(kind, 0) + item.quantity
+    counted = quantities_by_kind(bill.items)
+    needed = {kind: count for kind, count in counted.items() if kind == "node" or kind in NETWORKED}
     if any(line.kind == "switch" for line in lines):
         tiers = [kind for kind in SWITCHES if not any(line.kind == kind for line in lines)]
         needed["switch"] = sum(needed.pop(kind, 0) for kind in tiers)
