@@ -93,21 +93,28 @@ def _step_of_log(log: ImportResult, design: Design) -> float:
 def _with_step(design: Design, seconds: float, index: int, spread: float) -> tuple[Design | None, str]:
     """The design whose step takes some seconds, within a relative spread, or why there is none."""
     work, cluster = design.workload, design.cluster
+    said = f"a step of {display(seconds, 's')} is measured"
     if cluster is None or work is None or work.rl is not None or work.serving is not None:
-        return None, f"a step of {display(seconds, 's')} is measured, and the spec has no training job"
+        return None, f"{said}, and the spec has no training job"
 
     def design_at_rate(rate: float) -> Design:
         origin = Measured(f"a step of {display(seconds, 's')} (measured[{index}])")
         share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin), seconds, spread)
         return with_values(design, {("cluster", "measured"): (*cluster.measured, share)})
 
-    found, bounds = rate_of_time(lambda rate: legal_estimate(design_at_rate(rate)).step_seconds, seconds)
-    if bounds is None:
-        return None, f"a step of {display(seconds, 's')} is measured, and the job of the spec has no estimate"
+    found, why = _measured_rate(lambda rate: legal_estimate(design_at_rate(rate)).step_seconds, seconds, "products")
     if found is None:
-        rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of products"
-        return None, f"a step of {display(seconds, 's')} is measured, and {rates} give {bounds}: it is not used"
+        return None, f"{said}, and {why or 'the job of the spec has no estimate'}"
     return design_at_rate(found), ""
+
+
+def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> tuple[float | None, str]:
+    """The rate of some kernels as of `rate_of_time`, or why it is not used; empty where there is no time."""
+    found, bounds = rate_of_time(time, seconds)
+    if found is not None or bounds is None:
+        return found, ""
+    rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of {kernels}"
+    return None, f"{rates} give {bounds}: it is not used"
 
 
 def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple[float | None, str | None]:
@@ -231,10 +238,7 @@ def _with_token_time(design: Design, seconds: float, index: int, spread: float) 
     usual = token(1.0)
     if usual is not None:
         instead = f", {display(usual, 's')} at the catalog's rate"
-    found, bounds = rate_of_time(token, seconds)
-    if bounds is None:
-        return None, f"{said}, and the plan has no estimate"
+    found, why = _measured_rate(token, seconds, "kernels")
     if found is None:
-        rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of kernels"
-        return None, f"{said}, and {rates} give {bounds}: it is not used"
+        return None, f"{said}, and {why or 'the plan has no estimate'}"
     return design_at_rate(found), ""
