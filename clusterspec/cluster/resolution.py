@@ -87,6 +87,9 @@ def written_peak(quantity: Quantity, key: str) -> Peak | None:
 E = TypeVar("E", bound=Entry)
 
 
+MODEL_PATH: Path = ("workload", "model")
+
+
 class Lookup:
     """The catalog, with problems recorded in the log."""
 

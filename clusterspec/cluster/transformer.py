@@ -14,12 +14,10 @@ from clusterspec.catalog.models import (
     Window,
 )
 from clusterspec.catalog.reader import Status
-from clusterspec.cluster.resolution import ResolutionLog
+from clusterspec.cluster.resolution import MODEL_PATH, ResolutionLog
 from clusterspec.records import dataclass, fields, replace
-from clusterspec.source import Path
 from clusterspec.spec.model import AttentionWindowSpec, LatentAttentionSpec, ModelSpec
 
-MODEL_PATH: Path = ("workload", "model")
 WHY = "this part of the model needs it"
 REMEDY = "add it, or start from a `base` that has it"
 CONVOLUTION = 4

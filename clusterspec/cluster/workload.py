@@ -6,7 +6,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import Model, TokenPrediction
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
-from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_peak
+from clusterspec.cluster.resolution import MODEL_PATH, Lookup, ResolutionLog, written_peak
 from clusterspec.precision import NARROW, PRECISIONS, ROUNDED
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple, replace
@@ -61,9 +61,6 @@ def resolve_workload(
         trainable=_resolved_adapters(section, kind, model.experts, log),
         document_length=_document_length(section, log),
     )
-
-
-MODEL_PATH: Path = (*WORKLOAD_PATH, "model")
 
 
 def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | None:
