@@ -67,12 +67,13 @@ RULE = Rule.of(
     yields_to=("interconnect-not-of-accelerator", "nic-exceeds-pcie-slot", "domain-not-whole-nodes"),
 )
 
+_KINDS_BY_KEY = {"accelerator": "accelerator", "scale_up.interconnect": "interconnect"}
+"""Keys whose values are ids of the catalog, and their kinds."""
+
 
 def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
     for key, given, supplied in _values_beside_platform(written_cluster, platform):
-        if key == "scale_up.interconnect" and catalog.find("interconnect", str(given)) is None:
-            continue  # a name that does not exist has a finding of its own
-        if given is not None and supplied is not None and given != supplied:
+        if given is not None and supplied is not None and not _agree(catalog, key, given, supplied):
             yield RULE.problem(
                 f"cluster.{key}",
                 f"{platform.id} has `{key}: {supplied}`, not {given}",
@@ -81,6 +82,14 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
                 severity=_severity(platform, key, str(given), str(supplied)),
             )
     yield from _instance_fabric_problem(catalog, written_cluster, platform)
+
+
+def _agree(catalog: Catalog, key: str, given: object, supplied: object) -> bool:
+    """Whether both values are the same, or names of the same entry. A name of no entry has a finding of its own."""
+    kind = _KINDS_BY_KEY.get(key)
+    if given == supplied or kind is None or catalog.find(kind, str(given)) is not None:
+        return given == supplied
+    return catalog.ids_named(kind, str(given)) in ((), (supplied,))
 
 
 def _remedy(catalog: Catalog, key: str, given: str, platform: Platform) -> str:
