@@ -22,6 +22,7 @@ from clusterspec.document.schema import (
 from clusterspec.document.validation_error import (
     TYPES,
     ValidationError,
+    amount_advice,
     coerced_text,
     example_line,
     kind_of,
@@ -83,7 +84,8 @@ def _type_problems(fault: ValidationError) -> Iterator[Problem]:
         message = f"{fault.name} takes {fault.expected}, but {fault.written} is {kind_of(fault.value)}"
     text = coerced_text(fault.value, fault.field, text_at(fault.document, fault.path))
     if text is None:
-        yield fault.problem("wrong-type", message, thousands_advice(fault.value, fault.field) or fault.advice)
+        advice = thousands_advice(fault.value, fault.field) or amount_advice(fault.value, fault.field) or fault.advice
+        yield fault.problem("wrong-type", message, advice)
     else:
         fix = Fix(f"write {text}", (Replacement(fault.path, text),), safe=True)
         yield fault.problem("wrong-type", message, f"write `{text}`", fix)

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from clusterspec.document import conforms
@@ -22,6 +23,13 @@ from clusterspec.source import Path
 _GROUPED = re.compile(r"[0-9]{1,3}([_,][0-9]{3})+")
 _THOUSANDS = re.compile(r"([0-9]{1,6}) ?[kK]")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%")
+_AMOUNT = re.compile(
+    r"(?P<before>[^\d\s.,+-]{0,8}) ?(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?) ?"
+    r"(?P<scale>k|m|bn|b|thousand|million|billion)?(?P<after> ?[^\d\s.,+-]{0,8})",
+    re.IGNORECASE,
+)
+_SCALES = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9}
+"""Decimal exponents of the words after an amount."""
 _TRUTH = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 
 
@@ -48,6 +56,25 @@ def thousands_advice(value: Any, field: Schema) -> str:
         return ""
     number = int(match[1])
     return f"write `{number * 1024}` ({number:,} × 1,024) or `{number * 1000}`"
+
+
+def amount_advice(value: Any, field: Schema) -> str:
+    """Advice for an amount of money with its currency or in thousands (`$480k`); empty for other values and keys.
+
+    A point before three digits may separate thousands, so it gets no advice.
+
+    >>> amount_advice("480000 USD", {"x-amount": True})
+    'write `480000`; `procurement.currency` names the currency'
+    >>> [amount_advice(each, {"x-amount": True})[:16] for each in ("$1.2M", "0.125 EUR/kWh", "480.000 EUR")]
+    ['write `1200000`;', 'write `0.125`; `', '']
+    """
+    match = _AMOUNT.fullmatch(value) if field.get("x-amount") and isinstance(value, str) and len(value) < 30 else None
+    if match is None or ("," in match["number"] and not _GROUPED.fullmatch(match["number"].partition(".")[0])):
+        return ""
+    if re.fullmatch(r"[1-9][0-9]{0,2}\.[0-9]{3}", match["number"]) and not match["scale"]:
+        return ""
+    number = Decimal(re.sub("[_,]", "", match["number"])).scaleb(_SCALES.get((match["scale"] or "").lower(), 0))
+    return f"write `{number.normalize():f}`; `procurement.currency` names the currency"
 
 
 def _without_unit(text: str, units: Sequence[str]) -> str:
