@@ -22,7 +22,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.merge import Merged
 from clusterspec.quantity import YEAR
 from clusterspec.results.diagnosis import Moved
-from clusterspec.results.failure_rates import FailureRateRow, FailureRates
+from clusterspec.results.faults import FailureRateRow, FailureRates
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies.study import Study
 from clusterspec.units import plural

@@ -14,7 +14,7 @@ from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.legality import cut_heads, refusals
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.neighbors import neighbor_degrees
+from clusterspec.cluster.nearby_layouts import neighbor_degrees
 from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.estimate import estimate as neighbor_plan

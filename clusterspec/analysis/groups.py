@@ -13,7 +13,7 @@ from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput, NotE
 from clusterspec.exchange.format_names import format_by_name
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.groups import Launch, RankGroups, SizedCollective
-from clusterspec.rules.knowledge.placement_text import ranks_text
+from clusterspec.rules.knowledge.domains import ranks_text
 from clusterspec.studies.study import Study
 
 CURVE = tuple(float(1 << power) for power in (*range(10, 33, 2), 33))

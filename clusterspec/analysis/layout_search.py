@@ -37,8 +37,8 @@ from clusterspec.analysis.studied import (
     present_section,
     with_a_layout,
 )
-from clusterspec.cluster.fewer_nodes import fewer_nodes
 from clusterspec.cluster.layout import ORDER
+from clusterspec.cluster.nearby_layouts import fewer_nodes
 from clusterspec.cost.batch.columns import DEGREES
 from clusterspec.cost.batch.columns import layout_of as with_degrees
 from clusterspec.cost.plan import TIE

@@ -12,7 +12,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.procurement.amounts import money_text
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import Provenance
-from clusterspec.results.networks import NetworkChoice
+from clusterspec.results.full import NetworkChoice
 
 FAMILIES = ("infiniband", "roce")
 PLAIN_ROCE = "roce-v2"

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from clusterspec.procurement.cost import UseCost
-from clusterspec.records import dataclass, field
+from clusterspec.records import asdict, dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Json, Result, finding_json, head, result_repr, waived_json
 from clusterspec.results.decision import CostReport, DiffReport
 from clusterspec.results.diagnosis import PlannedTest
@@ -29,7 +29,6 @@ from clusterspec.results.machine import (
     StageMemory,
     Tier,
 )
-from clusterspec.results.networks import NetworkChoice
 from clusterspec.results.search import SearchReport
 from clusterspec.results.survival import Survival
 from clusterspec.results.verdict import Area, Choices, Influence, Purchase
@@ -299,3 +298,32 @@ def glossary(*, serving: bool) -> tuple[tuple[str, str], ...]:
         return GLOSSARY
     kept = [pair for pair in GLOSSARY if pair[0] not in OF_TRAINING]
     return tuple(sorted((*kept, *OF_SERVING), key=lambda pair: pair[0].lower()))
+
+
+@dataclass(frozen=True)
+class NetworkChoice:
+    """A technology of the fabric at the NIC rate of the design; ``present`` is the one of the design.
+
+    ``wire`` is the latency in seconds between two adapters that the catalog has, with its basis in ``wire_basis``.
+    ``near`` and ``far`` are the predicted latencies of a short message below one leaf and across the whole fabric, in
+    seconds; ``predicted`` the rate of long messages across the fabric when all send, in B/s per direction; ``step`` the
+    step time in seconds. None if unknown. ``nic_price`` and ``leaf_price`` are those that the spec states for the
+    technology of the design, else empty.
+    """
+
+    technology: str
+    name: str
+    present: bool
+    lossless: str
+    reduces: bool
+    wire: float | None
+    wire_basis: str
+    near: float | None
+    far: float | None
+    predicted: float | None
+    step: float | None
+    nic_price: str = ""
+    leaf_price: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -7,10 +7,16 @@ of rules; `knowledge` holds what several rules share, `advice` estimates other l
 from __future__ import annotations
 
 from clusterspec.rules.configured import bounded_problems, choose
-from clusterspec.rules.engine import RulesFailedError, problems_and_faults, run_rules, unchecked_rules
+from clusterspec.rules.engine import (
+    RulesFailedError,
+    check_incomplete,
+    estimable,
+    problems_and_faults,
+    run_rules,
+    unchecked_rules,
+)
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
-from clusterspec.rules.incomplete import check_incomplete, estimable
 from clusterspec.rules.pages import (
     OWN,
     exists,

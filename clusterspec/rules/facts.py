@@ -15,10 +15,9 @@ from clusterspec.cost.plan import Plan
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, fabric_count, oversubscription
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, fabric_count, oversubscription
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
-from clusterspec.rules.parts import Placements, Thresholds
-from clusterspec.rules.written_parts import WrittenParts
+from clusterspec.rules.parts import Placements, Thresholds, WrittenParts
 from clusterspec.spec.model import LayoutSpec, Spec
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from clusterspec import analysis
 from clusterspec.analysis.calibrated_failures import SURE, poisson_interval
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.results.failure_rates import FailureRateRow, FailureRates
+from clusterspec.results.faults import FailureRateRow, FailureRates
 from clusterspec.studies.study import study_text
 from tests.analysis.jobs import study_of
 

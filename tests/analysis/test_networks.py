@@ -15,7 +15,7 @@ from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.report.paper.blocks import PaperTable, Text
 from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.results.estimate_json import Provenance
-from clusterspec.results.networks import NetworkChoice
+from clusterspec.results.full import NetworkChoice
 from clusterspec.units import display
 from tests.settings import SETTINGS
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.degrees import Degrees, domain_overhead, nodes_of_domain, nodes_per_domain, rack_nodes
-from clusterspec.cluster.fewer_nodes import fewer_nodes
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.nearby_layouts import fewer_nodes
 from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.cluster.sites import link_to_pool
 from clusterspec.quantity import Quantity

@@ -9,8 +9,8 @@ from clusterspec.report.paper.blocks import PaperTable, Text
 from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.results import Input, Tool
 from clusterspec.results.diagnosis import Moved
-from clusterspec.results.failure_rates import METHOD, FailureRateRow, FailureRates
-from clusterspec.results.networks import NetworkChoice
+from clusterspec.results.faults import METHOD, FailureRateRow, FailureRates
+from clusterspec.results.full import NetworkChoice
 from tests.effort import each
 
 OWN = NetworkChoice(

@@ -10,7 +10,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.fabric import RISE, run_length
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.cabling import fits_cage
+from clusterspec.rules.knowledge.fabric_parts import fits_cage
 from clusterspec.source import dotted_path
 from tests.cluster.resolving import clean
 from tests.effort import examples

@@ -31,15 +31,14 @@ from clusterspec.rules import (
     facts,
     is_rule_name,
     nearest,
+    parts,
     run_rules,
     summary_of,
-    written_parts,
 )
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
-from clusterspec.rules.parts import Thresholds
-from clusterspec.rules.written_parts import WrittenParts
+from clusterspec.rules.parts import Thresholds, WrittenParts
 from clusterspec.source import Position, Span, dotted_path
 from clusterspec.spec.model import Spec
 from clusterspec.studies.study import Settings, study_text
@@ -104,7 +103,7 @@ def offered(parameter: str) -> tuple[Any, ...]:
         return (whole[parameter],)
     if parameter == "description":
         return (str, str | None)
-    namespace = imported_names(facts) | imported_names(written_parts)
+    namespace = imported_names(facts) | imported_names(parts)
     found = vars(Facts).get(parameter) or vars(WrittenParts)[parameter]
     returned = get_type_hints(getattr(found, "fget", None) or found.func, namespace)["return"]
     return (returned, get_args(returned)[0]) if optional(returned) else (returned,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.report.paper.blocks import Block, PaperTable, TableColumn, TableRow, Text
-from clusterspec.results.networks import NetworkChoice
+from clusterspec.results.full import NetworkChoice
 from clusterspec.units import display, portion
 
 SAME = 1e-4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
-from clusterspec.cluster.neighbors import neighbor_degrees
+from clusterspec.cluster.nearby_layouts import neighbor_degrees
 from clusterspec.cost.plan import Plan
 from clusterspec.precision import precision_width
 from clusterspec.rules.advice.what_if import FULLEST, Alternative, WhatIf, fastest_fitting

@@ -59,7 +59,7 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.switches import ETHERNET
+from clusterspec.rules.knowledge.fabric_parts import ETHERNET
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec

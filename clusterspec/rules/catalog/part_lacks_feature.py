@@ -86,7 +86,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import parts_without_gpudirect
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.switches import ETHERNET
+from clusterspec.rules.knowledge.fabric_parts import ETHERNET
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec

@@ -57,7 +57,6 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
@@ -72,7 +71,7 @@ LITTLE = 0.05
 def check(
     placements: Placements, training: Workload, written_layout: LayoutSpec, layout: Layout, timed: Plan | None
 ) -> Iterator[Problem]:
-    if layout.dp == 1 or not forbids_overlap(written_layout, "dp"):
+    if layout.dp == 1 or not written_layout.forbids_overlap("dp"):
         return
     placement = placements.of("dp")
     if placement is None or placement.nodes < 2:

@@ -66,7 +66,6 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
-from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -83,7 +82,7 @@ DOMINANT = 0.4
 def check(
     thresholds: Thresholds, training: Workload, written_layout: LayoutSpec, layout: Layout, timed: Plan, what_if: WhatIf
 ) -> Iterator[Problem]:
-    if layout.dp * layout.cp == 1 or forbids_overlap(written_layout, "dp") or layout.sharding in {"fsdp", "hsdp"}:
+    if layout.dp * layout.cp == 1 or written_layout.forbids_overlap("dp") or layout.sharding in {"fsdp", "hsdp"}:
         return
     if timed.step is None:
         return

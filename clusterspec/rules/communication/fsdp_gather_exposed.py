@@ -62,7 +62,6 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
-from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.knowledge.shares import (
     A_QUARTER,
     SHARD_AXES,
@@ -90,7 +89,7 @@ def check(
     timed: Plan,
     what_if: WhatIf,
 ) -> Iterator[Problem]:
-    if layout.sharding not in {"fsdp", "hsdp"} or forbids_overlap(written_layout, "dp"):
+    if layout.sharding not in {"fsdp", "hsdp"} or written_layout.forbids_overlap("dp"):
         return
     placement = placements.of("shard")
     if placement is None or placement.nodes < 2 or timed.step is None:

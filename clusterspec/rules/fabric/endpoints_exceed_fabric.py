@@ -74,7 +74,7 @@ from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import oversubscription
+from clusterspec.rules.knowledge.fabric_parts import oversubscription
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 

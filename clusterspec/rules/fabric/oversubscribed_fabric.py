@@ -60,7 +60,7 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.fabric_counts import crossed_levels, oversubscription_key
+from clusterspec.rules.knowledge.fabric_parts import crossed_levels, oversubscription_key
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display, plain

@@ -61,7 +61,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, ordered_links
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 

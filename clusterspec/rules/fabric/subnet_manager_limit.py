@@ -91,7 +91,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 

@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fabric import LEVELS, Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, links_and_cables
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, links_and_cables
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent, plural

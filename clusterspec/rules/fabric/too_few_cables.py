@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, links_and_cables
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, links_and_cables
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 

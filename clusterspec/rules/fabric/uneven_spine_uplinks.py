@@ -61,7 +61,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.clos import evening_switch_count
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, ordered_links
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units.display import plural

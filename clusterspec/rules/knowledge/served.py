@@ -1,4 +1,4 @@
-"""A serving plan with its times, and the plans of the same requests with other layouts."""
+"""A serving plan with its requests and times, and the plans of the same requests with other layouts."""
 
 from __future__ import annotations
 
@@ -117,3 +117,12 @@ def transfer_advice(sent: CacheTransfer) -> str:
     if sent.descriptors and sent.seconds > sent.size / sent.bandwidth:
         return f"use larger blocks (`block_tokens`): {sent.descriptors:,.0f} descriptors take longer than {display(sent.size, 'B')}"
     return "use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`)"
+
+
+def longest_request(serving: Serving) -> tuple[int, int]:
+    """Tokens of the longest prompt (where prompts are cut, else their 99th percentile) and of the longest output (where
+    outputs are cut, else their mean).
+    """
+    prompts, outputs = serving.input_lengths, serving.output_lengths
+    prompt = (prompts.most or prompts.p99) if prompts else serving.input_tokens
+    return prompt, (outputs.most if outputs else None) or serving.output_tokens

@@ -58,8 +58,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import job_nodes
-from clusterspec.cluster.fewer_nodes import fewer_nodes
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.nearby_layouts import fewer_nodes
 from clusterspec.cluster.requests import Rl
 from clusterspec.finding import Problem
 from clusterspec.records import replace

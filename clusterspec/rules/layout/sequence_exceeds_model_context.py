@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.lengths import longest_request
+from clusterspec.rules.knowledge.served import longest_request
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

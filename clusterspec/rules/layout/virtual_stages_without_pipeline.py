@@ -46,7 +46,6 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 
@@ -59,7 +58,7 @@ def check(written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     at, help_ = "layout.virtual_stages", "raise pp, or drop `virtual_stages`"
     if layout.pp == 1:
         yield RULE.problem(at, f"{layout.virtual_stages} virtual stages with pp 1: there is no pipeline", help_)
-    elif layout.pp == 2 and forbids_overlap(written_layout, "pp") and _needs_overlapped_transfers(layout):
+    elif layout.pp == 2 and written_layout.forbids_overlap("pp") and _needs_overlapped_transfers(layout):
         message = "with pp 2, the interleaved schedule needs overlapped transfers, and `overlap.pp` is false"
         yield RULE.problem(at, message, "write `overlap: {pp: true}`, or " + help_)
 

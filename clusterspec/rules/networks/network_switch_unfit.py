@@ -73,7 +73,7 @@ from clusterspec.catalog.entries import Interconnect, Switch
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import ETHERNET_PORTS
-from clusterspec.rules.knowledge.switches import forwards
+from clusterspec.rules.knowledge.fabric_parts import forwards
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both, either
 from clusterspec.spec.model import NetworkSpec, NetworksSpec

@@ -65,7 +65,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import CoolingUnits, cooling_units, loop_heat
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display, plural

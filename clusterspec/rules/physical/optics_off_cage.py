@@ -81,7 +81,7 @@ from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.cluster.fabric import LevelOptics, level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.cabling import connector_of_node, fits_cage
+from clusterspec.rules.knowledge.fabric_parts import connector_of_node, fits_cage
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 

@@ -59,8 +59,8 @@ from clusterspec.catalog.entries import Interconnect, Optics
 from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.cabling import link_rate
 from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.fabric_parts import link_rate
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display_bits

@@ -75,8 +75,7 @@ from clusterspec.cluster.fabric import RISE, Run, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.cabling import known_runs, link_rate
-from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.units import display

@@ -58,7 +58,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ProcurementSpec, QuoteLine, ScaleOutSpec

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
-from clusterspec.rules.knowledge.placement_text import straddling_groups
+from clusterspec.rules.knowledge.domains import straddling_groups
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml

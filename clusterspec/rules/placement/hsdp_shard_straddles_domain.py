@@ -53,8 +53,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
-from clusterspec.rules.knowledge.domains import used_domain
-from clusterspec.rules.knowledge.placement_text import straddling_groups
+from clusterspec.rules.knowledge.domains import straddling_groups, used_domain
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 

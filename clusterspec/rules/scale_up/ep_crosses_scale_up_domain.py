@@ -62,8 +62,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.domains import bandwidth_across, used_domain
-from clusterspec.rules.knowledge.placement_text import straddling_groups
+from clusterspec.rules.knowledge.domains import bandwidth_across, straddling_groups, used_domain
 from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule

@@ -50,8 +50,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.domains import used_domain
-from clusterspec.rules.knowledge.placement_text import ranks_text
+from clusterspec.rules.knowledge.domains import ranks_text, used_domain
 from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule

@@ -71,8 +71,7 @@ from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain
-from clusterspec.rules.knowledge.placement_text import straddling_groups
+from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain, straddling_groups
 from clusterspec.rules.knowledge.served import DECODE, Served
 from clusterspec.rules.knowledge.shares import A_QUARTER, exposed_seconds, share
 from clusterspec.rules.parts import Placements

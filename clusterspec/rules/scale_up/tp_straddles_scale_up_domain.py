@@ -54,8 +54,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain, used_domain
-from clusterspec.rules.knowledge.placement_text import straddling_groups
+from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain, straddling_groups, used_domain
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 

@@ -56,8 +56,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.lengths import longest_request
-from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.served import LOAD, Served, longest_request
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 

@@ -227,6 +227,10 @@ class LayoutSpec:
     loss: str | None = None
     overlap: OverlapSpec | None = None
 
+    def forbids_overlap(self, axis: str) -> bool:
+        """Whether the layout states that the communication of an axis (cp, ep, dp or pp) does not overlap."""
+        return self.overlap is not None and getattr(self.overlap, axis) is False
+
 
 # A fleet as written: pools, the links between them, and jobs
 

@@ -1,15 +1,16 @@
-"""The counted fabric, and the parts that the spec states as ordered."""
+"""The parts of a fabric: counted, and as ordered; cable runs, the cages at both ends, and the packets of switches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.catalog.entries import Switch
+from clusterspec.cluster.fabric import Fabric, Run, count_fabric, longest_runs, nodes_of_leaf
 from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster, Level
+from clusterspec.cluster.model import Cluster, Level, ScaleOut
 from clusterspec.records import dataclass
-from clusterspec.spec.model import LinkCounts, ScaleOutSpec
+from clusterspec.spec.model import ClusterSpec, LinkCounts, ScaleOutSpec
 
 
 @dataclass(frozen=True)
@@ -77,3 +78,48 @@ def oversubscription_key(cluster: Cluster) -> str:
     """The key that states the ratios."""
     by_level = cluster.scale_out is not None and bool(cluster.scale_out.levels)
     return f"cluster.scale_out.{'levels' if by_level else 'oversubscription'}"
+
+
+def known_runs(counts: FabricCount, written: ClusterSpec, cluster: Cluster, scale_out: ScaleOut) -> dict[str, Run]:
+    """The longest cable runs by level, stated or derived."""
+    fabric = counts.fabric
+    return longest_runs(cluster, written, nodes_of_leaf(scale_out, fabric.down_ports) if fabric else None)
+
+
+def link_rate(scale_out: ScaleOut) -> float:
+    """The rate of one link of a NIC, B/s per direction."""
+    return scale_out.nic_bandwidth.value / scale_out.planes
+
+
+def connector_of_node(cluster: Cluster, scale_out: ScaleOut) -> str:
+    """The form of the cages of a node on the fabric; empty if unknown."""
+    platform, nic = cluster.platform, scale_out.nic
+    if platform is not None and platform.connector and platform.connector != ON_BOARD:
+        return platform.connector
+    own = nic.connector if nic is not None else None
+    return own if own and own != ON_BOARD else ""
+
+
+ON_BOARD = "on-board"
+"""The connector of an adapter whose cages belong to the node."""
+SAME_CAGE = {"QSFP112": ("QSFP56", "QSFP28"), "QSFP56": ("QSFP28",), "QSFP-DD": ("QSFP112", "QSFP56", "QSFP28")}
+"""The older forms that a cage also takes."""
+
+
+def fits_cage(cages: tuple[str, ...], cage: str) -> bool:
+    """Whether a module or cable end of these forms fits a cage.
+
+    >>> fits_cage(("QSFP56",), "QSFP112"), fits_cage(("OSFP",), "QSFP112")
+    (True, False)
+    """
+    return not cages or not cage or cage in cages or any(form in SAME_CAGE.get(cage, ()) for form in cages)
+
+
+ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
+"""Families of technologies whose links are Ethernet, and whose packets are frames to a switch."""
+
+
+def forwards(switch: Switch, family: str) -> bool:
+    """Whether a switch forwards the packets of a family of technologies; True where its own families are not known."""
+    known = switch.families
+    return not known or family in known or (family in ETHERNET and not ETHERNET.isdisjoint(known))
