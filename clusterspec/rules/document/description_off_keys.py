@@ -86,16 +86,18 @@ NUMERALS = {
     )
 } | {"Sixteen": 16, "Twenty": 20, "Thirty-two": 32, "Sixty-four": 64}
 """Words of numbers count at the start of a sentence: inside one they often speak of a part, or of another machine."""
-_NUMBER = r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+|" + "|".join(NUMERALS) + r")"
+_COUNT = pattern(r"\b(?<![\w.,/×:-])(?:\d{1,3}(?:,\d{3})+|\d+|[A-Z][a-z]+(?:-[a-z]+)?)(?= )")
+"""A number, or a word that may be one of `NUMERALS`, before a space."""
 _PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium ?\d?|Gaudi ?\d|RTX \d{4})"
 _SYSTEM = r"(?:HGX|DGX|quad|[Pp]\d\w*|A3 Mega|A3 High)"
 _NODES = pattern(
-    rf"\b{_NUMBER}(?: (?:{_SYSTEM}|{_PART}|[a-z]+-type)){{0,2}} (?:nodes|servers|instances)\b(?! each)"
-    rf"|\b{_NUMBER.replace('count', 'systems')} (?:HGX|DGX)[ -]{_PART}\b"
+    rf"(?: (?:{_SYSTEM}|{_PART}|[a-z]+-type)){{0,2}} (?:nodes|servers|instances)\b(?! each)| (?:HGX|DGX)[ -]{_PART}\b"
 )
+"""What follows the number of nodes."""
 _ACCELERATORS = pattern(
-    rf"\b{_NUMBER} (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|{_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
+    rf" (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|{_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
 )
+"""What follows the number of accelerators."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _PRICE = pattern(
     r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
@@ -123,17 +125,15 @@ def check(
         | _role_nodes(spec)
         | {-(-ranks // cluster.ranks_per_node) for ranks in engine_ranks}
     )
-    for match in _counts(_NODES, description):
-        count = _stated_count(match["count"] or match["systems"])
+    for words, count in _counts(_NODES, description):
         if count > 1 and count not in nodes | written:
-            yield _problem(match[0], plural(cluster.nodes, "node"))
+            yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | engine_ranks
-    for match in _counts(_ACCELERATORS, description):
-        count = _stated_count(match["count"])
+    for words, count in _counts(_ACCELERATORS, description):
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
-            yield _problem(match[0], plural(cluster.accelerators, "accelerator"))
+            yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
     for match in _DEGREE.finditer(description) if layout is not None else ():
         stated = getattr(layout, match["axis"])
@@ -145,6 +145,8 @@ def check(
 def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:
     """The problem with the first price in the text, of an accelerator or of a node, that no price of the keys equals."""
     prices = (spec.procurement.prices if spec.procurement is not None else None) or {}
+    if prices.keys().isdisjoint(("node", "node_hour")) or _CURRENCY.search(description) is None:
+        return
     for match in _PRICE.finditer(description):
         key = "node_hour" if match["hour"] else "node"
         stated, amount = prices.get(key), float(match["amount"].replace(",", ""))
@@ -160,14 +162,18 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
             return
 
 
-def _counts(counted: re.Pattern[str], description: str) -> Iterator[re.Match[str]]:
-    """The counts of a text, without numbers that end a name, as in Gaudi 3 servers."""
-    for match in counted.finditer(description):
-        before = description[: match.start()].split()
-        if not (
-            len(before) > 1 and description[match.start() - 1] == " " and before[-1].istitle() and before[-2][-1] != "."
-        ):
-            yield match
+def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, int]]:
+    """The counts of a text with the words of each, without numbers that end a name, as in Gaudi 3 servers."""
+    end = 0
+    for number in _COUNT.finditer(description):
+        count, before = _stated_count(number[0]), description[: number.start()].split()
+        names = len(before) > 1 and description[number.start() - 1] == " " and before[-1].istitle()
+        if number.start() < end or count is None:
+            continue  # a number of the part's name: 8 RTX 4090 servers
+        if (what := counted.match(description, number.end())) is not None:
+            end = what.end()
+            if not names or before[-2][-1] == ".":
+                yield number[0] + what[0], count
 
 
 def _problem(words: str, keys: str) -> Problem:
@@ -175,8 +181,9 @@ def _problem(words: str, keys: str) -> Problem:
     return RULE.problem("description", message, "correct the text or the key")
 
 
-def _stated_count(text: str) -> int:
-    return NUMERALS.get(text) or int(text.replace(",", ""))
+def _stated_count(text: str) -> int | None:
+    """The number that digits or a word state; None for other words."""
+    return int(text.replace(",", "")) if text[0].isdigit() else NUMERALS.get(text)
 
 
 def _node_counts(cluster: Cluster, layout: Layout | None) -> set[int]:

@@ -55,16 +55,15 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "warning")
 HELP = "state `busbw` or `algbw`, as nccl-tests prints them, with ranks and size"
-_RATE = re.compile(r"\d ?(?:GB/s|GBps|GB/sec)\b", re.IGNORECASE)
-_COLLECTIVE = re.compile(
-    r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter|all[- _]?to[- _]?all)", re.IGNORECASE
-)
-_METRIC = re.compile(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
+_RATE = pattern(r"\d ?(?:GB/s|GBps|GB/sec)\b", re.IGNORECASE)
+_COLLECTIVE = pattern(r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter|all[- _]?to[- _]?all)", re.IGNORECASE)
+_METRIC = pattern(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 
 
 def check(spec: Spec) -> Iterator[Problem]:
