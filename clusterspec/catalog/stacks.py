@@ -47,6 +47,7 @@ class FrameworkMemory:
     beside one for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the
     place of the activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the
     logits before the loss. ``unfused``: norms and gates run operation by operation, and keep what each of these reads.
+    ``may_be_plain``: whether they do, and how the loss is computed, is not known where the spec states neither.
     ``gathered_inputs``: GEMMs keep the sequence that tensor-parallel ranks gather for them.
     ``offloads_selective``: what selective recomputation saves goes to host memory.
 
@@ -73,6 +74,7 @@ class FrameworkMemory:
     late_gradients: bool = False
     whole_logits: bool = False
     unfused: bool = False
+    may_be_plain: bool = False
     gathered_inputs: bool = False
     offloads_selective: tuple[str, ...] = ()
     layers_at_once: int = 2
@@ -210,6 +212,16 @@ class Stack(Entry):
         found = self.memory if self.fully_sharded is None or sharding not in FULLY else self.fully_sharded
         return found if self.fused is None else replace(found, unfused=not self.fused)
 
+    @property
+    def plainest(self) -> Stack | None:
+        """The software without fused kernels and with a plain loss, where that is possible and nothing says otherwise.
+
+        None where its memory follows from the entry and the spec.
+        """
+        if not self.memory.may_be_plain or (self.fused is not None and self.loss is not None):
+            return None
+        return replace(self, fused=bool(self.fused), loss=self.loss or "plain")
+
 
 # Conversion of catalog facts to a software stack
 
@@ -226,6 +238,7 @@ _MEMORY_FLAGS = (
     "late_gradients",
     "whole_logits",
     "unfused",
+    "may_be_plain",
     "gathered_inputs",
 )
 

@@ -133,10 +133,12 @@ def test_less_headroom_allows_what_may_fit() -> None:
     assert all(row.fits for row in likely.layouts)
 
 
-def test_the_upper_end_on_columns_is_that_of_the_explained_memory() -> None:
-    searched, design = job(EXPERT), design_of(EXPERT)
+@pytest.mark.parametrize("framework", ["megatron-core", "custom"])
+def test_the_upper_end_on_columns_is_that_of_the_explained_memory(framework: str) -> None:
+    text = EXPERT.replace("megatron-core", framework)
+    searched, design = job(text), design_of(text)
     space = Space(list(families(searched, Pins({"cp": 1, "micro_batch": 2, "tp": 2, "virtual_stages": 1}))))
-    studied = Studied(study_of(EXPERT))
+    studied = Studied(study_of(text))
     uppers = {int(n): (m, u) for block in evaluation(design, searched)(space) for n, m, u in _rows(block)}
     for number in range(0, space.size, max(1, space.size // 12)):
         plan = studied.with_layout(section_of(searched, space.choice(number))).plan

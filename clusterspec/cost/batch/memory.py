@@ -35,7 +35,7 @@ from clusterspec.cost.layer_tables import Group
 from clusterspec.cost.layers import StageGroup, stage_groups
 from clusterspec.cost.memory import Job, MemoryLine, recomputation, squared_excess, summed_bytes
 from clusterspec.cost.memory.activations import Tensor
-from clusterspec.cost.memory.fullest import LayerMemory, rank_memory
+from clusterspec.cost.memory.fullest import LayerMemory, RankMemory, rank_memory
 from clusterspec.cost.memory.rank import (
     Layers,
     Rank,
@@ -47,7 +47,7 @@ from clusterspec.cost.memory.rank import (
 from clusterspec.cost.memory.recomputation import StoredTensors
 from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.tables import Tables, held_share
-from clusterspec.records import NamedTuple
+from clusterspec.records import NamedTuple, replace
 
 KINDS = tuple(Layers)
 NETWORKS: tuple[frozenset[Layers], ...] = (
@@ -71,8 +71,10 @@ class MemoryTables:
         self.library = library
         self.rows = PairIndex(library)
         self.totals: dict[tuple[object, ...], ValueTable] = {}
-        self.layers: dict[bool, RowTable] = {}
-        """By whether the layouts shard weights, for which a framework may have other memory."""
+        self.layers: dict[tuple[bool, bool], RowTable] = {}
+        """By whether the layouts shard weights, for which a framework may have other memory, and whether their software
+        is known to be plain or not.
+        """
         self.executions, self.stages = PairIndex(library), PairIndex(library)
         self.groups: dict[tuple[str, int], tuple[StageGroup, ...]] = {}
         self.shares: dict[tuple[str, int], RowTable] = {}
@@ -157,20 +159,27 @@ class _MemoryRows:
         execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
         self.places = max(map(len, self.groups.groups.values()))
         self.job = self._job(self.layouts.column_layout(template))
-        table = stored_value(
-            self.known.layers, self.job.sharded_fully, lambda: RowTable(self.library, 2, LAYER_NUMBERS)
-        )
+        plainest = template.stack.plainest if template.stack is not None else None
+        self.plainest = None if plainest is None else _MemoryRows(known, replace(template, stack=plainest), rows)
+        key = (self.job.sharded_fully, self.plainest is None)
+        table = stored_value(self.known.layers, key, lambda: RowTable(self.library, 2, LAYER_NUMBERS))
         self._layers = [as_number(column) for column in table([rows.shape, execution], self._layer_columns)]
 
     def totals(self) -> tuple[Array, Array]:
         """Bytes on the fullest accelerator, and the high end of their range."""
         most, upper = 0.0, 0.0
         for place in range(self.places):
-            found = rank_memory(self.job, self.rank_at(place), self.layer_memory(place))
+            found = self._rank_memory(place)
+            if self.plainest is not None:
+                found = replace(found, plain=self.plainest._rank_memory(place).total)
             upper = found.upper if place == 0 else value_where(found.total > most, found.upper, upper)
             most = larger(most, found.total)
         ranks = self.tables.cluster.ranks_per_accelerator
         return cast(Array, most * ranks), cast(Array, upper * ranks)
+
+    def _rank_memory(self, place: int) -> RankMemory:
+        """Memory of the ranks of the stages at a position."""
+        return rank_memory(self.job, self.rank_at(place), self.layer_memory(place))
 
     def layout(self, row: int) -> Layout:
         """The layout of a row."""

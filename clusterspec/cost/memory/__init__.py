@@ -208,6 +208,12 @@ class Job:
         return cls(workload.model, workload, layout, found, vendor, stack.selective)
 
     @property
+    def plainest(self) -> Job | None:
+        """The job with the plainest software that it may run on; None where its software is known."""
+        plain = self.layout.stack.plainest if self.layout.stack is not None else None
+        return None if plain is None else Job.on_vendor(self.vendor, self.workload, replace(self.layout, stack=plain))
+
+    @property
     def tokens(self) -> float:
         """Tokens of one micro-batch on one rank."""
         return self.layout.micro_batch * self.workload.sequence_length / self.layout.cp

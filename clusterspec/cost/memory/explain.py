@@ -24,6 +24,13 @@ OFFLOADED: Assumption = (
     "selective recomputation of the published recipes keeps what it saves in host memory; its transfers are overlapped",
 )
 
+PLAIN: Assumption = (
+    "memory.may_be_plain",
+    "yes",
+    "whether this software fuses the kernels between GEMMs and the loss is not known: the upper end of the memory range"
+    " includes what it keeps if it fuses neither (layout.fused_kernels and layout.loss say)",
+)
+
 
 def memory_assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
     """The assumed figures behind the lines of a rank."""
@@ -37,7 +44,8 @@ def memory_assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
         ("experts", ROUTING),
     )
     found = tuple(_listed_assumption(spread) for name, spread in by_name if spread is not None and name in names)
-    return (*found, OFFLOADED) if offloads_saved(job) else found
+    possible = ((PLAIN, rank.plain > rank.total), (OFFLOADED, offloads_saved(job)))
+    return (*found, *(assumption for assumption, holds in possible if holds))
 
 
 def _listed_assumption(spread: Spread) -> Assumption:
@@ -151,6 +159,8 @@ def explained_memory(design: Design, found: Memory) -> MemoryUse:
         "other": explanation.section_term("other", rank.reserved),
     }
     total = summed_term("memory", parts.values())
+    if rank.plain:
+        total = replace(total, high=found.upper)
     return MemoryUse(total=total, **parts, capacity=found.capacity, elsewhere=found.elsewhere)
 
 

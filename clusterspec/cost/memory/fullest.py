@@ -8,7 +8,7 @@ from math import inf
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
-from clusterspec.cost.formulas.compute import larger, value_where
+from clusterspec.cost.formulas.compute import larger, positive_part, value_where
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.memory import Job, Lines, recomputation, squared_excess, states, summed_bytes
 from clusterspec.cost.memory.activations import Tensor
@@ -28,7 +28,10 @@ NOTHING = PeakPoint((), (), ())
 
 @dataclass(frozen=True)
 class RankMemory:
-    """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``; ``total`` is the sum."""
+    """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``; ``total`` is the sum.
+
+    ``plain`` is the total with the plainest software that it may run on (`Stack.plainest`), 0 where that is known.
+    """
 
     weights: Lines
     gradients: Lines
@@ -38,14 +41,18 @@ class RankMemory:
     at_loss: PeakPoint
     in_backward: PeakPoint
     total: float
+    plain: float = 0.0
 
     @property
     def upper(self) -> float:
-        """The high end of the range of the total in bytes: the errors of the lines are assumed to be independent."""
+        """The high end of the range of the total in bytes: the errors of the lines, and what plain software keeps in
+        addition, are assumed to be independent.
+        """
         held = (*self.weights, *self.gradients, *self.optimizer, *self.activations, *self.reserved)
         one, other = self.at_loss, self.in_backward
         transient = value_where(one.value > other.value, one.squared_excess, other.squared_excess)
-        width: float = (squared_excess(held) + transient) ** 0.5
+        more = positive_part(self.plain - self.total)
+        width: float = (squared_excess(held) + transient + more**2) ** 0.5
         return self.total + width
 
     @property
@@ -217,7 +224,8 @@ def _group_memory(
         return serving_memory(job, rank, group.chunks, limit)
     if rank.kinds not in layers:
         layers[rank.kinds] = LayerMemory.of(job, rank.kinds)
-    return rank_memory(job, rank, layers[rank.kinds])
+    found, plainest = rank_memory(job, rank, layers[rank.kinds]), job.plainest
+    return found if plainest is None else replace(found, plain=training_memory(plainest, rank).total)
 
 
 def _usable_capacity(cluster: Cluster, workload: Workload) -> Figure | None:
