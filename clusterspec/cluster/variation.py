@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import layout_of_engines
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.model import Design, Layout
 from clusterspec.cluster.resolve import resolve
 from clusterspec.finding import Problem
 from clusterspec.records import is_dataclass, replace
@@ -118,6 +118,12 @@ def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) ->
     if design.catalog is None:
         raise ValueError("a design without a catalog cannot be varied")
     return resolve(changed_spec(design.spec, {("cluster",): machine, **changes}), design.catalog, design.traces)[0]
+
+
+def layout_on_plainest_software(layout: Layout) -> Layout | None:
+    """The layout on the plainest software that its job may run on (`Stack.plainest`); None where that is known."""
+    plainest = layout.stack.plainest if layout.stack is not None else None
+    return None if plainest is None else replace(layout, stack=plainest)
 
 
 def with_measured(design: Design, source: Design) -> Design:

@@ -7,6 +7,7 @@ from typing import cast
 
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Layout
+from clusterspec.cluster.variation import layout_on_plainest_software
 from clusterspec.cost.batch.columns import (
     DEGREES,
     Array,
@@ -159,8 +160,8 @@ class _MemoryRows:
         execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
         self.places = max(map(len, self.groups.groups.values()))
         self.job = self._job(self.layouts.column_layout(template))
-        plainest = template.stack.plainest if template.stack is not None else None
-        self.plainest = None if plainest is None else _MemoryRows(known, replace(template, stack=plainest), rows)
+        plainest = layout_on_plainest_software(template)
+        self.plainest = None if plainest is None else _MemoryRows(known, plainest, rows)
         key = (self.job.sharded_fully, self.plainest is None)
         table = stored_value(self.known.layers, key, lambda: RowTable(self.library, 2, LAYER_NUMBERS))
         self._layers = [as_number(column) for column in table([rows.shape, execution], self._layer_columns)]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
 from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cluster.variation import layout_on_plainest_software
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.origin import Assumed
@@ -210,8 +211,8 @@ class Job:
     @property
     def plainest(self) -> Job | None:
         """The job with the plainest software that it may run on; None where its software is known."""
-        plain = self.layout.stack.plainest if self.layout.stack is not None else None
-        return None if plain is None else Job.on_vendor(self.vendor, self.workload, replace(self.layout, stack=plain))
+        plainest = layout_on_plainest_software(self.layout)
+        return None if plainest is None else Job.on_vendor(self.vendor, self.workload, plainest)
 
     @property
     def tokens(self) -> float:
