@@ -19,7 +19,7 @@ process.on("uncaughtException", (fault) => {
 const python = await loadPyodide({ indexURL, stdLibURL: join(process.argv[2], "standard.zip"), env: { HOME: "/home/pyodide" } });
 python.mountNodeFS("/built", process.argv[2]);
 python.runPython(String.raw`
-import json, lzma, os, sys
+import ast, json, lzma, os, sys
 sys.dont_write_bytecode = True
 first = {name.partition(".")[0] for name in sys.modules}
 os.symlink("/built/engine", "/engine")
@@ -48,14 +48,29 @@ def without_lines(code):
     inner = tuple(without_lines(one) if isinstance(one, type(code)) else one for one in code.co_consts)
     return code.replace(co_linetable=b"", co_consts=inner)
 
+def without_docstrings(data):
+    """The tree of a module without texts that stand alone, but with its assertions."""
+    tree = ast.parse(data)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            node.body = [one for one in body if not is_text(one)] or [ast.Pass()]
+    return ast.fix_missing_locations(tree)
+
+def is_text(node):
+    """Whether a statement is a text alone that names no source, which terms show."""
+    value = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
+    return value is not None and isinstance(value.value, str) and "Source:" not in value.value
+
 standard = next(folder for folder in sys.path if folder.endswith(".zip"))
 for name in sorted({getattr(module, "__file__", None) or "" for module in sys.modules.values()}):
     path = Path(name.replace(standard, "/built/standard").replace("/engine", "/built/engine", 1))
     if name.startswith((standard, "/engine/")) and name.endswith(".py"):
         data = path.read_bytes()
-        # Rules and formulas read their docstrings, and Pyodide when it starts; those of libraries nobody reads.
-        level = 0 if {"clusterspec", "pyodide", "_pyodide"} & {*path.parts} else 2
-        code = without_lines(compile(data, name, "exec", dont_inherit=True, optimize=level))
+        # Rules and formulas read their docstrings, and Pyodide when it starts; those of other modules nobody reads.
+        own, read = "clusterspec" in path.parts, {"rules", "formulas", "pyodide", "_pyodide"} & {*path.parts}
+        tree = without_docstrings(data) if own and not read and path.parent.name != "clusterspec" else data
+        code = without_lines(compile(tree, name, "exec", dont_inherit=True, optimize=0 if own or read else 2))
         # byte code that is not compared with its source, which the page does not have
         path.with_suffix(".pyc").write_bytes(_code_to_hash_pyc(code, source_hash(data), False))
         path.unlink()

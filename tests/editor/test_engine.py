@@ -13,11 +13,14 @@ import pytest
 from clusterspec.cli.editor import browser
 from tests.cli.conftest import BASE, ROOT
 from tools.site.engine import LIBRARIES, UNUSED, is_used, own_files, pinned
+from tools.site.reached import unreached_files
 
 STAND_IN = """
 import json, os, sys, importlib.util
 from pathlib import Path
-from tools.site.engine import UNUSED
+from tools.site.engine import UNUSED, own_files
+kept = own_files()
+left = [path.with_suffix("") for path in Path("clusterspec").rglob("*.py") if path.as_posix() not in kept]
 spec = importlib.util.spec_from_file_location("rpds", "tools/site/rpds.py")
 sys.modules["rpds"] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
@@ -25,6 +28,7 @@ for name in [*sys.modules]:
     if name.partition(".")[0] in UNUSED:
         del sys.modules[name]
 sys.modules |= dict.fromkeys([*UNUSED, "numpy", "weasyprint"])
+sys.modules |= dict.fromkeys(".".join(path.parts).removesuffix(".__init__") for path in left)
 from clusterspec.cli.editor import browser
 os.chdir(sys.argv[1])
 session = browser.opened(Path(sys.argv[1]))
@@ -88,6 +92,26 @@ def test_the_engine_imports_no_module_that_is_left_out() -> None:
         "_pyrepl/main.py",
     ]
     assert list(filter(is_used, kept + left_out)) == kept
+
+
+def test_the_engine_holds_what_a_page_may_import() -> None:
+    """Imports inside functions, too; importers and the checks of running text are no part of a page."""
+    files = {
+        "clusterspec/__init__.py": b"",
+        "clusterspec/cli/commands/exchange.py": b"from clusterspec.exchange import asked",
+        "clusterspec/studies/study.py": b"def used():\n    from clusterspec.exchange.logs.rows import read",
+        "clusterspec/exchange/__init__.py": b"",
+        "clusterspec/exchange/asked.py": b"",
+        "clusterspec/exchange/typed.py": b"",
+        "clusterspec/exchange/exporters/slurm.py": b"from clusterspec.exchange import numbers",
+        "clusterspec/exchange/numbers.py": b"if TYPE_CHECKING:\n    import clusterspec.exchange.typed",
+        "clusterspec/exchange/logs/__init__.py": b"",
+        "clusterspec/exchange/logs/rows.py": b"import json",
+        "clusterspec/exchange/logs/other.py": b"from clusterspec.exchange.logs import rows",
+        "clusterspec/prose/__init__.py": b"",
+    }
+    left = {"exchange/asked", "exchange/typed", "exchange/logs/other", "prose/__init__"}
+    assert unreached_files(files) == {f"clusterspec/{name}.py" for name in left}
 
 
 def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

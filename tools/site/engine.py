@@ -21,10 +21,13 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from tools.site.reached import unreached_files
+
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ("attrs", "flexcache", "flexparser", "jinja2", "jsonschema", "jsonschema-specifications", "markupsafe",
-             "pint", "platformdirs", "pyyaml", "referencing", "typing-extensions")  # fmt: skip
-"""Libraries that the package imports, directly or indirectly, except the omitted ones."""
+             "pint", "platformdirs", "pyyaml", "referencing")  # fmt: skip
+"""Libraries that the package imports, directly or indirectly, except the omitted ones, and except typing-extensions,
+which the others need on earlier versions of Python only."""
 KEPT = {".py", ".json", ".txt", ".typed"}
 """Suffixes of the wheel files that are kept: no compiled ones, since all of these libraries work without."""
 OWN_TESTS = {"benchmarks", "tests", "testsuite"}
@@ -32,16 +35,17 @@ OWN_TESTS = {"benchmarks", "tests", "testsuite"}
 DATA = ("schemas", "catalog", "templates")
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
-    "asyncio.__main__", "asyncio.tools", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall",
-    "configparser", "ctypes._aix", "ctypes._layout", "ctypes.macholib", "ctypes.util", "doctest", "email.mime",
-    "filecmp", "fileinput", "ftplib", "getpass", "graphlib", "html.parser", "http.cookies",
-    "imaplib", "json.__main__", "json.tool", "logging.config", "logging.handlers", "mailbox", "modulefinder",
-    "multiprocessing", "netrc", "nturl2path", "optparse", "pathlib.types", "pdb", "pickletools", "plistlib",
-    "poplib", "profile", "pstats", "pty", "pyclbr", "pydoc", "rlcompleter", "sched", "shelve", "smtplib",
+    "asyncio.__main__", "asyncio.tools", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall", "configparser",
+    "ctypes._aix", "ctypes._layout", "ctypes.macholib", "ctypes.util", "doctest", "email._header_value_parser",
+    "email.contentmanager", "email.generator", "email.headerregistry", "email.mime", "email.policy", "filecmp",
+    "fileinput", "ftplib", "getopt", "getpass", "graphlib", "html.parser", "http", "imaplib", "json.__main__",
+    "json.tool", "logging.config", "logging.handlers", "mailbox", "mimetypes", "modulefinder", "multiprocessing",
+    "netrc", "nturl2path", "optparse", "pathlib.types", "pdb", "pickletools", "plistlib", "poplib", "profile",
+    "pstats", "pty", "py_compile", "pyclbr", "pydoc", "rlcompleter", "runpy", "sched", "shelve", "smtplib",
     "socketserver", "sqlite3", "sre_compile", "sre_constants", "sre_parse", "symtable", "sysconfig.__main__",
-    "tabnanny", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "urllib.robotparser",
-    "wave", "webbrowser", "wsgiref", "xml.dom", "xml.etree", "xml.sax", "xmlrpc", "zipapp", "zipfile.__main__",
-    "zoneinfo",
+    "tabnanny", "tarfile", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "urllib.request",
+    "urllib.robotparser", "wave", "webbrowser", "wsgiref", "xml.dom", "xml.etree", "xml.sax", "xmlrpc", "zipapp",
+    "zipfile.__main__", "zoneinfo",
 })  # fmt: skip
 """Modules of the standard library that no answer of the engine imports: terminals, mail, debuggers, tests."""
 KEPT_ENCODINGS = "__init__|aliases|ascii|charmap|cp437|cp1252|idna|latin_1|punycode|.*_escape|utf_.*"
@@ -77,10 +81,12 @@ def library_files() -> dict[str, bytes]:
 
 
 def own_files() -> dict[str, bytes]:
-    """The package and its data, where a wheel has them."""
+    """The package and its data, where a wheel has them, without the modules that no page imports."""
     found: dict[str, bytes] = {}
     for path in sorted(path for path in (ROOT / "clusterspec").rglob("*") if path.suffix in KEPT):
         found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
+    for name in unreached_files(found):
+        del found[name]
     for name in DATA:
         for path in sorted(path for path in (ROOT / name).rglob("*") if path.is_file()):
             if "editor" not in path.relative_to(ROOT).parts and path.suffix != ".woff2":  # what the page itself has

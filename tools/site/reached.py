@@ -1,0 +1,61 @@
+"""The modules of the package that the pages of the playground may import."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+PACKAGE = "clusterspec"
+PRUNED = (f"{PACKAGE}.exchange.", f"{PACKAGE}.prose", f"{PACKAGE}.cli.editor.server")
+"""Where modules may be left out: importers, the checks of running text, and the local server. All others stay."""
+BY_NAME = f"{PACKAGE}.exchange.exporters."
+"""Modules that a registry names: reports hold what several of them write."""
+NOT_OF_PAGES = frozenset(
+    {
+        f"{PACKAGE}.library",  # for Python programs
+        f"{PACKAGE}.cli.commands.edit",  # starts the local server
+        f"{PACKAGE}.cli.commands.exchange",  # `import` and `export`
+        f"{PACKAGE}.cli.commands.measure",  # runs on the accelerator at hand
+        f"{PACKAGE}.prose",  # checks of running text, for which no page has a place
+    }
+)
+"""Modules whose imports do not count."""
+
+
+def unreached_files(files: Mapping[str, bytes]) -> set[str]:
+    """The paths of Python files of the package that no request of a page imports; ``files`` are those of the package by
+    their path.
+    """
+    paths = {_module_of(path): path for path in files if path.endswith(".py")}
+    kept = {module for module in paths if module.startswith(BY_NAME) or not module.startswith(PRUNED)}
+    reached, waiting = set(kept), [*(kept - NOT_OF_PAGES)]
+    while waiting:
+        for module in _with_parents(_imported_names(files[paths[waiting.pop()]])):
+            if module in paths and module not in reached | NOT_OF_PAGES:
+                reached.add(module)
+                waiting.append(module)
+    return {path for module, path in paths.items() if module not in reached}
+
+
+def _module_of(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _imported_names(text: bytes) -> Iterator[str]:
+    """The names that a file may import, inside functions too, without imports for type checkers."""
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        waiting += ast.iter_child_nodes(node)
+
+
+def _with_parents(names: Iterable[str]) -> Collection[str]:
+    """Dotted names and the packages around them."""
+    return {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 2)}
