@@ -30,6 +30,13 @@ SXM, FOUR = "and the design has H100 SXM5 80 GB", "and the design has A100 SXM4 
     [
         (H100, "H100 PCIe 80 GB GPU", f"`H100 PCIe 80 GB GPU` is the part with pcie, {SXM}"),
         (H100, "H100 SXM5 80 GB GPU", ""),
+        # every place that names the family counts: one that states the own part is enough
+        (
+            H100,
+            "HGX H100 board with H100 PCIe 80 GB",
+            f"`HGX H100 board with H100 PCIe 80 GB` is the part with pcie, {SXM}",
+        ),
+        (H100, "H100 SXM5 board in place of H100 PCIe", ""),
         (H100, "HGX H100 640 GB", ""),  # eight of 80 GB
         (H100, "HGX B200 server", "`HGX B200 server` is b200, and the design has h100 sxm 80gb"),
         (A100, "DGX A100 640 GB", ""),

@@ -65,7 +65,12 @@ def with_keys(text: str, **sections: dict[str, object]) -> Plan:
         ("cache-tier-wears-out", 1, "write 2.62 GB/s of cache to 15 TB: 15 times", "use 226 TB, or drives for 15 over"),
         ("cache-tier-wears-out", 0, "write 2.29 GB/s of cache to 15 TB: 13 times", "use 198 TB, or drives for 13 over"),
         # 989.4 TFLOP/s dense over 3.35 TB/s; 8,000 / 128 chunks; 295 / 128
-        ("small-prefill-chunks", 0, "from 295 tokens on: chunks of 128 read the weights 62 times per", "at least 512"),
+        (
+            "small-prefill-chunks",
+            0,
+            "from 295 tokens on: chunks of 128 read the weights 62.5 times per",
+            "at least 512",
+        ),
         ("small-prefill-chunks", 0, "up to 2.3 times as long", ""),
         # the weights without the input embedding, 139 GB, and a cache of 2,000 tokens at 2 and 8 × 3.35 TB/s
         ("tpot-target-unreachable", 0, "its request in 20.9 ms at the full memory bandwidth of tp 2", "use tp 8, pred"),

@@ -116,21 +116,31 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
     if offered.kind not in {"node", "accelerator"} and kind_of_part(f"{text} gpu") != "accelerator":
         return
     base, *rest = cluster.accelerator.id.split("-")
-    named = pattern(rf"\b{base}(?: (\d+) ?gb)?(?: (sxm|pcie|nvl)\d?\b)?(?: (\d+) ?gb)?").search(text)
-    if named is None or not rest:
-        return
     siblings = [id_.split("-")[1:] for id_ in catalog.ids("accelerator") if id_.split("-")[0] == base]
-    form, memory = named[2], named[1] or named[3]
-    sizes = {f"{memory}gb", f"{int(memory) // cluster.accelerators_per_node}gb"} if memory else set()
-    off = [form] if form and form not in rest and any(form in each for each in siblings) else []
-    off += [
-        f"{memory} GB"
-        for each in siblings
-        if memory and sizes & set(each) and not sizes & set(rest) and any(part.endswith("gb") for part in rest)
-    ][:1]
-    if off:
+    if rest and (off := _other_variants(text, base, rest, siblings, cluster.accelerators_per_node)):
         message = f"`{(offered.line.part or '')[:60]}` is the part with {both(off)}, and the design has {cluster.accelerator.name}"
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+
+
+def _other_variants(text: str, base: str, own: list[str], siblings: list[list[str]], of_node: int) -> list[str]:
+    """The form factor and the memory, in GB, by which a text names a sibling: of all places that name the family, some
+    state it and none states the own one. ``own`` and ``siblings`` are the words of ids after the family's name;
+    ``of_node`` is the number of accelerators whose memory a text may add.
+
+    >>> families = [["sxm", "80gb"], ["pcie", "80gb"], ["nvl", "94gb"]]
+    >>> _other_variants("hgx h100 board, 8 x h100 pcie 80 gb", "h100", ["sxm", "80gb"], families, 8)
+    ['pcie']
+    >>> _other_variants("h100 sxm in place of h100 pcie", "h100", ["sxm", "80gb"], families, 8)
+    []
+    """
+    named = [*pattern(rf"\b{base}(?: (\d+) ?gb)?(?: (sxm|pcie|nvl)\d?\b)?(?: (\d+) ?gb)?").finditer(text)]
+    forms = dict.fromkeys(match[2] for match in named if match[2])
+    off = [form for form in forms if any(form in each for each in siblings)] if forms.keys().isdisjoint(own) else []
+    memories = dict.fromkeys(memory for match in named if (memory := match[1] or match[3]))
+    sizes = {memory: {f"{memory}gb", f"{int(memory) // of_node}gb"} for memory in memories}
+    if any(part.endswith("gb") for part in own) and not any(not size.isdisjoint(own) for size in sizes.values()):
+        off += [f"{memory} GB" for memory, size in sizes.items() if any(not size.isdisjoint(each) for each in siblings)]
+    return off
 
 
 def _other_switch_problem(

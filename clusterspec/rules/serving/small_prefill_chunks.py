@@ -66,7 +66,7 @@ def check(served: Served) -> Iterator[Problem]:
     yield RULE.problem(
         KEY,
         f"a step on {served.cluster.accelerator.id} is compute-bound from {round(ridge):,} tokens on: chunks of {chunk:,} read the "
-        f"weights {plain(fresh / chunk, 2)} times per prompt, and take up to {plain(ridge / chunk, 2)} times as long as the GEMMs alone",
+        f"weights {plain(fresh / chunk)} times per prompt, and take up to {plain(ridge / chunk, 2)} times as long as the GEMMs alone",
         f"use chunks of at least {_next_power_of_two(ridge):,} tokens",
     )
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 An `expected_mfu` above 0.60, up to 1; or one that exceeds the upper end of the predicted range of this plan by more
-than a quarter.
+than a quarter. Where the spec states neither `schedule` nor `virtual_stages`, the range includes the fastest interleaved
+schedule that the framework allows.
 
 ## Why it matters
 
@@ -35,12 +36,26 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64, expecte
 layout: {tp: 1, sharding: zero1, recompute: full}
 ```
 
+```yaml workload.expected_mfu
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-70b, sequence_length: 4096, global_batch: 32, expected_mfu: 0.5}
+layout: {framework: megatron-core, tp: 8, pp: 8, schedule: 1f1b}
+```
+
 ## Silent
 
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, expected_mfu: 0.55}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-70b, sequence_length: 4096, global_batch: 32, expected_mfu: 0.5}
+layout: {framework: megatron-core, tp: 8, pp: 8}
 ```
 
 ## Sources
@@ -56,8 +71,9 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import WorkloadSpec
+from clusterspec.spec.model import LayoutSpec, WorkloadSpec
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
@@ -67,14 +83,30 @@ ABOVE_RANGE = 1.25
 """At this multiple of the upper end of the predicted MFU or above, the plan contradicts its own expectation."""
 
 
-def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Problem]:
+def check(
+    written_workload: WorkloadSpec, written_layout: LayoutSpec | None, timed: Plan | None, what_if: WhatIf
+) -> Iterator[Problem]:
     mfu = written_workload.expected_mfu
     if mfu is None or not 0 < mfu <= 1:
         return
-    at = "workload.expected_mfu"
-    if timed is not None and timed.mfu_range is not None and mfu > ABOVE_RANGE * timed.mfu_range[1]:
-        message = f"the expected MFU of {percent(mfu)} exceeds the {percent(timed.mfu_range[1], 2)} at the upper end of the predicted range"
+    at, highest = "workload.expected_mfu", _highest_predicted_mfu(mfu, written_layout, timed, what_if)
+    if highest is not None and mfu > ABOVE_RANGE * highest:
+        message = f"the expected MFU of {percent(mfu)} exceeds the {percent(highest, 2)} at the upper end of the predicted range"
         yield RULE.problem(at, message, "plan with the predicted MFU (`clusterspec estimate`), or cite a measurement")
     elif mfu > HIGHEST_CREDIBLE:
         message = f"the expected MFU of {percent(mfu)} exceeds nearly every published run; large ones reach 35 to 50 %"
         yield RULE.problem(at, message, "plan with 0.40, or cite the measurement in a comment")
+
+
+def _highest_predicted_mfu(mfu: float, written: LayoutSpec | None, timed: Plan | None, what_if: WhatIf) -> float | None:
+    """The upper end of the predicted MFU; None without a prediction. Where the spec states neither virtual stages nor a
+    schedule and ``mfu`` exceeds the range, that of the fastest interleaving counts, too: the run may use it.
+    """
+    if timed is None or timed.mfu_range is None:
+        return None
+    highest = timed.mfu_range[1]
+    stated = written is None or written.virtual_stages is not None or written.schedule is not None
+    if stated or mfu <= ABOVE_RANGE * highest or what_if.interleaved is None:
+        return highest
+    interleaved = what_if.interleaved.plan.mfu_range
+    return max(highest, interleaved[1]) if interleaved is not None else highest
