@@ -38,7 +38,7 @@ def _last_day(year: int, month: int) -> date:
     return date(year, month, 30 if month in {6, 9} else 31)
 
 
-# Consistency checks of entries: lanes, links, meshes, domains, nodes, peaks, switches, slots
+# Consistency checks of entries: lanes, links, meshes, domains, nodes, peaks, switches, breakout, slots
 
 Sum = tuple[float | None, float | None]
 SumCheck = Callable[[FactReader, Catalog], Iterator[Sum]]
@@ -129,6 +129,16 @@ def _switch_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
     )
 
 
+def _breakout_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+    """The nearest whole number of parts of each port times the ports, beside the ports after breakout.
+
+    They differ where a printed number counts management ports too.
+    """
+    ports, splits = read.count("ports"), read.count("splits")
+    if ports and splits:
+        yield ports * round(splits / ports), splits
+
+
 def _interconnect_sums(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
     own, named = _rate_per_direction(read, "scale_up.bandwidth"), read.texts("scale_up.interconnects")
     if own and named and (whole := catalog.interconnect(named[0]).bandwidth):
@@ -158,6 +168,7 @@ SUM_CHECKS: dict[str, SumCheck] = {
     "node": _node_sums,
     "sparse": _sparse_peak_sums,
     "switch": _switch_sums,
+    "breakout": _breakout_sums,
     "interconnect": _interconnect_sums,
     "slot": _slot_sums,
 }

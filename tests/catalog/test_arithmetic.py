@@ -1,4 +1,4 @@
-"""Sums that must close in every entry: lanes, links, meshes, domains, nodes, peaks, switches, slots.
+"""Sums that must close in every entry: lanes, links, meshes, domains, nodes, peaks, switches, breakout, slots.
 
 Where a vendor's own figures do not add up, the entry says why (``exceptions``), and a sum that
 does close needs no excuse.
