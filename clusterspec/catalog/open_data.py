@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.reader import Reference, quantity_of
 from clusterspec.catalog.views import EntryView, FactView, entry_view, value_text
+from clusterspec.cells import safe
 from clusterspec.origin import Cited
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object
 
 
 def export_csv(catalog: Catalog, kinds: Sequence[str] = ()) -> str:
-    """A CSV table with a header (RFC 4180)."""
+    """A CSV table with a header (RFC 4180); cells are escaped so that spreadsheets read none as a formula."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows(fact_records(catalog, kinds))
+    writer.writerows({name: safe(cell) for name, cell in row.items()} for row in fact_records(catalog, kinds))
     return text.getvalue()
 
 

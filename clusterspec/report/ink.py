@@ -284,11 +284,11 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     import csv
     import io
 
-    from clusterspec.results.redaction import safe
+    from clusterspec.cells import safe
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
+    writer.writerow([safe(plain_line(head)) for head in heads])
     writer.writerows([safe(plain_line(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return out.getvalue()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from clusterspec.patterns import pattern
 from clusterspec.source import Path
 from clusterspec.spec.reader import schema
 
@@ -109,22 +108,3 @@ def _known_properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def _item_schema(node: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((one["items"] for one in _variants(node) if isinstance(one.get("items"), Mapping)), {})
-
-
-# Escaping of spreadsheet and CSV cells that would be executed as formulas, or that no workbook may hold
-
-_CONTROLS = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings that spreadsheets take for a formula. Source: OWASP, CSV injection."""
-
-
-def safe(cell: object) -> object:
-    """A cell, with an apostrophe before text that starts like a formula, and without control characters.
-
-    >>> safe("=1+1"), safe("node"), safe(-5), safe("-5 V")
-    ("'=1+1", 'node', -5, "'-5 V")
-    """
-    if not isinstance(cell, str):
-        return cell
-    text = _CONTROLS.sub("\ufffd", cell)
-    return f"'{text}" if text.startswith(FORMULA) else text

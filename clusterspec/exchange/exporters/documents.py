@@ -7,12 +7,12 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
+from clusterspec.cells import safe
 from clusterspec.exchange.acceptance_cases import acceptance_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, csv_table
 from clusterspec.exchange.purchasing.numbers import written_number
 from clusterspec.logs.benchmark import size_text
 from clusterspec.procurement.bill import SHEET, Item, sheet_rows
-from clusterspec.results.redaction import safe
 from clusterspec.units import display, display_bits, plural
 
 # Clauses of a request for proposals in Markdown: scope of supply, acceptance and delivery, without prices
@@ -201,7 +201,7 @@ def _workbook(
     sheet = book.active
     assert sheet is not None
     sheet.title = title
-    sheet.append(list(heads))
+    sheet.append([safe(head) for head in heads])
     for number, row in enumerate(rows, 2):
         cells = [safe(cell) for cell in row]
         if blank:
@@ -209,7 +209,7 @@ def _workbook(
         sheet.append(cells)
     last = sheet.max_row
     if total:
-        sheet.append([total, "", None, None, f"=SUM(E2:E{last})"])
+        sheet.append([safe(total), "", None, None, f"=SUM(E2:E{last})"])
     for number, head in enumerate(heads):
         column = get_column_letter(number + 1)
         sheet.column_dimensions[column].width = WIDTHS.get(head, 14)

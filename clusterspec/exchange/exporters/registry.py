@@ -11,13 +11,13 @@ from typing import cast
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import framework_of
+from clusterspec.cells import safe
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.exchange.format_names import format_by_name, unknown_format
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
-from clusterspec.results.redaction import safe
 
 # Input and output of exporters
 
@@ -129,7 +129,7 @@ def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
+    writer.writerow([safe(head) for head in heads])
     writer.writerows([safe("" if cell is None else cell) for cell in row] for row in rows)
     return out.getvalue()
 
