@@ -218,6 +218,22 @@ def _check_consistency(line: LogRow) -> None:
         raise NotALogError(f"{ratio}, but algbw is {line.algbw / 1e9:g}", line.number)
 
 
+def _check_factor(rows: tuple[LogRow, ...]) -> None:
+    """Raises `NotALogError` unless busbw is the same multiple of algbw in all rows of a table.
+
+    The multiple follows from the collective and its ranks alone (NVIDIA/nccl-tests, doc/PERFORMANCE.md).
+    """
+    best = max(rows, key=lambda row: row.algbw, default=None)
+    if best is None or best.algbw <= 0 or best.busbw <= 0:
+        return
+    factor = best.busbw / best.algbw
+    for row in rows:
+        rounding = 2.02 * (1 + factor) * max(row.rounding, best.rounding)
+        if not isclose(row.busbw, factor * row.algbw, rel_tol=DISAGREES, abs_tol=rounding):
+            why = f"busbw is {row.busbw / row.algbw if row.algbw else 0:.3g} times algbw, on line {best.number}"
+            raise NotALogError(f"{why} {factor:.3g} times: one table has one factor", row.number)
+
+
 def _wrong_value_count(line: LogRow) -> int:
     """The number of wrong values of a row; 0 if results were not checked (``N/A``)."""
     return sum(int(token) for token in line.wrong if token.isdecimal() and len(token) < 16)
@@ -275,6 +291,8 @@ def log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...], int]]:
         tables[-1].append(row)
         headed = False
     starts = [0, *(rows[-1].number for rows in tables[:-1])]
+    for rows in tables:
+        _check_factor(tuple(rows))
     texts = table_texts(text.splitlines(), starts)
     return [(part, tuple(rows), start) for part, rows, start in zip(texts, tables, starts, strict=True)]
 

@@ -282,3 +282,11 @@ def test_an_index_of_weights_counts_its_tensors() -> None:
     weights = {f"model.layers.{n}.mlp.weight": "a.safetensors" for n in range(6)}
     reading = read(json.dumps({"metadata": {"total_size": 1234}, "weight_map": weights}))
     assert (counts(reading)["tensors"], counts(reading)["bytes"], counts(reading)["layers"]) == (6, 1234, 6)
+
+
+def test_a_configuration_with_segment_embeddings_is_an_encoder() -> None:
+    text = '{"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "vocab_size": 30522%s}'
+    with pytest.raises(FormatError, match="type_vocab_size"):
+        read(text % ', "type_vocab_size": 2', "huggingface")
+    decoder = text % ', "type_vocab_size": 2, "is_decoder": true'
+    assert given(read(decoder, "huggingface"))["workload.model.layers"] == 24

@@ -156,3 +156,16 @@ def test_what_is_no_topology_is_refused_by_name(text: str, why: str) -> None:
 )
 def test_a_topology_file_is_known_by_its_root(text: str, is_one: bool) -> None:
     assert matches_nccl_topo(InputFile("x", text.encode())) is is_one
+
+
+def test_an_interface_without_a_device_is_counted_once_though_each_cpu_lists_it() -> None:
+    net = '<nic><net name="{0}" dev="{1}" speed="10000" port="0" guid="0x0" gdr="0"/></nic>'
+    cpu = '<cpu numaid="{0}" arch="x86_64">\n{1}\n{2}\n</cpu>\n'
+
+    def nics(one: str, other: str) -> object:
+        text = cpu.format(0, gpu(1, H100, ""), one) + cpu.format(1, gpu(2, H100, ""), other)
+        return given(read(f'<system version="1">\n{text}</system>\n'))["cluster.scale_out.nics_per_node"]
+
+    assert nics(net.format("eth0", 0), net.format("eth0", 0)) == 1
+    assert nics(net.format("eth0", 0), net.format("eth1", 1)) == 2
+    assert nics(nic(1, 400_000), nic(1, 400_000).replace("f1", "e1")) == 2

@@ -150,3 +150,16 @@ def test_a_matrix_that_is_cut_off_is_refused(cut: float) -> None:
 def test_rows_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(FormatError, match="do not show the same links"):
         read(matrix(4, lambda a, b: "NV4" if a < b else "NV2"))
+
+
+PCIE_LEGEND = "Legend:\n\n  X    = Self\n  PIX  = Connection traversing at most a single PCIe bridge\n"
+
+
+def test_a_matrix_of_pcie_paths_alone_states_no_scale_up() -> None:
+    text = matrix(4, lambda a, b: "SYS").removesuffix(LEGEND) + "\n" + PCIE_LEGEND
+    reading = read(text)
+    assert counts(reading)["accelerators"] == 4
+    assert not any(key.startswith("cluster.scale_up") for key in given(reading))
+    assert "topo -mp" in unknown(reading)
+    whole = read(text + "  NV#  = Connection traversing a bonded set of # NVLinks\n")
+    assert given(whole)["cluster.scale_up.topology"] == "pcie"

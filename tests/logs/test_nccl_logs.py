@@ -218,3 +218,14 @@ def test_a_test_that_has_ended_is_named_before_one_that_follows() -> None:
     row = "16777216 4194304 float none 0 2000.0 8.39 8.39 0 2000.0 8.39 8.39 0\n"
     text = heading + row + "# Collective test concluded: broadcast_perf\n\n== reduce_scatter_perf\n"
     assert collective_of(read_log(text)) == "broadcast"
+
+
+def test_rows_of_one_table_whose_bus_bandwidths_have_different_factors_are_refused() -> None:
+    row = "{0} {1} float sum -1 {2} 100.00 {3} 0\n"
+    head = "# size count type redop root time algbw busbw #wrong\n"
+    sound = row.format(10**9, 250_000_000, 10_000, "175.00") + row.format(2 * 10**9, 500_000_000, 20_000, "175.00")
+    assert len(read_log(head + sound).lines) == 2
+    with pytest.raises(NotALogError, match=r"line 3: busbw is 1.5 times algbw, on line 2 1.75 times"):
+        read_log(head + sound[: sound.index("175", 60)] + "150.00 0\n")
+    other = head + sound.replace("175.00", "150.00")
+    assert len(read_log(head + sound + other).tables) == 2, "another table may be of other ranks"

@@ -34,6 +34,9 @@ _DIAGONAL = re.compile(r"[\s|`*>]{0,40}GPU0[\s|*]{1,40}X(?![A-Za-z])")
 """The first row of a matrix."""
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
+_PCIE_LEGEND = re.compile(r"^\s*PIX\s+= Connection", re.MULTILINE)
+_LINK_LEGEND = re.compile(r"^\s*NV#\s+= Connection", re.MULTILINE)
+"""The legend explains the cells that the matrix may have: that of `nvidia-smi topo -mp` (PCIe only) has no NVLinks."""
 _NO_LINKS = "states the peer access of `nvidia-smi topo -p2p`, and no links: import `nvidia-smi topo -m`"
 MOST_MATRICES = 100
 NEAR = {"PIX", "PXB", "PSB"}
@@ -79,11 +82,16 @@ def read_nvidia_smi_topo(file: InputFile) -> ImportResult:
         raise FormatError(_NO_LINKS)
     matrix = _chosen_matrix(matrices, file.part)
     builder = ImportBuilder(NVIDIA_SMI_TOPO, file.name)
-    _record_matrix(matrix, builder)
+    _record_matrix(matrix, builder, _leaves_links_out(file.text))
     for number, line in enumerate(file.lines, 1):
         if (match := _LEGEND.match(line)) and match[1] in matrix.nics:
             builder.count(match[1], match[2], number)
     return builder.reading()
+
+
+def _leaves_links_out(text: str) -> bool:
+    """Whether the legends of a file explain paths over PCIe and none over NVLink, as `nvidia-smi topo -mp` prints."""
+    return bool(_PCIE_LEGEND.search(text)) and not _LINK_LEGEND.search(text)
 
 
 def _chosen_matrix(matrices: list[Matrix], part: int | None) -> Matrix:
@@ -170,7 +178,7 @@ def _add_affinity(row: list[str], at: int, width: int, header: list[str], numa: 
         numa[row[at]] = beside[1]
 
 
-def _record_matrix(matrix: Matrix, builder: ImportBuilder) -> None:
+def _record_matrix(matrix: Matrix, builder: ImportBuilder, pcie_only: bool) -> None:
     accelerators, line = matrix.accelerators, matrix.line
     builder.count("accelerators", len(accelerators), line)
     builder.count("nics", len(matrix.nics), line)
@@ -183,7 +191,11 @@ def _record_matrix(matrix: Matrix, builder: ImportBuilder) -> None:
     uneven = next((pair for pair, count in pairs.items() if pairs.get(pair[::-1]) != count), None)
     if uneven:
         raise FormatError(f"{uneven[0]} and {uneven[1]} do not show the same links in both rows", line)
-    record_links(NodeLinks(accelerators, pairs), builder, line)
+    if pcie_only and not pairs:
+        why = "the matrix leaves NVLinks out, as its legend shows (topo -mp): import `nvidia-smi topo -m`"
+        builder.unknown("cluster.scale_up", why, line)
+    else:
+        record_links(NodeLinks(accelerators, pairs), builder, line)
     nodes = {matrix.numa[each] for each in accelerators if each in matrix.numa}
     if nodes:
         builder.count("numa_nodes", len(nodes), line)

@@ -309,7 +309,7 @@ def _link_count(link: Element) -> int:
 
 
 def _record_nic_elements(root: Element, builder: ImportBuilder) -> None:
-    nets = root.descendants("net")
+    nets = _distinct_nets(root)
     devices = [pci for pci in root.descendants("pci") if pci.get("class").startswith(NIC_CLASSES)]
     count = len(nets) or len(devices)
     if not count:
@@ -332,6 +332,17 @@ def _record_nic_elements(root: Element, builder: ImportBuilder) -> None:
         builder.set("cluster.scale_out.nic", nic, line)
     if devices:
         _record_pcie(devices, "nics", builder)
+
+
+def _distinct_nets(root: Element) -> list[Element]:
+    """The networks of a node, each once. NCCL attaches one without a PCI device to the first CPU that a rank knows
+    (NVIDIA/nccl, src/graph/xml.cc, ``ncclTopoFillNet``), and joins the ranks of a node: equal names are one interface.
+    """
+    nets = root.descendants("net")
+    virtual = [net for net in nets if net.parent and net.parent.parent and net.parent.parent.tag == "cpu"]
+    first = {(net.get("name"), net.get("dev")): net for net in reversed(virtual) if net.get("name") and net.get("dev")}
+    repeated = {id(net) for net in virtual if first.get((net.get("name"), net.get("dev")), net) is not net}
+    return [net for net in nets if id(net) not in repeated]
 
 
 def _network_family(devices: list[Element]) -> str:

@@ -165,6 +165,8 @@ def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
     family = kind.removesuffix("_model").removesuffix("_text").removesuffix("_vision")
     if family in REFUSED:
         raise FormatError(f"is of type {kind} ({REFUSED[family]}): a spec describes text decoders")
+    if "type_vocab_size" in value and not kind and not value.get("architectures") and not value.get("is_decoder"):
+        raise FormatError("has segment embeddings (type_vocab_size), as BERT has: a spec describes text decoders")
     if isinstance(mixed := value.get("attn_type_list"), list) and 0 in mixed:  # MiniMax: 1 is softmax attention
         raise FormatError("has layers of lightning attention (attn_type_list), which no key of a spec describes")
     if value.get("is_encoder_decoder") is True:
