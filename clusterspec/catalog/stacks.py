@@ -149,6 +149,10 @@ class ServingSoftware:
     """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
     window.
     """
+    expert_tokens: float = 0.0
+    """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where it leaves
+    memory for them beside the share that it fills.
+    """
 
     def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
         """The defaults on an accelerator."""
@@ -295,19 +299,20 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
         steps_ahead=frozenset(read.texts(f"{SERVING}.steps_ahead")),
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
-        prompt_graphs=_most_tokens_in_graphs(read),
+        prompt_graphs=_most_tokens(read, "prompt_graphs", "chunk_tokens"),
         latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
         outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
         without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
         window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
+        expert_tokens=_most_tokens(read, "expert_tokens", "step"),
     )
 
 
-def _most_tokens_in_graphs(read: FactReader) -> float:
-    """Tokens up to which graphs are captured for prompts: a number, or every step that ``chunk_tokens`` admits."""
-    if read.texts(f"{SERVING}.prompt_graphs") == ("chunk_tokens",):
+def _most_tokens(read: FactReader, name: str, all_of: str) -> float:
+    """A limit of tokens: a number, infinite where the fact is ``all_of`` (any step), 0 where it is absent."""
+    if read.texts(f"{SERVING}.{name}") == (all_of,):
         return inf
-    return read.count(f"{SERVING}.prompt_graphs") or 0
+    return read.count(f"{SERVING}.{name}") or 0
 
 
 def _default_tier(text: str) -> DefaultTier:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas import formula
-from clusterspec.cost.formulas.compute import smaller
+from clusterspec.cost.formulas.compute import larger, smaller
 
 SCORES = 5
 """Bytes per score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""
@@ -190,6 +190,22 @@ def tensor_bytes(tokens: float, elements: float, ranks: float, width: float = 2)
     6291456.0
     """
     return width * tokens * elements / ranks
+
+
+@formula("width * tokens * chosen * (hidden + max(hidden, widest))")
+def received_bytes(tokens: float, chosen: float, hidden: float, widest: float, width: float = 2) -> float:
+    """Buffers of the experts of a rank for tokens of other ranks, each with a copy for ``chosen`` experts.
+
+    Two are alive at once: the inputs, in whose place the second GEMM or its input comes, and the outputs of the first
+    GEMM with ``widest`` elements, in whose place those of the second come: B = w t k (h + max(h, f)).
+
+    Source: NVIDIA/TensorRT-LLM at ac73e31, cpp/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_kernels.cu
+    (getWorkspaceDeviceBufferSizes): rows for all experts of all tokens, any of which a rank may have to compute.
+
+    >>> received_bytes(57344, 8, 7168, 4096) / 1e9
+    13.153337344
+    """
+    return width * tokens * chosen * (hidden + larger(hidden, widest))
 
 
 @formula("routed * (hidden * kept + ffn * (width * (matrices - 1) + kept) / ranks)")

@@ -100,6 +100,7 @@ RANGES = {
     "context exchange": Range(0.5, 1.0, "gradients are sent only in the backward pass"),
     "buckets": Range(0.25, 1.0, "buffers are allocated on first use"),
     "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
+    "received copies": Range(0.5, 1.3, "kernels keep fewer buffers, or scales beside them; by judgment"),
 }
 """The uncertainty range of each size; a size without an entry follows from counts exactly."""
 FACTOR_RANGES = {

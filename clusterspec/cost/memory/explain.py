@@ -124,6 +124,9 @@ NUMBERS: dict[tuple[str, str], tuple[str, str]] = {
     ("key-value cache", "each"): ("B", "keys and values of one request of mean length"),
     ("recurrent state", "each"): ("B", "state and convolution of one request"),
     ("step activations", "tokens"): ("1", "tokens of one step of chunked prefill"),
+    ("received copies", "tokens"): ("1", "tokens of the other attention replicas in such a step"),
+    ("received copies", "chosen"): ("1", "experts that a token selects"),
+    ("received copies", "widest"): ("1", "outputs of the first GEMM of an expert on the rank"),
 }
 """Unit and derivation by line (empty: any) and number."""
 FACTORS = {

@@ -6,9 +6,16 @@ from math import inf
 
 from clusterspec.cost.formulas import parameters
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
-from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, sub_group_bytes, tensor_bytes
+from clusterspec.cost.formulas.memory import (
+    bucket_bytes,
+    buffer_bytes,
+    received_bytes,
+    sub_group_bytes,
+    tensor_bytes,
+)
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
+from clusterspec.cost.memory.received import received_copies
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, frozen_precision, served_weights
 from clusterspec.precision import precision_width
@@ -331,4 +338,6 @@ def step_activation_lines(job: Job) -> Lines:
     model, tp = job.model, job.layout.tp
     widest = max((job.ffn_matrices - 1) * model.ffn_hidden, (model.heads + 2 * model.kv_heads) * model.head_dim) / tp
     sizes = {"tokens": serving.chunk_tokens, "elements": 2 * model.hidden + widest, "ranks": 1.0, "width": job.width}
-    return (memory_line("step activations", tensor_bytes, CHUNKED, **sizes),)
+    steps = memory_line("step activations", tensor_bytes, CHUNKED, **sizes)
+    received = received_copies(job.workload, job.layout, serving.chunk_of_replica(job.layout.attention_dp))
+    return (steps, memory_line("received copies", received_bytes, **received)) if received else (steps,)

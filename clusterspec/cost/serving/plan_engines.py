@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines, Serving
+from clusterspec.cost.formulas.memory import received_bytes
+from clusterspec.cost.memory.received import received_copies
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
@@ -94,9 +96,16 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
     each = engine.reserved_bytes(held) / engine.layout.pp
     wanted = each * ceil((load.concurrency or 0) / engine.attention_ranks) if load.raised else 0.0
-    free = cache_space(whole, weights + constants.RESERVED.value, wanted, load)
+    taken = weights + constants.RESERVED.value + _received_bytes(engine, load)
+    free = cache_space(whole, taken, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * held, requests
+
+
+def _received_bytes(engine: Engine, load: Serving) -> float:
+    """Bytes that a rank reserves for tokens of other attention replicas in a step of prompts."""
+    found = received_copies(engine.workload, engine.layout, load.chunk_tokens)
+    return received_bytes(**found) if found else 0.0
 
 
 def _sequence_limit(engine: Engine) -> int:

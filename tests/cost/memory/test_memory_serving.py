@@ -122,6 +122,45 @@ def test_a_step_of_prefill_has_its_activations() -> None:
     assert leaf(small, "step_activations") == leaf(found, "step_activations") / 16
 
 
+def test_buffers_hold_the_copies_that_other_replicas_may_send() -> None:
+    """Of DeepSeek-V3 a token has copies for 8 experts, each with two rows of 7,168 elements in 16 bits: the outputs of
+    the first GEMM, 2 × 2048, are narrower. TensorRT-LLM takes the tokens of a whole step, vLLM 32,768 at a time.
+    """
+
+    def received(framework: str, *, replicas: int = 8, **requests: Any) -> float:
+        work = {
+            "precision": "fp8",
+            "parameter_precision": "fp8",
+            "serving": REQUESTS | {"chunk_tokens": 8192} | requests,
+        }
+        layout = {"framework": framework, "tp": 16 // replicas, "attention_dp": replicas, "ep": 16}
+        return leaf(used(work, layout, model="deepseek-v3", nodes=2), "received_copies")
+
+    row = 8 * (7168 + 7168) * 2
+    assert received("trt-llm") == 7 * 8192 * row
+    assert received("vllm") == 3 * 8192 * row
+    assert received("trt-llm", chunk_tokens=1024) == 7 * 1024 * row == received("vllm", chunk_tokens=1024)
+    assert received("sglang") == 0  # its share of the memory leaves the rest for them
+    assert received("trt-llm", replicas=1) == 0
+    apart = {"prefill": {"attention_dp": 8, "ep": 8}, "decode": {"attention_dp": 8, "ep": 8}}
+    assert received("trt-llm", disaggregated=apart) == 0
+
+
+def test_shards_of_experts_have_outputs_as_wide_as_their_share() -> None:
+    """Qwen3-30B-A3B on two ranks: 2 × 768 outputs of the first GEMM of a whole expert, half of them on a shard; both
+    are narrower than 2,048, as those of gpt-oss (2 × 2,880 of 2,880) are not.
+    """
+    work = {"serving": REQUESTS | {"chunk_tokens": 1000}}
+
+    def received(model: str, ep: int) -> float:
+        layout = {"framework": "trt-llm", "tp": 1, "attention_dp": 2, "ep": ep}
+        return leaf(used(work, layout, model=model), "received_copies")
+
+    assert received("qwen3-30b-a3b", 2) == received("qwen3-30b-a3b", 1) == 1000 * 8 * 2 * 2048 * 2
+    assert received("gpt-oss-120b", 2) == 1000 * 4 * (2880 + 2 * 2880) * 2
+    assert received("gpt-oss-120b", 1) == 1000 * 4 * (2880 + 2880) * 2
+
+
 def test_of_separate_engines_the_fullest_counts() -> None:
     """Prefill on 8 ranks holds twice the experts of decode on 16, and one prompt of 4,000 tokens a replica."""
     engines = {"prefill": {"tp": 8}, "decode": {"attention_dp": 16, "ep": 16}}

@@ -12,6 +12,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.headline import headline
 from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.rates import remaining_rate_share
 from clusterspec.results.estimate_json import body
 from tests.cluster.resolving import clean
@@ -132,6 +133,20 @@ def test_the_cache_holds_what_the_weights_leave() -> None:
     free = memory.accelerator.memory.value * 0.90 - 2 * 8.03e9 - 2.5e9
     assert found.kv_capacity_tokens == pytest.approx(8 * free / 131_072, rel=2e-3)
     assert found.kv_capacity_sequences == pytest.approx(found.kv_capacity_tokens / (1024 + 128))
+
+
+@pytest.mark.parametrize(("replicas", "chunk", "others"), [(8, 2048, 7 * 2048), (8, 8192, 32_768 - 8192), (1, 8192, 0)])
+def test_the_cache_leaves_room_for_the_tokens_of_other_replicas(replicas: int, chunk: int, others: int) -> None:
+    """Each has copies for 8 experts of 2,048 + 2,048 elements in 16 bits; vLLM takes 32,768 tokens at a time."""
+    layout = f", attention_dp: {replicas}, ep: {replicas}" if replicas > 1 else ""
+    load = f"concurrency: 64, chunk_tokens: {chunk}, memory_fraction: 0.9"
+    pools = bare_pools(design(model="qwen3-30b-a3b", load=load, layout=layout))
+    assert pools is not None
+    engine = pools.decode
+    memory = engine.cluster.accelerator.memory
+    assert memory is not None
+    free = memory.value * 0.9 - engine.weight_bytes - 2.5e9 - others * 8 * (2048 + 2048) * 2
+    assert pools.tokens == pytest.approx(free / engine.sequence_bytes(1024 + 128) * (1024 + 128))
 
 
 def test_two_ranks_add_two_all_reduces_a_layer() -> None:
