@@ -30,7 +30,7 @@ def tables(
     """A step takes a second for each token of the fullest of some ranks, two where all have as many."""
     working, shares = ((EACH,), (1.0,)) if ranks == 1 else ((EACH, TWICE), (1.0, float(ranks)))
     return StepTables(
-        working, shares, NONE, EACH, NONE, NONE, ((inf, 0.0),), ranks, drafted, gained, stages, 1.0, apart
+        working, shares, NONE, EACH, NONE, NONE, ((inf, 0.0),), (0.0, 0.0), ranks, drafted, gained, stages, 1.0, apart
     )
 
 

@@ -259,7 +259,12 @@ class SimulatedEngine:
             for rank, taken in pairs
         ]
         busy = sum(tokens) / max(tokens)
-        self.floor = self.tables.launch_floor(max(tokens))
+        ending = [
+            sum(part > each.todo - TINY for each, part in taken)
+            + (0.0 if self._pauses_decoding(taken) else rank.count * drafted)
+            for rank, taken in pairs
+        ]
+        self.floor = self.tables.host_floor(max(tokens), max(ending))
         longest = [(rank, taken) for rank, taken in pairs if taken] + [(rank, []) for rank in _fullest_ranks(pairs)]
         whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in longest), 0.0
         decoding = [rank for rank, taken in pairs if rank.count and not self._pauses_decoding(taken)]

@@ -54,11 +54,11 @@ class StepTables:
     A step is the sum of what depends on its tokens (``working``, a curve for each of the numbers ``shares`` of
     attention ranks that have as many), on the sequences that produce a token (``ending``), on the bytes of cache that
     they read (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens
-    (``seeing``, of one token). ``floors`` has the least seconds to launch a step with prompts, up to so many tokens;
-    ``drafted`` tokens of each sequence are computed in a step, of which it gains ``gained``. ``stages`` work on
-    different batches. In a step with prompts the cache is read ``repeated`` times; ``apart`` from those that decode is
-    whether such steps hold prompts alone, and ``pausing`` whether a rank with prompts does not decode beside them while
-    others do.
+    (``seeing``, of one token). ``floors`` has the least seconds to launch a step with prompts, up to so many tokens,
+    ``host`` the seconds of the same thread for a step and for each sequence that produces a token. ``drafted`` tokens
+    of each sequence are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a
+    step with prompts the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold
+    prompts alone, and ``pausing`` whether a rank with prompts does not decode beside them while others do.
     """
 
     working: tuple[Curve, ...]
@@ -68,6 +68,7 @@ class StepTables:
     reading: Curve
     seeing: Curve
     floors: tuple[tuple[float, float], ...]
+    host: tuple[float, float]
     ranks: int
     drafted: float
     gained: float
@@ -97,6 +98,7 @@ class StepTables:
             ),
             seeing=Curve.of(lambda place: _seeing_seconds(engine, place), 1.0, MOST_TOKENS),
             floors=tuple((most, engine.launch_floor(most)) for most in (engine.most_in_graphs, inf)),
+            host=(engine.habits.host, engine.habits.sequence),
             ranks=ranks,
             drafted=drafted,
             gained=load.tokens_per_step,
@@ -106,9 +108,12 @@ class StepTables:
             pausing=engine.replica_prompts_alone,
         )
 
-    def launch_floor(self, tokens: float) -> float:
-        """The least seconds to launch a step of ``tokens`` with prompts."""
-        return next(seconds for most, seconds in self.floors if tokens <= most)
+    def host_floor(self, tokens: float, sequences: float) -> float:
+        """The least seconds of the host for a step of ``tokens`` with prompts, of which ``sequences`` produce a token
+        (`Engine.host_floor`).
+        """
+        launching = next(seconds for most, seconds in self.floors if tokens <= most)
+        return launching + self.host[0] + sequences * self.host[1] if launching else 0.0
 
     def decode_seconds(self, sequences: float, context: float, mean: float) -> float:
         """Seconds to decode ``sequences`` of ``context`` tokens on the fullest rank, ``mean`` on average."""

@@ -268,6 +268,7 @@ def fragmentation_lines(job: Job, allocated: float) -> Lines:
 PAPER = "Pope et al., arXiv 2211.05102"
 STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the configurations of Qwen3.5 and Nemotron 3"
 CHUNKED = "Agrawal et al., Sarathi-Serve, arXiv 2403.02310"
+BUFFERS = "TensorRT-LLM, moe_kernels.cu (getWorkspaceDeviceBufferSizes)"
 ROUNDED = 1 - 1e-9
 """Tolerance, so that rounding of the sum does not exceed the memory."""
 
@@ -340,4 +341,4 @@ def step_activation_lines(job: Job) -> Lines:
     sizes = {"tokens": serving.chunk_tokens, "elements": 2 * model.hidden + widest, "ranks": 1.0, "width": job.width}
     steps = memory_line("step activations", tensor_bytes, CHUNKED, **sizes)
     received = received_copies(job.workload, job.layout, serving.chunk_of_replica(job.layout.attention_dp))
-    return (steps, memory_line("received copies", received_bytes, **received)) if received else (steps,)
+    return (steps, memory_line("received copies", received_bytes, BUFFERS, **received)) if received else (steps,)

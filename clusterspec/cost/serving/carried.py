@@ -52,9 +52,10 @@ def carried_prefill(
     beside = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, beside)
     larger = 1.0 if ranks > 1 else _share_beyond_graphs(pools, prompts, each * drafted)
+    ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
     added = sum(
-        share * _seconds_added((decode, many._replace(floor=many.steps * engine.launch_floor(tokens))), ahead)
+        share * _seconds_added((decode, many._replace(floor=many.steps * engine.host_floor(tokens, ending))), ahead)
         for share, tokens in ((1 - larger, engine.most_in_graphs), (larger, inf))
         if share
     )

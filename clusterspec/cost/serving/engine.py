@@ -199,7 +199,7 @@ class Engine:
             repeated = (repeated_reads(part, self.reads_beside_prompts) for part in read)
             attention = (*attention, *repeated, *absorbed_parts(self, beside.sequences, beside.tokens))
         every, ending = here + decoded, here / max(1.0, length) + decoded
-        return StepTime.of(step_parts(self, every, ending, attention, busy), steps, self.launch_floor(every))
+        return StepTime.of(step_parts(self, every, ending, attention, busy), steps, self.host_floor(every, ending))
 
     @property
     def software(self) -> str:
@@ -281,6 +281,14 @@ class Engine:
         serving, habits = self.workload.serving, self.habits
         each = habits.compiled if serving is None or serving.captured_graphs else habits.eager
         return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.launches) * each
+
+    def host_floor(self, tokens: float, sequences: float) -> float:
+        """Seconds that the host needs at least for a step of ``tokens`` with prompts, of which ``sequences`` produce a
+        token: to launch it, to schedule it, and to sample. One thread does all of it, so that the device waits for it
+        where the host takes longer.
+        """
+        launching, habits = self.launch_floor(tokens), self.habits
+        return launching + habits.host + sequences * habits.sequence if launching else 0.0
 
     @property
     def launches_beside_graphs(self) -> float:

@@ -9,6 +9,7 @@ from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cost.formulas.memory import received_bytes
+from clusterspec.cost.memory import memory_line
 from clusterspec.cost.memory.received import received_copies
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
@@ -105,7 +106,7 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
 def _received_bytes(engine: Engine, load: Serving) -> float:
     """Bytes that a rank reserves for tokens of other attention replicas in a step of prompts."""
     found = received_copies(engine.workload, engine.layout, load.chunk_tokens)
-    return received_bytes(**found) if found else 0.0
+    return memory_line("received copies", received_bytes, "", **found).value if found else 0.0
 
 
 def _sequence_limit(engine: Engine) -> int:

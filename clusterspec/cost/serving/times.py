@@ -116,7 +116,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     typical = _median_of_parts(turns) if turns else 1 - growing * (1 - load.typical_prompt)
     median = typical_prompt_time(now.prompt, typical)
     ttft = time_to_first_token(wait + early + pools.loading, median, handoff, engine.habits.request, tpot=started)
-    of_mean = ttft + now.prompt - median
+    of_mean = ttft + (now.prompt - median)
     latency = request_time(of_mean if run is not None else of_mean - early, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
     lasting = _run_seconds(pools, now, run, latency - early - wait)

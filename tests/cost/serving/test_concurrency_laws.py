@@ -6,8 +6,10 @@ from itertools import pairwise
 
 import pytest
 
+from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
 
 PLAN = """
@@ -28,9 +30,13 @@ LESS = 0.06
 """Beyond the tokens that graphs hold, and where a prompt no longer fits beside all sequences, a step takes longer."""
 
 
-def times(engine: str, layout: str, load: str, lengths: tuple[int, int], **changes: object) -> ServingTimes:
+def design(engine: str, layout: str, load: str, lengths: tuple[int, int], **changes: object) -> Design:
     keys: dict[str, object] = {"model": "qwen3-235b-a22b", "nodes": 1, "input": lengths[0], "output": lengths[1]}
-    found = estimate(clean(PLAN.format(layout=f"{engine}, {layout}", load=load, **keys | changes))).serving
+    return clean(PLAN.format(layout=f"{engine}, {layout}", load=load, **keys | changes))
+
+
+def times(engine: str, layout: str, load: str, lengths: tuple[int, int], **changes: object) -> ServingTimes:
+    found = estimate(design(engine, layout, load, lengths, **changes)).serving
     assert found is not None
     return found
 
@@ -78,7 +84,9 @@ def test_one_request_waits_for_no_step_formed_ahead(engine: str) -> None:
     """Nothing runs when it comes: its prompt takes what the device or its launch takes."""
     alone = times(engine, "tp: 8", "concurrency: 1", (1000, 200))
     assert alone.wait == pytest.approx(0.0, abs=1e-4)
-    assert alone.prompt_time == pytest.approx(alone.state.prefill.lasting, rel=1e-6)
+    pools = serving_pools(design(engine, "tp: 8", "concurrency: 1", (1000, 200)))
+    assert pools is not None
+    assert alone.prompt_time == pytest.approx(pools.prompts.prefill(1000.0, 1000.0, 1.0).lasting, rel=1e-6)
 
 
 @pytest.mark.parametrize("requests", [2, 4, 16])

@@ -133,7 +133,15 @@ def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
         (eager, 512.0, 128 * 160e-6),
     ):
         assert each.launch_floor(tokens) == pytest.approx(seconds), "code is compiled where graphs are captured"
-    assert plain.prefill(512.0, 512.0, 1.0).floor == plain.launch_floor(512.0)
+    assert plain.prefill(512.0, 512.0, 1.0).floor == plain.host_floor(512.0, 1.0)
+
+
+def test_one_thread_of_the_host_launches_schedules_and_samples() -> None:
+    """Beside launches, 0.7 ms of a step and 3 us of each sequence that produces a token."""
+    found = engine()
+    assert found.host_floor(600.0, 100.0) == pytest.approx(found.launch_floor(600.0) + 0.7e-3 + 100 * 3e-6)
+    step = found.prefill(500.0, 1000.0, 1.0, Decoding(99.5, 1000.0, 1.0))
+    assert step.floor == pytest.approx(found.host_floor(599.5, 100.0)), "half of a prompt, and 99.5 sequences"
 
 
 SGLANG = "sglang, software: sglang 0.5.12"

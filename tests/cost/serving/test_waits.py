@@ -110,7 +110,8 @@ def test_a_prompt_of_an_open_load_waits_where_it_finds_the_engine_busy() -> None
     cycle = plain + steps * each
     running = (plain * plain + steps * each * each) / 2 / cycle
     beside = seconds_of_prompts(one, 1 + 2 * running * rate / cycle) - one_each
-    assert waited(one, rate) == pytest.approx(running + beside) and each == one_each
+    assert waited(one, rate) == pytest.approx(running + beside)
+    assert each == seconds_of_prompts(one, rate / steps) == pytest.approx(one_each, rel=1e-5)
     assert [waited(one, prompts) for prompts in (0.1, 1.0, 5.0)] == sorted(
         waited(one, each) for each in (0.1, 1.0, 5.0)
     )
