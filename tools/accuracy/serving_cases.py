@@ -21,10 +21,10 @@ SETTINGS = ("max_sequences", "receive_interval", "chunk_tokens", "memory_fractio
 @cache
 def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
     """The published plans of a file with their designs: ``serving``; ``new_serving`` of sources that were entered since
-    the constants were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, and the
-    number of requests, images the release of others.
+    the constants were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, the number of
+    requests and whether replicas of attention share an engine, images the release of others.
     """
-    stated = (*SETTINGS, "kv_precision", "requests")
+    stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp")
     further = {row["id"]: {name: row[name] for name in stated if row[name]} for row in table("serving_settings.csv")}
     further |= {
         row["id"]: further.get(row["id"], {}) | {"software": row["software"]} for row in table("serving_releases.csv")
