@@ -258,15 +258,16 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
 
 
 def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
-    """The figures of the accelerator, the software and the kernels."""
+    """The figures of accelerator and software in the order of their entries, and those of the kernels by name."""
     cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
     assert cluster and workload and step  # what a timed plan has
     stack = step.software.stack
     yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
     yield from ((f"{stack.id} {name}", figure) for name, figure in stack.achievable.items())
-    yield from ((f"{KERNELS} {name}", figure) for name, figure in FIXED.items() if not name.startswith("usual."))
+    fixed = sorted(name for name in FIXED if not name.startswith("usual."))
+    yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
     for group, held in ((RECURRENCE, workload.model.linear), (SPARSE, workload.model.sparse)):
-        yield from ((f"{group} {name}", figure) for name, figure in CONSTANTS[group].items() if held)
+        yield from ((f"{group} {name}", figure) for name, figure in sorted(CONSTANTS[group].items()) if held)
 
 
 def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:

@@ -17,6 +17,8 @@ from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Figure
 from tests.spec_keys import unknown_keys
 
+from .plans import plan
+
 COST = Path(package.__file__).parent
 MODULES = sorted(
     [
@@ -40,6 +42,16 @@ def test_every_declared_constant_has_a_reason() -> None:
         reason = figure.origin.why if isinstance(figure.origin, Assumed) else figure.origin.source  # type: ignore[union-attr]
         assert isinstance(figure.origin, Assumed | Cited), (group, name)
         assert len(reason) > 10, (group, name)
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "qwen3-next-80b-a3b"])
+def test_an_estimate_lists_the_constants_of_each_group_by_name(model: str) -> None:
+    """In whatever order modules declare them."""
+    keys = [key for key, _, _ in plan(workload={"model": model}).assumptions]
+    groups = {group: [key for key in keys if key.startswith(f"{group} ")] for group in ("kernels", "recurrence")}
+    assert len(groups["kernels"]) > 20 and bool(groups["recurrence"]) == ("next" in model)
+    for group, listed in groups.items():
+        assert listed == sorted(listed) and len(listed) == len(set(listed)), group
 
 
 CITED: dict[str, dict[str, float]] = {
