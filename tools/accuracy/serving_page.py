@@ -217,6 +217,14 @@ One more, whose hash puts it on the side that may be fitted, was entered last: r
 one machine and with two stages of four on two). Its runs at higher rates repeat these prompts, which the cache then
 has, and are left out, as is the one without InfiniBand. As first predicted the errors in the median were TPOT 15.0 %
 and TTFT 2.9 %.
+
+All 168 plans that NVIDIA states with TensorRT-LLM 1.2 followed on 25 November 2026 (B200, B300, GB200, GB300, H200 and
+RTX PRO 6000 at full load, with the numbers of requests of its page, and a 16-bit cache of gpt-oss on Hopper); a hash
+keeps them from every fit. As first predicted the errors of throughput in the median were, of dense models, 6.3 % (p90
+15.3 %, 85 % inside) and with experts 9.7 % (22.2 %, 98 %); with the buffers and the host as they were before that day
+10.3 %. The largest are pipelines of eight RTX PRO 6000 with Qwen3-30B-A3B (79 and 83 % too fast), short prompts of
+DeepSeek-R1 and of Qwen3-30B-A3B on GB200 and GB300 (45 to 50 % too fast, with half of it on B200 and B300: their hosts
+are other ones), and DeepSeek-R1 and gpt-oss-120b on H200 (20 to 52 %).
 """
 APART = {("gpustack", "h100-pcie-80gb"): ", dense Qwen3 on H100", ("argonne", "mi300x"): " on MI300X"}
 """Text about sources on accelerators whose plans differ from the others."""
