@@ -126,6 +126,18 @@ which a hash holds out, and of nano-megatron on RTX A6000, torchao on GB200 and 
 last: 17.9 % in the median, 26.1 % in the mean and 58.6 % for nine in ten, 19.7 %, 22.1 % and 53.0 % held out, and
 14.9 % in the median for memory; 17.9, 23.7 and 54.2 %, held out 19.7, 22.0 and 53.0 %, memory 12.2 % now.
 
+The 23 runs of Halo (a trainer on PyTorch FSDP, 8 dense and 9 of experts on B300) and of Geodesic Research (Nemotron-3
+Nano on 64 GH200 of Isambard-AI), which a hash holds out, were entered on 25 November 2026: 18.8 % in the
+median, 24.1 % in the mean, 48.6 % for nine in ten, 16 of 23 inside their range, memory 7.6 % in the median.
+With eight ranks to the experts, Halo takes twice what is predicted: it measures 88 % of a layer of experts in the
+dispatch, some 49 ms of a step at any length. Traces of Geodesic's as-is run gather all parameters twice in a step.
+
+- The first descriptions of Grok-1 did not say that its experts are cut by tensor parallelism as well, as its recipe
+  leaves the default and its table counts replicas (dgxc-071 to -088: 9.1 to 4.2 % in the mean), nor those of nanochat
+  that its model is compiled (mxfp-001 to -003: 56 to 45 %).
+- Tried and not kept: no idle device at the launches of an unknown framework whose kernels are stated to be fused
+  (14.1 to 14.0 % held out, 11.9 to 11.8 % fitted side, but nanollm 20.5 to 22.9), and quantization of the weights of
+  experts in each microbatch (Grok-1 in fp8 -14 to 0 %, TPU7x -2 to 6 %, DeepSeek-V3 unchanged).
 - OpenEuroLLM's steps take 16 to 46 % longer than predicted, more with more ranks: on eight nodes it measured 350
   TFLOP/s where 395 are predicted, on 512 nodes 317. Alps, to which the rate of GH200 is fitted, is a faster machine.
 - What adapters add to a layer, and 4-bit weights widened, were counted operation by operation and then once more as not
