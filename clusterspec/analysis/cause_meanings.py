@@ -33,7 +33,7 @@ MEANINGS = {
     "wrong-interface": "The library uses a network interface that does not reach the other nodes, or finds none.",
     "shared-memory": "Shared memory (/dev/shm) of a container is too small, or its ranks do not share it.",
     "locked-memory": "Memory cannot be registered with a NIC: the limit of locked memory, or buffers too large for it.",
-    "mixed-releases": "Ranks run different releases of the collective library, or of MPI.",
+    "mixed-releases": "Ranks run different releases of the collective library, of MPI, or of Ray and Python.",
     "fabric-manager": "The service of the NVLink switches, or IMEX, does not run, or was restarted below a job.",
     "shared-accelerator": "Two ranks use one accelerator or one rank number: a launcher starts them wrongly.",
     "file-limit": "The limit of open files of a process is too low for its connections.",
@@ -71,6 +71,9 @@ MEANINGS = {
     "outside-server": "A server outside the cluster, as of models or images, cannot be reached.",
     "host-fault": "The memory, the processor or a bus of a host reports an error of its hardware.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another one.",
+    "checkpoint-mismatch": "A checkpoint is of another model, or of other sizes, than the configuration of the run.",
+    "file-permission": "The user of the job may not read or write a file or a directory.",
+    "stopped-service": "A service of the node that the program asks does not run, or cannot be reached from within.",
     "release-fault": "The release of the collective library has a published fault that fits the run.",
     "wrong-results": "The benchmark found wrong values.",
 }

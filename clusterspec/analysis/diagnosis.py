@@ -73,8 +73,9 @@ def _compared_run(run: PlacedRun) -> Compared:
     rows = run.rows if run.finished else ()
     found = causes(run)
     errors = [] if found else [f"line {line}: {text}" for text, line in run.log_lines("error")]
+    error = errors[0] if errors else ""
     return Compared(
-        run.log, run.name, run.group.ranks, run.group.nodes, algorithm, rows, found, errors[0] if errors else ""
+        run.log, run.name, run.group.ranks, run.group.nodes, algorithm, rows, found, error, run.assumed_ranks
     )
 
 

@@ -94,15 +94,16 @@ def memory_interleaving_causes(run: PlacedRun) -> Iterator[Cause]:
 def topology_causes(run: PlacedRun) -> Iterator[Cause]:
     """A topology with PCIe links that no such machine has, or a topology file where nearly nothing is reached.
 
-    Published: NVIDIA/nccl issue 749 (a link of 2.5 GT/s x1 in the file), Azure/azurehpc-health-checks issue 142.
+    Published: NVIDIA/nccl issue 749 (a link of 2.5 GT/s x1 in the file), 1240 (a graph of
+    another machine), Azure/azurehpc-health-checks issue 142.
     """
     following = (
-        "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt of the host; unset NCCL_TOPO_FILE, run again"
+        "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt of the host; unset NCCL_TOPO_FILE NCCL_GRAPH_FILE"
     )
     for text, line in run.log_lines("slow-pcie")[:1]:
         evidence = f"line {line} of the log: a PCIe link of {text} GB/s, slower than one lane of a slot"
         yield Cause("wrong-topology", evidence, following, STATED)
     for text, line in run.log_lines("environment"):
-        if text.startswith("NCCL_TOPO_FILE "):
+        if text.startswith(("NCCL_TOPO_FILE ", "NCCL_GRAPH_FILE ")):
             weight = STRONG if run.largest.ratio < NEARLY_NOTHING else GIVEN
             yield Cause("wrong-topology", f"line {line} of the log: {text.replace(' ', '=', 1)}", following, weight)

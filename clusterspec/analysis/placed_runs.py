@@ -51,6 +51,8 @@ class PlacedRun:
     rows: tuple[ComparedRow, ...]
     published: tuple[ReleaseFault, ...] = ()
     """Published faults of the collective library of this machine, of all releases."""
+    assumed_ranks: bool = False
+    """Whether neither the log nor the caller states the ranks, which are then all of the design."""
 
     @property
     def finished(self) -> bool:
@@ -95,12 +97,12 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     known = series.collective or stated.collective or (UNFINISHED if not series.points else None)
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")
-    count = series.ranks or stated.ranks
+    most = cluster.all_nodes * cluster.ranks_per_node
+    told = not series.points and bool(benchmark.evidence)  # its lines need no placement: those of the design will do
+    count = series.ranks or stated.ranks or (most if told else None)
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")
-    most = cluster.all_nodes * cluster.ranks_per_node
-    stated_alone = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
-    if count == 1 and not stated_alone:
+    if count == 1 and not told:
         raise NotComparable(_one_rank(series))
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
@@ -111,7 +113,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     rows = _compared_rows(bare, known, group, series)
     if not rows and count > 1:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
-    return PlacedRun(bare, known, group, series, benchmark, log, rows)
+    return PlacedRun(bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or stated.ranks))
 
 
 def _one_rank(series: Series) -> str:

@@ -47,6 +47,8 @@ _DRIVER = (
     "nvidia-smi; cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda: one release, not the stubs of the "
     "toolkit; restart after an update"
 )
+_SELINUX = "ausearch -m avc -ts recent; setenforce 0 to test it; nvidia-smi within the container"
+"""NVIDIA/gpu-operator issue 32."""
 _HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
 _MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
 _COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
@@ -89,6 +91,15 @@ _REVERSE = "getent hosts of the address on every node: /etc/hosts or the name se
 _OUTSIDE = (
     "curl of that address on a compute node: a proxy (HTTPS_PROXY), a mirror (HF_ENDPOINT), or files fetched before "
     "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
+)
+_BLOCKS = "smaller blocks or fewer stages of that kernel; a release of its library that is tuned for this accelerator"
+_COMPILER = (
+    "the first error of the compiler above that line; nvcc --version against torch.version.cuda; the development "
+    "packages of CUDA (cusparse, cublas, curand), ninja and a compiler that nvcc takes"
+)
+"""databrickslabs/dolly issue 199."""
+_ARGUMENTS = (
+    "the command line as the launcher prints it, against --help of that release: an option or its value is missing"
 )
 _STUCK = "py-spy dump of every rank: the call that each waits in; TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for the next run"
 _FINITE = (
@@ -153,6 +164,21 @@ POSSIBLE = (
     ("name", "name-resolution", "", _NAME, STRONG),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),
     ("absent", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("no-common-transport", "invalid-setting", ", as where UCX_TLS names none that leaves the node", _UCX, STRONG),
+    ("no-common-transport", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("no-common-transport", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", WEAK),
+    (
+        "build",
+        "library-release",
+        ", as without the compiler or the headers of CUDA that fit PyTorch",
+        _COMPILER,
+        STRONG,
+    ),
+    ("arguments-refused", "invalid-setting", "", _ARGUMENTS, STRONG),
+    ("kernel-resources", "unsupported-accelerator", ": a kernel for one that has more of it", _BLOCKS, STRONG),
+    ("kernel-resources", "program-error", _UNSAID, _PROGRAM, WEAK),
+    ("check-failed", "program-error", ", a condition that the program itself expects", _PROGRAM, GIVEN),
+    ("pinned", "host-memory-full", "", STEP_OF["host-memory-full"], STRONG),
     ("refused", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("refused", "absent-ranks", _UNSAID, _ABSENT, WEAK),
     ("write-failed", "storage-full", _UNSAID, STEP_OF["storage-full"], GIVEN),
@@ -175,6 +201,7 @@ POSSIBLE = (
     ("queue-gone", "peer-ended", ": the peer's process is gone", _FIRST, STRONG),
     ("queue-gone", "host-memory-full", ", as where the memory of its host is full", STEP_OF["host-memory-full"], WEAK),
     ("init-error", "driver-release", ", as with a driver that does not fit, or that was updated", _DRIVER, STRONG),
+    ("init-error", "container-permission", ", as where SELinux or a sandbox keeps its devices", _SELINUX, GIVEN),
     ("init-error", "program-error", ", as in a process that was forked after its first call", _FORK, WEAK),
     ("unknown-error", "accelerator-fault", _UNSAID, STEP_OF["accelerator-fault"], GIVEN),
     ("unknown-error", "driver-release", _UNSAID, _DRIVER, WEAK),

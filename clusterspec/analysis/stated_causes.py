@@ -21,7 +21,7 @@ STOPS = {
     ),
     "mixed-releases": (
         "family",
-        "NCCL_DEBUG=VERSION on every node, and pip list | grep nccl: one release for all ranks",
+        "NCCL_DEBUG=VERSION on every node, and pip list | grep -E 'nccl|ray', python3 -V: one release for all ranks",
     ),
     "file-limit": (
         "open-files",
@@ -124,6 +124,21 @@ UNFINISHED_STOPS = {
     "invalid-setting": (
         "setting",
         "print the environment of every rank (env | grep -E 'NCCL|HCCL|MASTER|RANK'): set or correct that variable",
+    ),
+    "checkpoint-mismatch": (
+        "checkpoint",
+        "the configuration stored with the checkpoint against that of the run: layers, hidden size, heads, vocabulary "
+        "and its padding; then the parallel degrees; or an old checkpoint in the directory that the run saves to",
+    ),
+    "file-permission": (
+        "permission",
+        "id and ls -ld of that path and of the directories above it, on that host and within the container: its owner, "
+        "its group, and the user that the job runs as",
+    ),
+    "stopped-service": (
+        "service",
+        "systemctl status of that service on that host (nvidia-dcgm, docker; ray status); its socket "
+        "within the container",
     ),
     "nic-fault": (
         "nic-fault",

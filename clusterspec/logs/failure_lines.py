@@ -23,10 +23,17 @@ RUNTIME_ERRORS = {
         "SystemDriverMismatch",
         "CompatNotSupportedOnDevice",
         "UnsupportedPtxVersion",
+        "StubLibrary",
+        "CallRequiresNewerDriver",
         "SYSTEM_DRIVER_MISMATCH",
+        "STUB_LIBRARY",
+        "CALL_REQUIRES_NEWER_DRIVER",
         "COMPAT_NOT_SUPPORTED_ON_DEVICE",
         "UNSUPPORTED_PTX_VERSION",
     ),
+    "init-error": ("InitializationError", "NotInitialized", "NOT_INITIALIZED"),
+    "os-call": ("OperatingSystem", "OPERATING_SYSTEM"),
+    "mps": ("MpsConnectionFailed", "MpsServerNotReady", "MPS_CONNECTION_FAILED", "MPS_SERVER_NOT_READY"),
     "fabric-manager": ("SystemNotReady", "SYSTEM_NOT_READY"),
     "hardware": (
         "ECCUncorrectable",
@@ -64,7 +71,10 @@ def _runtime_error(*names: str) -> re.Pattern[str]:
 FAILURE_PATTERNS = (
     # errno 98 in any program; HCCL's listener
     ("port", re.compile(r"(.{0,120}\b[Aa]ddress already in use.{0,20})")),
-    ("port", re.compile(r"(Tried to launch distributed communication on port .{1,60} is utilized)")),  # accelerate
+    (
+        "port",
+        re.compile(r"(Tried to launch distributed communication on port .{1,60} is utiliz(?:ed|ing it))"),
+    ),  # accelerate
     ("port", re.compile(r"(listen on ip\[.{1,60}\] and specific port\[[0-9]{1,6}\] fail)")),
     ("port", _hccl("EI0019", "EI0020")),
     ("port", re.compile(r"(IP address and port have been bound already)")),
@@ -108,10 +118,8 @@ FAILURE_PATTERNS = (
     ("absent", re.compile(r"(Waiting for creating a placement group of specs for [0-9]{2,6} seconds)")),  # Ray
     ("refused", re.compile(r"(ConnectionRefusedError: .{1,60}|\bconnect: connection refused)")),
     ("refused", re.compile(r"([Ff]ailed to connect to (?:remote host|all addresses).{0,80})")),
-    (
-        "refused",
-        re.compile(r"(Unexpected UCX error: (?:Endpoint timeout|Destination is unreachable|Connection .{1,40}))"),
-    ),
+    ("refused", re.compile(r"(Unexpected UCX error: (?:Endpoint timeout|Connection .{1,40}))")),
+    ("no-common-transport", re.compile(r"(.{0,60}\bDestination is unreachable\b)")),  # UCX: UCS_ERR_UNREACHABLE
     ("refused", re.compile(r"(TimeoutError: \[Errno 110\] .{1,40}|dial tcp .{1,60}: i/o timeout)")),
     ("name", re.compile(r"(.{0,100}(?:Name or service not known|[Tt]emporary failure in name resolution).{0,20})")),
     ("name", re.compile(r"(network addresses of .{1,80} cannot be retrieved.{0,60})")),

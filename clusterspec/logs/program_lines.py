@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
+from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
 from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
@@ -98,7 +99,14 @@ _OF_ANY_PROGRAM = (
     "shared-memory",
     "unreachable",
 )
-_PATTERNS = (*PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS, *LAUNCHER_PATTERNS, *PLATFORM_PATTERNS)
+_PATTERNS = (
+    *PROGRAM_PATTERNS,
+    *FAILURE_PATTERNS,
+    *LIBRARY_PATTERNS,
+    *LAUNCHER_PATTERNS,
+    *PLATFORM_PATTERNS,
+    *FRAMEWORK_PATTERNS,
+)
 STATING = frozenset(
     {"cache-starved", "preparing", "reverse-name", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}
 ) - {

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from clusterspec.logs.catalogued_messages import message_patterns
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
+from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
@@ -19,7 +20,14 @@ from clusterspec.logs.text_lines import lines_of
 
 Stated = tuple[str, str, int]
 """A statement: its name, its text and its line."""
-_LINES = (*NCCL_PATTERNS, *PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS, *PLATFORM_PATTERNS)
+_LINES = (
+    *NCCL_PATTERNS,
+    *PROGRAM_PATTERNS,
+    *FAILURE_PATTERNS,
+    *LIBRARY_PATTERNS,
+    *PLATFORM_PATTERNS,
+    *FRAMEWORK_PATTERNS,
+)
 _CALL = -1
 """The place of refused calls among the patterns."""
 _UNLIKE = re.compile(

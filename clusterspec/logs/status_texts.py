@@ -44,7 +44,9 @@ COMPLETIONS = {
     "flushed": (r"IBV_WC_WR_FLUSH_ERR", r"Work Request Flushed Error"),
 }
 """Statuses of requests, and events of connections, by the statement that each makes: their names, then their texts."""
-_RUNTIME = r"(?:CUDA|Cuda|cuda|HIP|Hip|hip)[\w ]{0,12} (?:[Ff]ailure|[Ee]rror)\b.{0,40}?"
+_RUNTIME = (
+    r"(?:Triton Error \[(?:CUDA|HIP)\]: |(?:CUDA|Cuda|cuda|HIP|Hip|hip)[\w ]{0,12} (?:[Ff]ailure|[Ee]rror)\b).{0,40}?"
+)
 STATUS_PATTERNS = (
     ("unknown-error", re.compile(r"(CUDA unknown error)")),  # PyTorch, of cudaErrorUnknown
     *(

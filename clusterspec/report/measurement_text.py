@@ -114,6 +114,8 @@ def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
 def _unfinished_text(compared: Compared, ink: Ink) -> str:
     """A log without a result of a collective, with the causes that its lines name."""
     title = f"{plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
+    if compared.assumed_ranks:
+        title += ", as in the spec, since the log states none"
     verdict = ink.paint("red", "no result of a collective; its lines are read for what they state")
     lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", ""]
     if compared.causes:

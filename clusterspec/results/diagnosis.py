@@ -60,6 +60,8 @@ class Compared:
     causes: tuple[Cause, ...]
     error: str = ""
     """The first error of a run without a result, where it is of none of the known causes; else empty."""
+    assumed_ranks: bool = False
+    """Whether neither the log nor the caller states the ranks, which are then all of the design."""
 
     @property
     def largest(self) -> ComparedRow:

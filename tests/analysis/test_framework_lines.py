@@ -1,0 +1,209 @@
+"""Causes of threads of frameworks and services, in the form that their programs print them.
+
+Of the twelve threads of the first draw, each with a cause that it states, three causes were named first and four
+named before anything was changed; of the eight of the second, drawn after the first was scored, one was named first; of
+the six of the third, three.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.diagnosis import diagnosis_of
+from clusterspec.analysis.placed_runs import LogOverrides
+from clusterspec.logs.error_lines import first_error
+from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.report.measurement_text import diagnosis_text
+from clusterspec.results import Input
+from clusterspec.results.diagnosis import DiagnosisReport
+from tests.analysis.test_diagnosis import cluster, names
+from tests.analysis.test_program_lines import PAIR, read
+from tests.settings import SETTINGS
+
+MEMORY = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory."
+GLOO = "RuntimeError: Gloo connectFullMesh failed with [tcp/pair.cc:1] timed out connecting: Connection refused"
+SHAPE = (
+    "megatron.core.dist_checkpointing.core.CheckpointingException: Global shape mismatch for loaded "
+    "(torch.Size([9, 4])) and expected ((9, 8)) tensor for key decoder.layers.self_attention.linear_qkv.weight"
+)
+FIRST = [
+    # the first draw
+    ("nianticlabs/simplerecon/issues/3", "ERROR: This might be caused by insufficient shared memory", "shared-memory"),
+    ("OpenRLHF/OpenRLHF/issues/1013", MEMORY, "host-memory-full"),
+    ("aws-samples/aws-do-eks/pull/69", GLOO, "wrong-interface"),
+    (
+        "NVIDIA/nccl/issues/1240",
+        "h:1:2 [0] NCCL INFO NCCL_GRAPH_FILE set by environment to /opt/ncv4/graph.xml\nncclSystemError: System call",
+        "wrong-topology",
+    ),
+    (
+        "NVIDIA/DCGM/issues/57",
+        "Error: unable to establish a connection to the specified host: localhost\n"
+        "Error: Unable to connect to host engine. Host engine connection invalid/disconnected.",
+        "stopped-service",
+    ),
+    (
+        "ROCm/MIOpen/issues/67",
+        "MIOpen Error: hipoc_kernel.hpp:200: Failed to get function: Im2Col from Util.cl.o hipErrorNotFound",
+        "library-release",
+    ),
+    ("NVIDIA-NeMo/Megatron-Bridge/pull/127", SHAPE, "checkpoint-mismatch"),
+    # the second draw
+    ("CoinCheung/BiSeNet/issues/170", "RuntimeError: Address already in use", "port-in-use"),
+    (
+        "wochenlong/lora-scripts-next/issues/324",
+        "Accelerate launch command: error: argument --num_cpu_threads_per_process/--num-cpu-threads-per-process: "
+        "expected one argument",
+        "invalid-setting",
+    ),
+    (
+        "open-mpi/ompi/issues/9836",
+        "pml_ucx.c:419  Error: ucp_ep_create(proc=0) failed: Destination is unreachable",
+        "invalid-setting",
+    ),
+    (
+        "Unakar/Logic-RL/issues/30",
+        "RuntimeError: Version mismatch: The cluster was started with:\n    Ray: 2.12.0\n    Python: 3.11.11",
+        "mixed-releases",
+    ),
+    (
+        "awslabs/awsome-distributed-ai/issues/141",
+        "slurmd[5]: spank-epilog: error: pyxis: couldn't execute enroot command\n"
+        "slurmd[5]: spank-epilog: error: pyxis:     mkdir: cannot create directory '/opt/nvme/data': Permission denied",
+        "file-permission",
+    ),
+    # the third draw
+    (
+        "NVIDIA/nccl/issues/2076",
+        "NCCL error in: NCCLUtils.hpp:268, remote process exited or there was a network error, NCCL version 2.21.5\n"
+        "socketProgressOpt: Call to recv from 172.1.1.1<9> failed : Connection reset by peer",
+        "unreachable-peer",
+    ),
+    ("aws-samples/aws-do-eks/pull/63", "fi_getinfo: -61 (No data available)", "wrong-interface"),
+    (
+        "SemiAnalysisAI/InferenceX/issues/492",
+        "AcceleratorError: HIP error: no kernel image is available for execution on the device",
+        "unsupported-accelerator",
+    ),
+    (
+        "google/orbax/issues/2090",
+        "W external/xla/xla/stream_executor_allocator.cc:66] could not allocate pinned host of size: 4294967296",
+        "host-memory-full",
+    ),
+    (
+        "marin-community/marin/issues/3693",
+        "emitter.cc:584] Check failed: slice_size % chunk == 0 (1 vs. 0) Sublane slicing size not multiple of chunk.",
+        "program-error",
+    ),
+    (
+        "NVIDIA/TensorRT-LLM/issues/10417",
+        "native/cuda/TensorCompare.cu:112: _assert_async: block: [0,0,0], thread: [0,0,0] Assertion `` failed.",
+        "program-fault",
+    ),
+    ("databrickslabs/dolly/issues/199", "RuntimeError: Error building extension 'cpu_adam'", "library-release"),
+]
+NAMED = [
+    (
+        "NVIDIA/gpu-operator/issues/32",
+        'Driver API error = 0003 "CUDA_ERROR_NOT_INITIALIZED" from file <h.h>, line 9.',
+        "container-permission",
+    ),
+    (
+        "marin-community/marin/issues/5480",
+        "DEADLINE_EXCEEDED: calling /xla.coordination.CoordinationService/RegisterTask",
+        "absent-ranks",
+    ),
+]
+OTHER_FORMS = [
+    ("size mismatch for a.weight: copying a param with shape torch.Size([9]) from checkpoint", "checkpoint-mismatch"),
+    ("RuntimeError: Error(s) in loading state_dict for GPTModel:", "checkpoint-mismatch"),
+    ("RuntimeError: Missing key in checkpoint state_dict: model.b.weight.", "checkpoint-mismatch"),
+    ("num_layers value from checkpoint (9) is not equal to the input argument value (8).", "checkpoint-mismatch"),
+    ("ConnectionError: Could not find any running Ray instance. Please specify", "stopped-service"),
+    ("docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it running?", "stopped-service"),
+    ("train.py: error: unrecognized arguments: --use-flash", "invalid-setting"),
+    ("train.py: error: the following arguments are required: --data", "invalid-setting"),
+    ("Tried to launch distributed communication on port `9`, but another process is utilizing it.", "port-in-use"),
+    ("error: command '/usr/local/cuda/bin/nvcc' failed with exit code 1", "library-release"),
+    ("PermissionError: [Errno 13] Permission denied: '/scratch/checkpoint'", "file-permission"),
+    ("PermissionError: [Errno 13] Permission denied: '/dev/infiniband/uverbs0'", "wrong-interface"),
+    ("OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 1", "unsupported-accelerator"),
+    ("ptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'", "unsupported-accelerator"),
+    ("RuntimeError: Triton Error [CUDA]: device kernel image is invalid", "unsupported-accelerator"),
+    ("RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", "memory-full"),
+    ("RuntimeError: Unable to find a valid cuDNN algorithm to run convolution", "memory-full"),
+    ("{'loss': nan, 'learning_rate': 1e-05}", "non-finite-values"),
+    ("srun: error: node1: task 3: Killed", "host-memory-full"),
+    ("enroot-nsenter: failed to create user namespace: Operation not permitted", "container-permission"),
+    ("OSError: You are trying to access a gated repo.", "outside-server"),
+    ("huggingface_hub.errors.LocalEntryNotFoundError: An error happened", "outside-server"),
+    ("RuntimeError: Socket Timeout", "unreachable-peer"),
+    ("Check failed: e == cudaSuccess (2 vs. 0) : CUDA: out of memory", "memory-full"),
+    ("cudaErrorStubLibrary", "driver-release"),
+    ("CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "driver-release"),
+    ("CUDA_ERROR_MPS_SERVER_NOT_READY", "invalid-setting"),
+]
+
+
+@pytest.mark.parametrize(("address", "lines", "cause"), FIRST, ids=lambda each: each if "/" in each[:40] else "")
+def test_the_cause_that_a_thread_states_is_named_first(address: str, lines: str, cause: str) -> None:
+    compared = read(PAIR, lines, 16)
+    assert compared is not None, address
+    assert names(compared)[0] == cause
+
+
+@pytest.mark.parametrize(("address", "lines", "cause"), NAMED)
+def test_the_cause_that_a_thread_states_is_named(address: str, lines: str, cause: str) -> None:
+    compared = read(PAIR, lines, 16)
+    assert compared is not None, address
+    assert cause in names(compared)[1:]
+
+
+@pytest.mark.parametrize(("line", "cause"), OTHER_FORMS)
+def test_other_lines_of_these_programs_name_the_same_causes(line: str, cause: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert names(compared)[0] == cause
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING utils.py:9 -- Python patch version mismatch: The cluster was started with:",
+        "loaded shape (9, 4) of the checkpoint",
+        "Building extension module cpu_adam...",
+        "usage: train.py [--data DATA]",
+        "{'loss': 1.9, 'grad_norm': 0.3}",
+        "Assertion checks on the device: block: all",
+    ],
+)
+def test_lines_of_runs_that_go_on_state_nothing(line: str) -> None:
+    assert read(PAIR, line, 16) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["slurmd[5]: spank-epilog: error: pyxis: couldn't execute enroot command", "MIOpen Error: a.hpp:2: no such kernel"],
+)
+def test_errors_of_daemons_and_libraries_are_errors(line: str) -> None:
+    assert first_error(f"step 1\n{line}\n") == (line, 2)
+
+
+@pytest.mark.parametrize("line", ["mean error: 0.1", "the standard error: 2 steps"])
+def test_words_about_errors_are_no_errors(line: str) -> None:
+    assert first_error(line) is None
+
+
+def test_a_log_that_states_no_ranks_is_read_with_those_of_the_spec() -> None:
+    machine = cluster(PAIR)
+    started = read_unfinished(MEMORY)
+    assert started is not None
+    found = diagnosis_of(machine, [("a.log", started)], LogOverrides())
+    assert not found.unread
+    (compared,) = found.compared
+    assert compared.ranks == machine.all_nodes * machine.ranks_per_node and compared.assumed_ranks
+    assert names(compared) == ["host-memory-full"]
+    text = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("a.yaml", None), (compared,), ()))
+    assert "16 ranks on 2 nodes, as in the spec, since the log states none" in " ".join(text.split())
+    stated = diagnosis_of(machine, [("a.log", started)], LogOverrides(None, 8)).compared[0]
+    assert stated.ranks == 8 and not stated.assumed_ranks
