@@ -33,6 +33,8 @@ KEPT = {".py", ".json", ".txt", ".typed"}
 OWN_TESTS = {"benchmarks", "tests", "testsuite"}
 """Folders of a library that hold its own tests, which the engine does not run."""
 DATA = ("schemas", "catalog", "templates")
+LEFT_OUT = frozenset({"catalog/messages.csv"})
+"""Data that no verb of the page reads (`clusterspec.cli.editor.verbs.VERBS`): messages of logs for `diagnose`."""
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
     "asyncio.__main__", "asyncio.tools", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall", "configparser",
@@ -89,8 +91,11 @@ def own_files() -> dict[str, bytes]:
         del found[name]
     for name in DATA:
         for path in sorted(path for path in (ROOT / name).rglob("*") if path.is_file()):
-            if "editor" not in path.relative_to(ROOT).parts and path.suffix != ".woff2":  # what the page itself has
-                found[f"clusterspec/_data/{path.relative_to(ROOT).as_posix()}"] = path.read_bytes()
+            place = path.relative_to(ROOT)
+            if place.as_posix() in LEFT_OUT:
+                continue
+            if "editor" not in place.parts and path.suffix != ".woff2":  # what the page itself has
+                found[f"clusterspec/_data/{place.as_posix()}"] = path.read_bytes()
     return found
 
 
