@@ -98,8 +98,8 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")
     most = cluster.all_nodes * cluster.ranks_per_node
-    told = not series.points and bool(benchmark.evidence)  # its lines need no placement: those of the design will do
-    count = series.ranks or stated.ranks or (most if told else None)
+    told = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
+    count = series.ranks or stated.ranks or (None if series.points else most)  # lines alone need no placement
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")
     if count == 1 and not told:

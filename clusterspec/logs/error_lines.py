@@ -15,6 +15,7 @@ FORMS = (
     r"^(?:\[[^\]]{1,60}\] ?|\([^)]{1,60}\) ?)?[\w./-]{1,60}(?:\[[0-9]{1,9}\])?: "
     r"(?:[a-z]{1,20} )?(?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
     r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR)(?:: | response | in )\S",
+    r"\blevel=(?:error|fatal|panic)\b|\"level\": ?\"(?:error|fatal|panic)\"",  # services written in Go
     r"^[A-Z]\w{1,30} (?:[Ee]rror|ERROR): \S",  # libraries: MIOpen
     r"(?:^|[\s:])[\w./-]{1,60}: error: \S|\bcommand: error: \S",  # daemons of Slurm, Python's argparse
     r"\bUCX {1,4}(?:ERROR|FATAL)\b|\bnon-zero status: [0-9]{1,4}\b|^libfabric:[0-9]+:.{1,80}<warn>",

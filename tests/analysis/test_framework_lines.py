@@ -183,13 +183,20 @@ def test_lines_of_runs_that_go_on_state_nothing(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["slurmd[5]: spank-epilog: error: pyxis: couldn't execute enroot command", "MIOpen Error: a.hpp:2: no such kernel"],
+    [
+        "slurmd[5]: spank-epilog: error: pyxis: couldn't execute enroot command",
+        "MIOpen Error: a.hpp:2: no such kernel",
+        'time="2026-11-25" level=error msg="failed to create NVIDIA device nodes"',
+        '{"level":"fatal","msg":"failed to create NVIDIA device nodes"}',
+    ],
 )
 def test_errors_of_daemons_and_libraries_are_errors(line: str) -> None:
     assert first_error(f"step 1\n{line}\n") == (line, 2)
 
 
-@pytest.mark.parametrize("line", ["mean error: 0.1", "the standard error: 2 steps"])
+@pytest.mark.parametrize(
+    "line", ['time="2026-11-25" level=info msg="no error"', "mean error: 0.1", "the standard error: 2 steps"]
+)
 def test_words_about_errors_are_no_errors(line: str) -> None:
     assert first_error(line) is None
 
@@ -207,3 +214,10 @@ def test_a_log_that_states_no_ranks_is_read_with_those_of_the_spec() -> None:
     assert "16 ranks on 2 nodes, as in the spec, since the log states none" in " ".join(text.split())
     stated = diagnosis_of(machine, [("a.log", started)], LogOverrides(None, 8)).compared[0]
     assert stated.ranks == 8 and not stated.assumed_ranks
+
+
+def test_a_failed_benchmark_that_states_no_ranks_and_no_cause_is_read_too() -> None:
+    started = read_unfinished("h: Test NCCL failure common.cu:1012 'internal error'\n .. h pid 5: Test failure")
+    assert started is not None
+    (compared,) = diagnosis_of(cluster(PAIR), [("a.log", started)], LogOverrides()).compared
+    assert compared.assumed_ranks and not compared.causes
