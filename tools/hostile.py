@@ -75,6 +75,9 @@ SAMPLES = {
         " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n"
         " 65536      5000           392.0              391.0\n"
     ),
+    "perftest-latency": " #bytes #iterations  t_min[usec]  t_max[usec]  t_avg[usec]\n 2 1000 1.7 6.1 1.8\n",
+    "iperf3": '{"start": {"test_start": {"num_streams": 8}}, "end": {"sum_received": {"bits_per_second": 9.1e10}}}\n',
+    "fio": '{"fio version" : "fio-3.35", "jobs" : [{"jobname" : "a", "write" : {"bw_bytes" : 2000000000}}]}\n',
     "p2p": (
         "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n"
         " D\\D 0 1\n 0 1800.0 370.0\n 1 370.0 1800.0\n\n"
@@ -150,14 +153,29 @@ SAMPLES = {
     "quote": "part,description,quantity,unit price\nDGX,H100 system,4,300000\n",
 }
 """A sound start of a file of each format."""
+OTHER_FORMS = {
+    "load-test": (
+        '{"request_throughput": {"unit": "requests/sec", "avg": 2}, "request_count": {"unit": "requests", "avg": 10}, '
+        '"request_latency": {"unit": "ms", "avg": 900.0}, "output_sequence_length": {"unit": "tokens", "avg": 64}}\n',
+        "Metric,avg,min,max,p99\nOutput Sequence Length (tokens),64.00,60.00,70.00,70.00\n\n"
+        "Metric,Value\nRequest Count,10.00\nRequest Throughput (requests/sec),2.00\n",
+    ),
+    "step-log": (
+        "Training epoch 0, iteration 1/9 | global_batch_size: 8 | global_step: 1 | train_step_timing in s: 3.1\n",
+        "Epoch 0: : 2%| 2/9 [00:10<00:00, reduced_train_loss=0.1, global_step=1.000, train_step_timing in s=3.130]\r",
+        "using world size: 16, data-parallel size: 2, context-parallel size: 1, tensor-model-parallel size: 4, "
+        "pipeline-model-parallel size: 2\n",
+    ),
+}
+"""Sound starts of further forms of a format."""
 
 
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
 
 
-def variants(kind: ImportFormat) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The hostile variants of a format by name; a text is made only where it is read."""
-    sample, most = SAMPLES[kind.name].encode(), kind.largest << 20
+def variants(kind: ImportFormat, text: str = "") -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The hostile variants of a format by name, of the sample or of another ``text``; one is made where it is read."""
+    sample, most = (text or SAMPLES[kind.name]).encode(), kind.largest << 20
 
     def repeated(unit: bytes, size: int) -> bytes:
         return unit * (size // len(unit))
@@ -246,7 +264,8 @@ def main() -> int:
     worst: tuple[float, float] = (0.0, 0.0)
     count, faults = 0, 0
     for kind in (kind for kind in IMPORT_FORMATS if kind.name in wanted):
-        for name, make in variants(kind):
+        forms = ("", *OTHER_FORMS.get(kind.name, ()))
+        for name, make in (each for text in forms for each in variants(kind, text)):
             for asked in (kind.name, "auto"):
                 how, seconds, space = tried(asked, make)
                 count += 1

@@ -59,7 +59,7 @@ def diagnosis_of(
     unread: list[tuple[str, str]] = []
     for log, benchmark in logs:
         if not benchmark.series:
-            unread.append((log, "it measures pairs of accelerators, not a collective"))
+            unread.append((log, benchmark.reason_without_series))
         for series in benchmark.series:
             try:
                 runs.append(replace(placed_run(cluster, benchmark, series, log, stated), published=published))

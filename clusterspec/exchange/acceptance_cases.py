@@ -142,9 +142,7 @@ def evaluate(
     outcomes = tuple(_logged_outcome(test, series, digests) for test in tests)
     unused = [
         (log, series_description(each)) for log, each in series if not any(_measures_test(each, test) for test in tests)
-    ] + [
-        (log, "it measures pairs of accelerators, not a collective") for log, benchmark in logs if not benchmark.series
-    ]
+    ] + [(log, benchmark.reason_without_series) for log, benchmark in logs if not benchmark.series]
     return outcomes, tuple(unused)
 
 

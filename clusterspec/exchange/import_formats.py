@@ -115,7 +115,7 @@ WORKLOADS = (
     ImportFormat(
         "step-log",
         "workloads",
-        "step logs of Megatron-LM, torchtitan and MaxText",
+        "step logs of Megatron-LM, NeMo, torchtitan and MaxText",
         "workloads.step_logs",
         ("training-log", "steps"),
         largest=32,
@@ -140,9 +140,9 @@ WORKLOADS = (
     ImportFormat(
         "load-test",
         "workloads",
-        "results of vllm bench serve and sglang.bench_serving, as JSON or printed",
+        "results of vllm bench serve and sglang.bench_serving (JSON, printed), GenAI-Perf and AIPerf (JSON, CSV)",
         "workloads.load_tests",
-        ("vllm-bench", "bench-serving", "serving-benchmark"),
+        ("vllm-bench", "bench-serving", "serving-benchmark", "genai-perf", "aiperf"),
         largest=32,
     ),
     ImportFormat(
@@ -299,27 +299,22 @@ MACHINES = (
     ImportFormat("hyperpod", "machines", "instance groups of SageMaker HyperPod (JSON)", "fabrics.hyperpod"),
     ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
 )
+LOG_NAMES: dict[str, tuple[str, ...]] = {
+    "superbench": ("superbench-results",),
+    "cvs": ("rccl-tests-json",),
+    "nvcre": ("cluster-readiness-engine",),
+    "nccom-test": ("nccom",),
+    "hccl": ("hccl-demo",),
+    "perftest": ("ib-write-bw",),
+    "perftest-latency": ("ib-write-lat",),
+    "p2p": ("p2pbandwidthlatencytest", "nvbandwidth"),
+    "osu": ("osu-micro-benchmarks", "osu_bw"),
+    "nccl-tests": ("rccl-tests",),
+}
 MEASUREMENTS = (
     *(
-        ImportFormat(
-            reader.name, "measurements", reader.title, "measurements", other, largest=4 if reader.name == "hccl" else 32
-        )
-        for reader, other in zip(
-            READERS,
-            (
-                ("superbench-results",),
-                ("rccl-tests-json",),
-                ("cluster-readiness-engine",),
-                ("nccom",),
-                ("hccl-demo",),
-                ("ib-write-bw",),
-                ("p2pbandwidthlatencytest", "nvbandwidth"),
-                ("osu-micro-benchmarks", "osu_bw"),
-                (),
-                ("rccl-tests",),
-            ),
-            strict=True,
-        )
+        ImportFormat(each.name, "measurements", each.title, "measurements", LOG_NAMES.get(each.name, ()), largest)
+        for each, largest in ((reader, 4 if reader.name in {"hccl", "fio", "iperf3"} else 32) for reader in READERS)
     ),
     ImportFormat(
         "simai-busbw", "measurements", "bus bandwidths that SimAI takes (listed, not imported)", "measurements"
@@ -361,7 +356,7 @@ def format_named(name: str) -> ImportFormat:
 TOOLS = frozenset(
     (
         *("rocm-smi-topo", "nvidia-smi-topo", "nvidia-smi-nvlink", "lstopo", "lspci", "ibstat"),
-        *("perftest", "p2p", "osu", "nccl-tests"),
+        *("perftest", "perftest-latency", "p2p", "osu", "nccl-tests"),
     )
 )
 """Formats of tools whose output people put together in one file."""

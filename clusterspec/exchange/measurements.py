@@ -111,6 +111,8 @@ def reading_of(benchmark: Benchmark, kind: str, name: str) -> ImportResult:
         _record_series(series, builder)
     for table in benchmark.pairs:
         _record_pairs(table, builder)
+    for listed in benchmark.listed:
+        builder.count(listed.name, listed.text, listed.line)
     for measured, line in benchmark.remarks:
         builder.unknown("remark", measured, line)
     for each in benchmark.evidence:

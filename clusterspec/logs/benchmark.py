@@ -170,9 +170,19 @@ class PairTable:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A figure with its unit that no key of a spec holds, and its line."""
+
+    name: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """The content of a log. ``remarks`` explain how units were determined and what was skipped, each with its line;
-    ``sha256`` is the digest of the file, empty if it was not read from one.
+    ``listed`` are figures that measure no link between accelerators; ``sha256`` is the digest of the file, empty if it
+    was not read from one.
     """
 
     tool: str
@@ -181,6 +191,13 @@ class Benchmark:
     evidence: tuple[Evidence, ...] = ()
     remarks: tuple[tuple[str, int], ...] = ()
     sha256: str = ""
+    listed: tuple[Listed, ...] = ()
+
+    @property
+    def reason_without_series(self) -> str:
+        """Why a log without series is compared with no design."""
+        what = "a host or a link" if self.listed else "pairs of accelerators"
+        return f"it measures {what}, not a collective"
 
 
 # Ratios of bus bandwidth to algorithm bandwidth, and the number of ranks they imply

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as FilePath
 
-from clusterspec.logs import nccl, path_in_folder, perftest, site_results, vendors
+from clusterspec.logs import host_tests, nccl, path_in_folder, perftest, site_results, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
 from clusterspec.logs.nccl_rows import LARGEST, MOST_ROWS, MOST_TABLES, NcclLog, NotALogError, read_log, table_texts
 from clusterspec.records import dataclass, replace
@@ -228,6 +228,14 @@ READERS = (
     LogReader("nccom-test", "nccom-test of AWS Neuron", vendors.is_nccom_test, vendors.read_nccom_test),
     LogReader("hccl", "HCCL demo of Gaudi, hccl_test of Ascend", vendors.is_hccl_test, vendors.read_hccl_test),
     LogReader("perftest", "ib_write_bw, ib_read_bw, ib_send_bw", perftest.is_perftest, perftest.read_perftest),
+    LogReader(
+        "perftest-latency",
+        "ib_write_lat, ib_read_lat, ib_send_lat (listed, not imported)",
+        host_tests.is_latency_test,
+        host_tests.read_latency_test,
+    ),
+    LogReader("iperf3", "iperf3 -J (listed, not imported)", host_tests.is_iperf, host_tests.read_iperf),
+    LogReader("fio", "fio as JSON (listed, not imported)", host_tests.is_fio, host_tests.read_fio),
     LogReader("p2p", "p2pBandwidthLatencyTest, nvbandwidth", is_pair_matrix, read_pair_matrix),
     LogReader("osu", "OSU micro-benchmarks of two ranks", vendors.is_osu_test, vendors.read_osu_test),
     LogReader(

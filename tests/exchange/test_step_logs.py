@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from clusterspec.exchange.workloads.step_logs import MOST_RUNS, SKIPPED
 from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
@@ -127,3 +127,37 @@ def test_a_file_of_too_many_runs_is_refused() -> None:
         read(back, "step-log")
     with pytest.raises(FormatError, match="holds more than 1,000 runs"):
         read(back + "\n" + step.replace("step: 1", "step: 0"), "step-log")
+
+
+NEMO = "Training epoch 0, iteration {0}/99 | global_batch_size: 512 | global_step: {0} | train_step_timing in s: {1}\n"
+BAR = (
+    "Epoch 0: :  {0}%|##| {0}/99 [00:10<00:00, reduced_train_loss=0.1, global_step={0}.000, train_step_timing in s={1}]"
+)
+
+
+def test_steps_of_nemo_are_read_from_its_lines_and_from_its_progress_bar() -> None:
+    times = [30.0, 9.0, 4.0, 4.0, 4.0, 6.0]
+    reading = read("".join(NEMO.format(*each) for each in enumerate(times)))
+    assert given(reading) == {"layout.framework": "nemo", "workload.global_batch": 512}
+    assert (counts(reading)["step_seconds"], counts(reading)["steps"]) == (4.0, 6)
+    drawn = "\r".join(BAR.format(*each) for number in enumerate(times) for each in (number, number))
+    reading = read(drawn + "\n")
+    assert given(reading) == {"layout.framework": "nemo"}
+    assert (counts(reading)["step_seconds"], counts(reading)["steps"]) == (4.0, 6), "a bar drawn twice is one step"
+    with pytest.raises(SeveralParts, match="holds 2 runs"):
+        read(NEMO.format(0, 3.0) + NEMO.format(1, 3.0) + NEMO.format(0, 5.0))
+
+
+def test_the_start_of_a_log_of_megatron_states_its_groups_and_that_steps_are_missing() -> None:
+    start = (
+        "using world size: 16, data-parallel size: 2, context-parallel size: 1, "
+        "hierarchical context-parallel sizes: None, tensor-model-parallel size: 4, pipeline-model-parallel size: 2\n"
+        "[before the start of training step] datetime: 2026-11-25 09:00:00\n"
+    )
+    reading = read(start)
+    stated = {"layout.framework": "megatron-core", "layout.tp": 4, "layout.cp": 1, "layout.pp": 2}
+    assert given(reading) == stated
+    assert counts(reading) == {"ranks": 16, "data_parallel": 2}
+    assert "the time of a step: the log has no line `iteration N/ M |" in unknown(reading)
+    launch = "torchrun pretrain_gpt.py --tensor-model-parallel-size 4 --micro-batch-size 8\n"
+    assert given(read(launch + start))["layout.micro_batch"] == 8, "a launch states more than its log"

@@ -1,4 +1,5 @@
-"""Results of load tests of serving: JSON and printed results of ``vllm bench serve`` and ``sglang.bench_serving``.
+"""Results of load tests of serving: JSON and printed results of ``vllm bench serve`` and ``sglang.bench_serving``, JSON
+and CSV of GenAI-Perf and AIPerf.
 
 Fields: vllm-project/vllm def9ce85, vllm/benchmarks/serve.py; sgl-project/sglang 50a61368,
 python/sglang/bench_serving.py. Times are milliseconds, throughput is tokens or requests per second of all servers.
@@ -14,6 +15,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, chosen_part
+from clusterspec.exchange.workloads.genai_perf import (
+    figures_of_metrics,
+    is_genai_perf,
+    is_genai_perf_table,
+    metrics_of_table,
+)
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.records import dataclass
@@ -63,6 +70,10 @@ class LoadTest:
         return float(value) if math.isfinite(value) and value >= 0 else None
 
     @property
+    def has_figures(self) -> bool:
+        return self.number("duration") is not None or self.number("request_throughput") is not None
+
+    @property
     def without_rate(self) -> bool:
         """Whether requests are sent as fast as they may be in flight."""
         return str(self.figures.get("request_rate")).lower() in {"inf", "infinity"}
@@ -70,17 +81,27 @@ class LoadTest:
 
 def matches_load_test(file: InputFile) -> bool:
     text = file.text
-    if _HEADING in text:
+    if _HEADING in text or is_genai_perf_table(text):
         return True
-    return text.lstrip()[:1] in "{[" and all(
-        f'"{name}"' in text for name in ("total_input_tokens", "total_output_tokens", "output_throughput", "duration")
+    return text.lstrip()[:1] in "{[" and any(
+        all(f'"{name}"' in text for name in names)
+        for names in (
+            ("total_input_tokens", "total_output_tokens", "output_throughput", "duration"),
+            ("request_throughput", "output_sequence_length", "request_latency"),
+        )
     )
 
 
 def read_load_test(file: InputFile) -> ImportResult:
     """The load and the figures of one run. Raises `FormatError` for none, `SeveralParts` for several runs."""
-    found = _json_runs(file) if file.text.lstrip()[:1] in "{[" else _printed_runs(file)
-    runs = [run for run in found if run.number("duration") is not None]  # a page may show the form without figures
+    found: Iterator[LoadTest]
+    if file.text.lstrip()[:1] in "{[":
+        found = _json_runs(file)
+    elif is_genai_perf_table(file.text):
+        found = iter([LoadTest(figures_of_metrics(metrics_of_table(file.text)), 1)])
+    else:
+        found = _printed_runs(file)
+    runs = [run for run in found if run.has_figures]  # a page may show the form without figures
     if not runs:
         raise FormatError("holds no result of a load test with its numbers of requests and tokens")
     shown = "; ".join(_description(run) for run in runs[:12]) + ("; …" if len(runs) > 12 else "")
@@ -116,7 +137,9 @@ def _json_runs(file: InputFile) -> Iterator[LoadTest]:
         raise FormatError(f"not valid JSON: {str(fault)[:80]}") from None
     _refuse_many(len(objects))
     for each, number in objects:
-        if isinstance(each, dict) and set(each) >= _TOTALS:
+        if is_genai_perf(each):
+            yield LoadTest({"was_cancelled": each.get("was_cancelled"), **figures_of_metrics(each)}, number)
+        elif isinstance(each, dict) and set(each) >= _TOTALS:
             yield LoadTest(each, number)
 
 
@@ -159,6 +182,8 @@ def _record_run(run: LoadTest, builder: ImportBuilder) -> None:
     else:
         builder.unknown("workload.model", "the results do not name it", line)
     builder.unknown("layout", "the client does not see the engine, its devices and its layout: import the launch", line)
+    if run.figures.get("was_cancelled") is True:
+        builder.unknown("the end of the run", "it was cancelled: the figures are of the requests before", line)
     _record_load(run, builder)
     _record_requests(run, builder)
     for side in ("input", "output"):
@@ -218,10 +243,14 @@ def _record_lengths(run: LoadTest, side: str, builder: ImportBuilder) -> None:
         return
     mean = max(1, round(total / completed))
     value: Value = {"mean": mean}
+    spread = run.figures.get(f"{side}_spread")
     if isinstance(lengths, list) and len(lengths) == completed and all(whole_of(each) for each in lengths):
         ordered = sorted(lengths)
         value = {"mean": mean, "p99": ordered[math.ceil(0.99 * len(ordered)) - 1], "max": ordered[-1]}
         value = mean if ordered[0] == ordered[-1] else value
+    elif isinstance(spread, dict):
+        whole = {"mean": mean, "p99": max(1, round(spread["p99"])), "max": max(1, round(spread["max"]))}
+        value = mean if spread["min"] == spread["max"] else whole
     elif total == mean * completed and _fixed_length(run, side) == mean:
         value = mean
     else:

@@ -1,9 +1,10 @@
-"""Step logs of Megatron-LM, torchtitan and MaxText: the time of a step, and the other measurements of the same line.
+"""Step logs of Megatron-LM, NeMo, torchtitan and MaxText: the time of a step, and the other measurements of its line.
 
 Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``, and megatron/training/arguments.py, line 567
 (sizes of the groups); Megatron-DeepSpeed, megatron/training.py, line 1045 (it also prints tokens); torchtitan b5bcd76c,
 torchtitan/components/metrics.py (tokens per second of a device); MaxText e591f30c,
-src/maxtext/common/metric_logger.py, line 181.
+src/maxtext/common/metric_logger.py, line 181; NeMo 8e2ee3d4,
+nemo/lightning/pytorch/callbacks/progress_printer.py, and the progress bar of PyTorch Lightning with NeMo's metrics.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ _TITAN_MFU = re.compile(r"\bmfu:\s*" + DECIMAL + r"%")
 _MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*" + DECIMAL)
 _MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*" + DECIMAL)
 _MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*" + DECIMAL)
-_MARKS = ("elapsed time per iteration (ms):", "tps:", "completed step:")
+_NEMO = re.compile(
+    r"\bglobal_step[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?\b[^\r\n]{0,600}?\btrain_step_timing in s[:=]\s{0,4}" + DECIMAL
+)
+_NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})\b")
+_MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
 """Texts, one of which is in every step line."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
@@ -123,7 +128,17 @@ def matches_step_log(file: InputFile) -> bool:
     marks = [mark for mark in _MARKS if mark in file.text]
     lines = (line[:4_000] for line in file.text.split("\n") if any(mark in line for mark in marks)) if marks else ()
     lines = (line for line in lines if not _is_comment(line))
-    return any(pattern.search(_COLORS.sub("", line)) for line in lines for pattern in (_MEGATRON, _TITAN, _MAXTEXT))
+    return any(
+        pattern.search(_COLORS.sub("", line)) for line in lines for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO)
+    ) or (_begins_megatron_run(file.text))
+
+
+_OPTION = re.compile(r"--(?:tensor-model-parallel-size|num-layers|micro-batch-size)\b")
+
+
+def _begins_megatron_run(text: str) -> bool:
+    """Whether a text is the start of a log of Megatron-LM, and holds no launch, which states more."""
+    return bool(_MEGATRON_SIZES.search(text)) and not _OPTION.search(text)
 
 
 def _is_comment(line: str) -> bool:
@@ -139,10 +154,13 @@ def read_step_log(file: InputFile) -> ImportResult:
     """
     runs = RunLogs()
     for number, raw in enumerate(file.lines, 1):
-        _read_line(_COLORS.sub("", raw[:4_000]), number, runs)
+        for part in raw.split("\r"):  # a progress bar writes over its line
+            _read_line(_COLORS.sub("", part[:4_000]), number, runs)
     found = [log for log in runs.logs if log.figures]
+    if not found and runs.sizes and not _is_of_verl(file):
+        return _groups_without_steps(runs, file.name)
     if not found:
-        raise FormatError(_NOT_READ if _is_of_verl(file) else "has no step of Megatron-LM, torchtitan or MaxText")
+        raise FormatError(_NOT_READ if _is_of_verl(file) else "has no step of Megatron-LM, NeMo, torchtitan or MaxText")
     log, builder = _chosen_run(found, file.part), ImportBuilder(STEP_LOG, file.name)
     builder.set("layout.framework", log.framework, log.line)
     _record_sizes(log, builder)
@@ -160,6 +178,18 @@ def read_step_log(file: InputFile) -> ImportResult:
     builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
     stated = [reading_of_arguments(keys, file, STEP_LOG)] if keys else []
     return combined_result([builder.reading(), *stated])
+
+
+def _groups_without_steps(runs: RunLogs, name: str) -> ImportResult:
+    """The groups that the start of a log of Megatron-LM prints, where no step follows."""
+    line = min(runs.sizes.values())
+    log = StepLog("megatron-deepspeed" if runs.deepspeed else "megatron-core", sizes=runs.sizes, line=line)
+    builder = ImportBuilder(STEP_LOG, name)
+    builder.set("layout.framework", log.framework, line)
+    _record_sizes(log, builder)
+    why = "the log has no line `iteration N/ M | … elapsed time per iteration (ms)`, printed each --log-interval steps"
+    builder.unknown("the time of a step", why, line)
+    return builder.reading()
 
 
 def _chosen_run(found: list[StepLog], part: int | None) -> StepLog:
@@ -212,7 +242,7 @@ def _read_groups(line: str, number: int, runs: RunLogs) -> bool:
 
 
 def _read_line(line: str, number: int, runs: RunLogs) -> None:
-    if _is_comment(line):
+    if _is_comment(line) or _is_nemo_step(line, number, runs):
         return
     if not runs.deepspeed and _DEEPSPEED.search(line):
         runs.deepspeed = True
@@ -243,3 +273,18 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
         ):
             if found := pattern.search(line):
                 log.add(name, found[1])
+
+
+def _is_nemo_step(line: str, number: int, runs: RunLogs) -> bool:
+    """Whether a line is a step of NeMo, which it adds. A progress bar drawn again repeats a step, which counts once."""
+    if not (match := _NEMO.search(line)):
+        return False
+    step = int(match[1])
+    before = next((log for log in reversed(runs.logs) if log.framework == "nemo"), None)
+    if before is not None and before.last == step:
+        return True
+    log = runs.run_of_step("nemo", step, number)
+    log.add("step_seconds", match[2])
+    if batch := _NEMO_BATCH.search(line):
+        log.batches.add(int(batch[1]))
+    return True

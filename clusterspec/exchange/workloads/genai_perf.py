@@ -1,0 +1,131 @@
+"""Results of GenAI-Perf and AIPerf, as the figures that `vllm bench serve` has.
+
+Formats: ai-dynamo/aiperf db4f6397, aiperf/exporters/json_exporter.py and csv_exporter.py, read 2026-11-25; GenAI-Perf
+has the same names of metrics. Their inter-token latency is that of a request, (latency - time to first token) /
+(tokens - 1) (inter_token_latency_metric.py), which vLLM calls the time per output token. ``request_count`` counts the
+requests that succeeded. Units are those that the file states; a time without a known unit is left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from clusterspec.exchange.import_result import FormatError
+
+_LATENCIES = {"time_to_first_token": "ttft", "inter_token_latency": "tpot", "request_latency": "e2el"}
+_STATISTICS = {"avg": "mean", "p50": "median", "p90": "p90", "p95": "p95", "p99": "p99"}
+_MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "sec": 1e3}
+_TOKENS = {"input": "input_sequence_length", "output": "output_sequence_length"}
+_HEAD = re.compile(r"\s*Metric,(avg|Value)\b[^\n]{0,200}\r?\n")
+_NAME = re.compile(r"([A-Za-z][A-Za-z -]{0,60}?)\s*(?:\(([^()]{1,20})\))?")
+MOST_METRICS = 1_000
+LARGEST_TABLE = 1 << 20
+"""Characters of the largest CSV file read; one has some 30 rows."""
+
+
+def is_genai_perf(value: object) -> bool:
+    """Whether a JSON value is such a result: metrics with statistics of requests and of their tokens."""
+    if not isinstance(value, dict):
+        return False
+    stated = all(isinstance(value.get(name), dict) for name in ("request_throughput", "output_sequence_length"))
+    return stated and any(isinstance(value.get(name), dict) for name in _LATENCIES)
+
+
+def is_genai_perf_table(text: str) -> bool:
+    """Whether a text is such a result as CSV."""
+    return bool(_HEAD.match(text)) and "Output Sequence Length" in text
+
+
+def metrics_of_table(text: str) -> dict[str, dict[str, Any]]:
+    """The metrics of a CSV file by their names in JSON. Raises `FormatError` for more than `MOST_METRICS` rows or
+    `LARGEST_TABLE` characters.
+    """
+    if len(text) > LARGEST_TABLE:
+        raise FormatError("has more than 1 MiB, the maximum for results of GenAI-Perf as CSV")
+    heads: list[str] = []
+    metrics: dict[str, dict[str, Any]] = {}
+    try:
+        for number, row in enumerate(csv.reader(io.StringIO(text, newline="")), 1):
+            if number > MOST_METRICS:
+                raise FormatError(f"has more than {MOST_METRICS:,} rows")
+            if row[:1] == ["Metric"]:
+                heads = ["avg" if head == "Value" else head for head in row]
+            elif row and (match := _NAME.fullmatch(row[0][:100])):
+                cells = {name: _number(cell) for name, cell in zip(heads[1:], row[1:], strict=False)}
+                name = re.sub(r"[ -]+", "_", match[1].strip()).lower()
+                metrics.setdefault(name, {"unit": match[2] or "", **cells})
+    except csv.Error as fault:
+        raise FormatError(f"is no CSV: {str(fault)[:60]}") from None
+    return metrics
+
+
+def _number(cell: str) -> float | None:
+    plain = cell.replace(",", "")
+    return float(plain) if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,12})?", plain) else None
+
+
+def figures_of_metrics(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a result by their names in the results of vLLM. What a result lacks is absent."""
+    completed = _statistic(value, "request_count", "avg")
+    figures: dict[str, Any] = {
+        "completed": completed,
+        "failed": _statistic(value, "error_request_count", "avg"),
+        "request_throughput": _statistic(value, "request_throughput", "avg"),
+        "output_throughput": _statistic(value, "output_token_throughput", "avg"),
+        "duration": _duration(value),
+        **_input_settings(value.get("input_config")),
+    }
+    for side, name in _TOKENS.items():
+        mean = _statistic(value, name, "avg")
+        figures[f"total_{side}_tokens"] = mean * completed if mean is not None and completed else None
+        ends = {end: _statistic(value, name, end) for end in ("min", "p99", "max")}
+        if None not in ends.values():
+            figures[f"{side}_spread"] = ends
+    for name, short in _LATENCIES.items():
+        factor = _MILLISECONDS.get(str(_part(value, name).get("unit")).lower())
+        for statistic, shown in _STATISTICS.items():
+            if factor and (seen := _statistic(value, name, statistic)) is not None:
+                figures[f"{shown}_{short}_ms"] = seen * factor
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def _statistic(value: Mapping[str, Any], metric: str, name: str) -> float | None:
+    """A statistic of a metric; None if it is absent, or no finite number of zero or more."""
+    seen = _part(value, metric).get(name)
+    if isinstance(seen, bool) or not isinstance(seen, int | float) or abs(seen) > 1e15 or not math.isfinite(seen):
+        return None
+    return float(seen) if seen >= 0 else None
+
+
+def _duration(value: Mapping[str, Any]) -> float | None:
+    """Seconds of the run, which GenAI-Perf does not state."""
+    stated = _statistic(value, "benchmark_duration", "avg")
+    factor = _MILLISECONDS.get(str(_part(value, "benchmark_duration").get("unit")).lower())
+    return None if stated is None or factor is None else stated * factor / 1e3
+
+
+def _input_settings(config: object) -> dict[str, Any]:
+    """The model, the concurrency and the request rate of the configuration that a JSON result repeats."""
+    held = config if isinstance(config, dict) else {}
+    found: dict[str, Any] = {}
+    for part in (held, _part(held, "endpoint")):
+        names = part.get("model_names", part.get("model"))
+        only = names[0] if isinstance(names, list) and len(names) == 1 else names
+        if isinstance(only, str) and only:
+            found["model_id"] = only
+    for part in (held, _part(held, "loadgen"), _part(_part(held, "perf_analyzer"), "stimulus")):
+        for key, name in (("concurrency", "max_concurrency"), ("request_rate", "request_rate")):
+            if isinstance(part.get(key), int | float) and not isinstance(part.get(key), bool):
+                found[name] = part[key]
+    return found
+
+
+def _part(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A mapping within a mapping; empty if it is absent or another value."""
+    held = value.get(name)
+    return held if isinstance(held, dict) else {}

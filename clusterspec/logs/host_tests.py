@@ -1,0 +1,166 @@
+"""Tests of a host or of one link that no collective of a spec describes: perftest latencies, iperf3 and fio.
+
+Their figures are listed with their units. None is a bandwidth between accelerators, so none becomes a measurement.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clusterspec.logs.benchmark import Benchmark, Listed
+from clusterspec.logs.nccl_rows import MOST_ROWS, NotALogError
+from clusterspec.logs.text_lines import lines_of
+
+# Latencies of perftest (``ib_write_lat``, ``ib_read_lat``, ``ib_send_lat``): linux-rdma/perftest 00b55b66,
+# src/perftest_parameters.h, line 209, ``RESULT_FMT_LAT`` and ``RESULT_FMT_LAT_DUR``. Server
+# and client of one test print the same rows
+
+LATENCY_TOOL = "perftest-latency"
+_LATENCY_HEAD = re.compile(r"#bytes\s+#iterations\s+(t_min\[usec\].*|t_avg\[usec\].*)")
+_COLUMN = re.compile(r"(t_\w{2,12})\[usec\]|(99(?:\.9)?%) percentile\[usec\]")
+_LATENCY_ROW = re.compile(r"\s*([0-9]{1,12})\s+[0-9]{1,12}((?:\s+[0-9]{1,12}(?:\.[0-9]{1,6})?){1,9})\s*$")
+_SHOWN = {"t_typical": "typical", "t_avg": "mean", "99%": "99th percentile"}
+
+
+def is_latency_test(head: str) -> bool:
+    return bool(_LATENCY_HEAD.search(head))
+
+
+def read_latency_test(text: str) -> Benchmark:
+    """The latencies by size in one direction. Raises `NotALogError` if there is no row."""
+    listed: dict[str, Listed] = {}
+    columns: list[str] = []
+    rows = 0
+    for number, line in enumerate(lines_of(text), 1):
+        if head := _LATENCY_HEAD.search(line[:400]):
+            columns = [match[1] or match[2] for match in _COLUMN.finditer(head[1])]
+        elif columns and (match := _LATENCY_ROW.match(line[:400])):
+            rows += 1
+            if rows > MOST_ROWS:
+                raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
+            for name, figure in zip(columns, match[2].split(), strict=False):
+                if name in _SHOWN:
+                    shown = f"{_SHOWN[name]} latency of {match[1]} B"
+                    listed.setdefault(shown, Listed(shown, f"{float(figure):g} us", number))
+    if not listed:
+        raise NotALogError("there is no row of bytes, iterations and latencies as perftest prints them")
+    first = next(iter(listed.values())).line
+    why = "latencies of one direction between two ports: `measured:` takes bandwidths"
+    return Benchmark(LATENCY_TOOL, listed=tuple(listed.values()), remarks=((why, first),))
+
+
+# iperf3 -J: esnet/iperf, src/iperf_api.c, ``iperf_json_finish`` and ``iperf_print_results``
+
+IPERF_TOOL = "iperf3"
+
+
+def is_iperf(head: str) -> bool:
+    return head.lstrip()[:1] == "{" and '"test_start"' in head and '"num_streams"' in head
+
+
+def read_iperf(text: str) -> Benchmark:
+    """The rates of a test as the receiver counts them. Raises `NotALogError` for a test that failed or has none."""
+    value = _json_object(text)
+    if isinstance(fault := value.get("error"), str) and fault:
+        raise NotALogError(f"the test of iperf3 failed: {fault[:120]}")
+    end, start = _part(value, "end"), _part(_part(value, "start"), "test_start")
+    listed: list[Listed] = []
+    for key, shown in (
+        ("sum_received", "received"),
+        ("sum_received_bidir_reverse", "received the other way"),
+        ("sum", "sum of UDP"),
+    ):
+        rate = _number(_part(end, key).get("bits_per_second"))
+        if rate and not (key == "sum" and listed):
+            listed.append(Listed(shown, f"{rate / 1e9:.6g} Gb/s", _line(text, f'"{key}"')))
+    if not listed:
+        raise NotALogError("states no rate at its end (end.sum_received.bits_per_second)")
+    for key, shown in (("protocol", "protocol"), ("num_streams", "streams"), ("duration", "seconds")):
+        stated = start.get(key)
+        if isinstance(stated, str | int) and not isinstance(stated, bool):
+            listed.append(Listed(shown, str(stated)[:40], _line(text, f'"{key}"')))
+    if retransmits := _number(_part(end, "sum_sent").get("retransmits")):
+        listed.append(Listed("retransmits", f"{retransmits:.0f}", _line(text, '"retransmits"')))
+    why = "sockets between two hosts: no bandwidth of RDMA or of accelerators, so none of `measured:`"
+    return Benchmark(IPERF_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
+
+
+# fio --output-format=json: axboe/fio, stat.c, ``add_ddir_status_json`` (``bw_bytes`` in bytes per second, ``bw`` in
+# KiB/s; fio may print lines before the object)
+
+FIO_TOOL = "fio"
+MOST_JOBS = 1_000
+
+
+def is_fio(head: str) -> bool:
+    return '"fio version"' in head and '"jobs"' in head
+
+
+def read_fio(text: str) -> Benchmark:
+    """The read and write rates of each job. Raises `NotALogError` if there are none, or a job failed."""
+    value = _json_object(text[max(text.find("{"), 0) :])
+    jobs = value.get("jobs")
+    listed: list[Listed] = []
+    for number, job in enumerate(jobs if isinstance(jobs, list) else [], 1):
+        if number > MOST_JOBS:
+            raise NotALogError(f"more than {MOST_JOBS:,} jobs")
+        if isinstance(job, dict):
+            listed += _job_rates(job, text, number if len(jobs or []) > 1 else 0)
+    if not listed:
+        raise NotALogError("holds no job of fio that read or wrote")
+    why = "of one host: what the storage system sustains in all has to be stated (cluster.networks.storage)"
+    return Benchmark(FIO_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
+
+
+def _job_rates(job: Mapping[str, Any], text: str, number: int) -> Iterator[Listed]:
+    name = str(job.get("jobname") or "")[:40]
+    line = _line(text, f'"jobname" : {json.dumps(name)}') if name else 1
+    if _number(job.get("error")):
+        raise NotALogError(f"the job {name or number} of fio failed with error {job['error']}", line)
+    of = f" of job {number}" if number else ""
+    for direction in ("read", "write"):
+        part = _part(job, direction)
+        rate = _number(part.get("bw_bytes"))
+        if rate is None and (kibibytes := _number(part.get("bw"))) is not None:
+            rate = kibibytes * 1024
+        if rate:
+            yield Listed(f"{direction} rate{of}", f"{rate / 1e9:.6g} GB/s", line)
+            if operations := _number(part.get("iops")):
+                yield Listed(f"{direction} operations per second{of}", f"{operations:.6g}", line)
+
+
+def _json_object(text: str) -> Mapping[str, Any]:
+    """The first JSON object of a text; text after it is passed over. Raises `NotALogError` if there is none."""
+    try:
+        value, _ = json.JSONDecoder(parse_constant=_refused_constant).raw_decode(text.lstrip())
+    except (ValueError, RecursionError) as fault:
+        raise NotALogError(f"not valid JSON: {str(fault)[:60]}") from None
+    if not isinstance(value, dict):
+        raise NotALogError("holds no JSON object")
+    return value
+
+
+def _refused_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _part(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A mapping within a mapping; empty if it is absent or another value."""
+    held = value.get(name)
+    return held if isinstance(held, dict) else {}
+
+
+def _number(value: object) -> float | None:
+    """A finite number that is not negative; None for another value."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _line(text: str, word: str) -> int:
+    at = text.find(word)
+    return text.count("\n", 0, at) + 1 if at >= 0 else 1
