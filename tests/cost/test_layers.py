@@ -6,6 +6,7 @@ import pytest
 
 from clusterspec.catalog.models import LinearAttention, Model, Window
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers, stage_chunks
+from clusterspec.cost.mixers import full_attention_weights, recurrence_weights, window_attention_weights
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import layout, model
 from tests.effort import each
@@ -63,3 +64,21 @@ def test_stages_hold_each_kind_of_layer_once(pp: int) -> None:
     assert sum(chunk.window_layers for chunk in chunks) == 4
     assert sum(chunk.full_layers for chunk in chunks) == 2
     assert sum(chunk.dense_layers for chunk in chunks) == sum(chunk.layers for chunk in chunks) == 12
+
+
+def heads_of(of: Model) -> list[int]:
+    """The numbers of heads that tensor parallelism divides; one latent or shared vector has no heads of its own."""
+    heads = [of.heads, *([] if of.latent or of.compressed else [of.kv_heads])]
+    heads += [of.linear.key_heads] if of.linear else []
+    return [*heads, *([of.window.heads, of.window.kv_heads] if of.window else [])]
+
+
+def test_the_shards_of_a_mixer_are_its_weights_on_one_rank() -> None:
+    """Two ranks hold half of the sharded weights each, and all of the others; an odd number of heads is not divided."""
+    even = [of for of in MODELS if not any(number % 2 for number in heads_of(of))]
+    assert all(any(kind(of) for of in even) for kind in (lambda of: of.compressed, lambda of: of.latent))
+    assert {of.linear.kind for of in MODELS if of.linear} == {of.linear.kind for of in even if of.linear}
+    for of in even:
+        for weights in (full_attention_weights, window_attention_weights, recurrence_weights):
+            one, two = weights(of), weights(of, 2)
+            assert (2 * two.cut, two.copied) == (pytest.approx(one.cut), one.copied), (of.id, weights.__name__)

@@ -170,6 +170,13 @@ def test_a_tariff_that_covers_the_day_needs_no_other_price() -> None:
         assert (term.value if term else None) == (pytest.approx(price) if price is not None else None)
 
 
+def test_one_price_of_electricity_is_its_own_mean() -> None:
+    for words, price in (("electricity: 0.14", 0.14), ("currency: EUR", None)):
+        term = mean_price(capped("", "dense", f"procurement: {{{words}}}\n").spec.procurement, "EUR")
+        assert (term.value if term else None) == price
+    assert mean_price(None, "EUR") is None
+
+
 def test_racks_rows_and_feeds_are_sums_of_nameplates() -> None:
     """Four DGX H100 of 10.2 kW are a rack of 40.8 kW, as in the DGX SuperPOD reference architecture."""
     base = (

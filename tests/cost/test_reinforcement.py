@@ -57,6 +57,9 @@ def test_slots_that_wait_for_the_longest_samples_are_idle_in_every_placement() -
         idle = next(part.idle_share for part in found.parts if part.role == "rollout")
         assert idle == pytest.approx((found.step - found.rollout.busy) / found.step)
         assert found.rollout.busy < found.rollout.batch
+        trained = found.log_probabilities + found.update + found.driver
+        waiting = next(part.idle_share for part in found.parts if part.role == "update")
+        assert waiting == pytest.approx(max(0.0, 1 - trained / found.step)), "the trainer waits for what it does not do"
 
 
 def test_ahead_of_the_weights_the_slower_role_sets_the_step() -> None:

@@ -48,6 +48,14 @@ CASES = [
     (matrix(8, lambda a, b: "NV12" if a // 2 == b // 2 else "SYS"), "bridge", 2, 12, 4),
     (matrix(2, lambda a, b: "NV4"), "bridge", 2, 4, 1),
     (matrix(8, lambda a, b: "NODE" if a // 4 == b // 4 else "SYS"), "pcie", 1, 0, 0),
+    # 18 links of an H100 reach two peers with 9 each; 10 each would be 20, and so are links of a switch
+    (matrix(3, lambda a, b: "NV9"), "full-mesh", 3, 18, 3),
+    (matrix(3, lambda a, b: "NV10"), "switched", 3, 10, 3),
+    # as many to one peer as an H100 has
+    (matrix(2, lambda a, b: "NV18"), "switched", 2, 18, 1),
+    (matrix(2, lambda a, b: "NV17"), "bridge", 2, 17, 1),
+    # a cube with unequal edges, as of V100: no switch, whatever the sum
+    (matrix(4, lambda a, b: "NV12" if a // 2 == b // 2 else "NV8"), "full-mesh", 4, 28, 6),
     # a ring of four in which opposite corners are not joined
     (matrix(4, lambda a, b: "NV2" if (a - b) % 4 in (1, 3) else "PHB"), "partial-mesh", 4, 4, 4),
 ]

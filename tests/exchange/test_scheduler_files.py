@@ -76,6 +76,10 @@ def test_a_partition_states_its_nodes_and_not_that_they_are_alike() -> None:
         read(gpu.format("a", 16) + "\n" + gpu.format("b", 8))
     with pytest.raises(FormatError):
         read(cpu)
+    with pytest.raises(FormatError, match="no node with accelerators"):
+        read(cpu, "slurm-nodes")
+    mixed = read(gpu.format("gpu", 16) + "NodeName=g[1-3] Gres=gpu:mi300x:4\n")
+    assert given(mixed)["cluster.nodes"] == 3 and given(mixed)["cluster.accelerators_per_node"] == 4, "nodes tell more"
 
 
 @pytest.mark.parametrize("kind", ["nvidia_h100_80gb_hbm3_3g.40gb", "a100_1g.5gb", "1g.10gb"])

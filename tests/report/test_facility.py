@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.full_report import report
 from clusterspec.report.paper.blocks import Bullets, PaperTable
-from clusterspec.report.paper.facility import facility_section
+from clusterspec.report.paper.facility import energy_text, facility_section
 from clusterspec.report.paper.materials import cost_section
 from clusterspec.studies.study import study_text
 from clusterspec.units import display
@@ -129,3 +129,11 @@ def test_racks_are_bounded_where_their_nodes_are_not_stated(power: str, nodes: i
     assert rows["Racks of nodes, at least"][1] == f"{racks}"
     stated = report(study_text(HALL, SETTINGS), "procurement").facility
     assert stated is not None and stated.least_racks is None, "the racks are known"
+
+
+@pytest.mark.parametrize(
+    ("megawatt_hours", "text"),
+    [(0.25, "0 MWh"), (328.255, "328 MWh"), (99_000, "99,000 MWh"), (100_000, "100 GWh"), (1_234_567, "1,235 GWh")],
+)
+def test_an_energy_is_in_gwh_from_100_of_them_on(megawatt_hours: float, text: str) -> None:
+    assert energy_text(megawatt_hours * 3.6e9) == text

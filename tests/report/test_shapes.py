@@ -7,6 +7,7 @@ import re
 import pytest
 
 from clusterspec.report.charts import svg
+from clusterspec.report.charts.steps import Span, bars_path
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
 
 INK = 'fill="#1c2733" class="c-ink"'
@@ -118,3 +119,11 @@ def test_texts_are_as_wide_as_their_letters_and_fit_where_they_have_to() -> None
     assert svg.fitted_text("0000", 24.9, 10.0) == "00…"  # 12.5 + 10 fit, 18.75 + 10 do not
     assert svg.fitted_text("0000", 22.5, 10.0) == "00…"
     assert svg.fitted_text("0000", 1.0, 10.0) == "…"
+
+
+def test_bars_of_a_schedule_end_before_the_next_and_keep_three_tenths_of_their_length() -> None:
+    """Ten units are 100 pixels from 62 on; rows of 18 stand from 4 on, with a bar of 16 in each."""
+    axis = LinearAxis(0.0, 10.0, 62.0, 162.0)
+    long, short = Span(0, 1.0, 3.0), Span(2, 4.0, 4.04)  # 20 less 0.35; 0.4, of which 0.35 would leave too little
+    drawn = bars_path([long, short], axis, 4.0, 18.0, "ink")
+    assert 'd="M72.00 5.0h19.65v16.0h-19.65zM102.00 41.0h0.12v16.0h-0.12z"' in drawn

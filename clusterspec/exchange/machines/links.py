@@ -70,12 +70,12 @@ class NodeLinks:
         size, counts = len(group), self.counts(group)
         if size == 1:
             return "pcie"
+        each = counts.pop() if len(counts) == 1 else 0
         if size == 2:
-            count = max(counts)
-            return "switched" if count >= MOST_LINKS else None if self._pair_may_be_switched(count) else "bridge"
+            return "switched" if each >= MOST_LINKS else None if self._pair_may_be_switched(each) else "bridge"
         if not self.complete(group):
             return "partial-mesh"
-        return "switched" if len(counts) == 1 and (size - 1) * max(counts) > MOST_LINKS else "full-mesh"
+        return "switched" if (size - 1) * each > MOST_LINKS else "full-mesh"
 
     def _pair_may_be_switched(self, count: int) -> bool:
         """Whether a pair with this many links may belong to a switched node rather than share a bridge."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import clusterspec
 from clusterspec.cost.measured import Measurement, resolve_measurements
 from clusterspec.finding import Problem
 from clusterspec.logs import readers as files
@@ -100,3 +101,11 @@ def test_the_logs_of_a_spec_are_bounded_together(tmp_path: Path, monkeypatch: py
     entries = [MeasuredSpec(log=f"{number}.log") for number in range(4)]
     _, problems = resolved(entries, tmp_path)
     assert ["together" in problem.message for problem in problems] == [False, False, False, True]
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), [(8, 1), (16, 2), (20, 3)])
+def test_ranks_of_a_measurement_fill_nodes_of_eight(ranks: int, nodes: int) -> None:
+    cluster = clusterspec.load({"clusterspec": 1, "cluster": {"platform": "dgx-h100", "nodes": 4}}).cluster
+    entry = MeasuredSpec(collective="all-reduce", ranks=ranks, busbw=Quantity(300e9, "B/s", "300 GB/s"))
+    found, problems = resolve_measurements([entry], cluster, {})
+    assert not problems and [one.nodes for one in found] == [nodes]

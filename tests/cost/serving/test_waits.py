@@ -180,6 +180,20 @@ def test_a_prompt_waits_for_the_step_that_its_prefill_engine_formed_before_it_ca
     assert stages is not None and not stages.prompts.forms_steps_ahead and stages.decode.forms_steps_ahead
 
 
+def test_a_prompt_finds_a_step_on_any_of_the_ranks_of_its_prefill_engine() -> None:
+    """Two ranks end a step together: an engine is idle where both are, with 1 - 0.1 * step / 2 each."""
+    split = SPLIT.replace("{tp: 1}", "{tp: 1, attention_dp: 2}", 1)
+    one = serving_pools(design(1000, f"request_rate: 2{split}"))
+    assert one is not None and one.prompts.attention_ranks == 2
+    step, rate = one.prompts.prefill(1000.0, 1000.0, 1.0).total, 0.1  # so few that a step holds one prompt
+    launching, busy = one.prompts.launch_floor(1000.0), 1 - (1 - rate * step / 2) ** 2
+    formed = (1 - exp(-rate * min(step, launching))) / (1 - exp(-rate * min(step, launching)) + exp(-rate * step))
+    expected = busy * (step / 2 + formed * step)
+    assert separate_prompt_wait(one, rate, (step, 1e-9)) == pytest.approx(expected)
+    longer = separate_prompt_wait(one, rate, (step / 2, 1e-9)) - step / 2
+    assert longer == pytest.approx(expected), "a prompt of half a step waits for the other half"
+
+
 @pytest.mark.parametrize("load", ["request_rate: {0}", "concurrency: {0}", "concurrency: {0}, requests: {0}0"])
 @pytest.mark.parametrize("ranks", ["tp: 1, replicas: 2", "tp: 1, attention_dp: 2"])
 def test_more_load_never_shortens_the_time_to_first_token_of_separate_engines(load: str, ranks: str) -> None:
