@@ -170,7 +170,7 @@ def _observed_seconds(logs: Sequence[FailureLog], distinct: Sequence[FailureEven
 
 
 def _with_levels(failures: Counter[str]) -> Counter[str]:
-    """The failures with those of all switches together, where some name a switch without its level."""
+    """The failures. If some name a switch without its level, all switch failures are counted as one kind."""
     if failures["switch"]:
         failures["switch"] += sum(failures.pop(level, 0) for level in ("leaf", "spine", "core"))
     return failures

@@ -94,7 +94,7 @@ def _causes_of_statement(run: PlacedRun, statement: str) -> tuple[tuple[str, flo
 
 
 def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, of which those of `_WIDE` are corrected by the error on their own line.
+    """The causes, without causes of `_WIDE` that the error on their own line refutes.
 
     A cause that the error does not have is left out; one that it has weighs no more than the error says.
     """

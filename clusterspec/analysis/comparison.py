@@ -248,8 +248,8 @@ _ESTIMATED: tuple[_Estimated, ...] = (
 def _range_of(estimate: Json, path: Sequence[str], band: Sequence[str]) -> list[float] | None:
     """The range of a figure.
 
-    That of a rate and of MFU is the inverse of the range of the step time, and that of an accelerator's share in
-    proportion to the range of the whole.
+    The range of a rate or of MFU is the inverse of the step time's range; an accelerator's share has the relative range
+    of the whole.
     """
     value, ends = value_at(estimate, *path), value_at(estimate, *band) if band else None
     if not ends or None in ends or value is None:

@@ -121,7 +121,7 @@ def _joined_gate(name: str, bought: Mapping[str, Purchase]) -> Gate:
 
 
 def _texts_by_name(gates: Mapping[str, Gate], whole: int) -> list[str]:
-    """Each text once, with the names of the pools or jobs that it is about where these are not all of them."""
+    """Each text once, with the names of its pools or jobs unless it applies to all."""
     texts: dict[str, list[str]] = {}
     for name, gate in gates.items():
         texts.setdefault(gate.text, []).append(name)

@@ -26,9 +26,7 @@ LINK = "link"
 
 
 def message_parts(cluster: Cluster, accelerators: int) -> tuple[float, float] | None:
-    """Seconds of a short message in a group: those of the launch and the library, then those of its way; None if the
-    group is not connected.
-    """
+    """Seconds of a short message in a group: launch and library, then network path; None without a connection."""
     ranks = accelerators * cluster.ranks_per_accelerator
     if ranks < 2:
         return None

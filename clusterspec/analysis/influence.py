@@ -188,7 +188,7 @@ def _has_sizes(design: Design, key: str) -> bool:
 
 
 def _by_kind(key: str, choices: list[Any]) -> list[list[Any]]:
-    """The choices of a key by kind, those of a kind with the largest first."""
+    """The choices of a key by kind, largest first within a kind."""
     size = SIZES[key]
     kinds = dict.fromkeys(size(each)[0] for each in choices)
     return [

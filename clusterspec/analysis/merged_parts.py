@@ -18,9 +18,9 @@ from clusterspec.studies.study import Study, study_text
 def merged_into(study: Study, reading: ImportResult) -> Merged:
     """The text of a study's file with an import result merged in; of a fleet, into the part that the study is of.
 
-    Measurements of a pool are its own, unless the file states those of all pools. Keys of `operations` are those of the
-    job; of a pool, those of each of its jobs, or of the file where it is the only pool. A pool without a job has no
-    place for them, so that they are left out. Raises `FormatError` where the measurements of all pools are one list.
+    Measurements of a pool are its own, unless the file states those of all pools. A job has its own `operations`. A
+    pool has them from each of its jobs, or from the file if it is the only pool. A pool without a job has no place for
+    them, so that they are left out. Raises `FormatError` where the measurements of all pools are one list.
     """
     if study.fleet_part is not None:
         document, part = study.fleet_part
@@ -37,7 +37,7 @@ def merged_into(study: Study, reading: ImportResult) -> Merged:
 
 
 def study_of_merged(study: Study, merged: Merged) -> Study:
-    """The study of a merged text; of a fleet, that of the same part."""
+    """The study of a merged text; for a fleet, the study of the same part."""
     again = study_text(merged.text, study.settings, study.input.name, study.folder)
     if study.fleet_part is None or again.fleet is None:
         return again
@@ -75,5 +75,5 @@ def _place_of_measured(document: Document, part: FleetPart, path: Path, pools: i
 
 
 def _own_or_shared_place(document: Document, own: Path, path: Path) -> Path:
-    """The place of a value under the keys ``own``; that of the whole file where only this is stated."""
+    """The place of a value under the keys ``own``, else its place in the section for the whole file."""
     return path if path in document.places and (*own, *path) not in document.places else (*own, *path)

@@ -59,8 +59,8 @@ def text_with_best(whole: Study, study: Study, report: SearchReport) -> str:
 
 
 def text_with_job_row(whole: Study, job: Study, row: LayoutRow) -> str:
-    """The text of a fleet with the layout of a row in one of its jobs, with its separate engines where it is a serving
-    plan, and with the nodes that the layout uses where they are others than the job has.
+    """The text of a fleet after one job takes the layout of a row, including separate engines of a serving plan. The
+    job's number of nodes changes if the layout uses another number.
     """
     assert job.fleet_part is not None
     part = job.fleet_part[1]
@@ -112,8 +112,8 @@ def _placement_changes(written: Mapping[str, object], rl: Mapping[str, object]) 
 
 
 def text_with_split(whole: Study, study: Study, row: LayoutRow, split: RlSplit) -> str:
-    """The text of a spec, or of a fleet in the job of ``study``, with a placement of reinforcement learning, and with
-    the layout of a row where the placement is that of the best layout.
+    """The text of a spec, or of a fleet for the job of ``study``, after a placement of reinforcement learning is
+    applied. If the placement belongs to the best layout, the layout of the row is applied too.
     """
     part = study.fleet_part[1] if study.fleet_part is not None else None
     at: Path = ("jobs", part.job or "") if part is not None else ()
@@ -161,8 +161,8 @@ def _with_pools_as_written(serving: Mapping[str, object], written: Mapping[str, 
 
 
 def _job_changes(job: Study, part: FleetPart, row: LayoutRow, written: Mapping[str, object]) -> Changes:
-    """The keys of a job itself that change with a row: the nodes of engines that take fewer than it has, and their pool
-    where the engines of the spec are on two and those of the row of one kind.
+    """The job's own keys that change with a row: its nodes if the engines take fewer, and its pool if the spec places
+    engines on two pools and the row has engines of one kind.
     """
     separate, nodes = row.serving is not None and row.serving["disaggregated"], row.layout.get("nodes")
     if row.serving is None or (separate and part.away) or "nodes_of" in written or nodes is None:
@@ -361,7 +361,7 @@ class _BlockMapping(NamedTuple):
         return TextEdit(entry.key_end, self._line_end(key), f": {_flow_text(value)}\n")
 
     def additions(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
-        """The edits that add lines after those of the last key."""
+        """The edits that add lines after the last key."""
         if more:
             last = list(self.entries)[-1]
             end = self._line_end(last)

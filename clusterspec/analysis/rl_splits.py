@@ -106,10 +106,11 @@ def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
 
 
 def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:
-    """The keys for ``nodes`` nodes of all roles, of which ``rollout`` generate and the other models keep theirs.
+    """The keys that give all roles ``nodes`` nodes: ``rollout`` nodes generate, and models other than the trained one
+    keep their nodes.
 
-    The trainer's machine has as many nodes as its roles need, and at least those that it has beside the job. That of
-    rollout grows where it has fewer.
+    The trainer's machine gets the nodes that its roles need, and never fewer than it has outside the job. The rollout
+    machine grows if it has too few.
     """
     rl, cluster = _rl_of(design), design.cluster
     assert cluster is not None
@@ -143,8 +144,8 @@ FEW = 16
 
 
 def _rollout_counts(nodes: int) -> tuple[int, ...]:
-    """Numbers of nodes of rollout to try, of those of rollout and trainer: all of a few, else by sixteenths and the
-    usual shares.
+    """Numbers of rollout nodes to try when rollout and trainer share the nodes: all if there are few, else sixteenths
+    and the usual shares.
     """
     if nodes <= FEW:
         return tuple(range(1, nodes))

@@ -233,7 +233,7 @@ def _study_with_plan(studied: Studied, job: ServingJob, rated: Rated) -> Study:
 
 
 def _comparisons(rows: Sequence[LayoutRow], spec: LayoutRow | None) -> list[Comparison]:
-    """The times of the best plan against those of the next one, and of the plan of the spec."""
+    """The times of the best plan compared with the next plan and with the spec's plan."""
     others = [("next", row) for row in rows[1:2]] + ([("spec", spec)] if rows and spec else [])
     return [_rate_comparison(name, rows[0], other) for name, other in others]
 

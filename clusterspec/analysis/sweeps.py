@@ -121,7 +121,7 @@ def unknown_key_problem(place: KeyPath, name: str) -> Problem | None:
 
 
 def key_path(name: str) -> KeyPath:
-    """The path of an axis: that of a key that `solve` takes, else the dotted path itself.
+    """The path of an axis: the path of a key that `solve` takes, else the dotted path itself.
 
     >>> key_path("nodes"), key_path("workload.precision")
     (('cluster', 'nodes'), ('workload', 'precision'))

@@ -195,7 +195,7 @@ class Catalog:
         return cls((resources.catalog(), *folders))
 
     def without_broken_entries(self) -> tuple[Catalog, tuple[BrokenEntry, ...]]:
-        """This catalog without its invalid company entries, and the exceptions of those."""
+        """This catalog without its invalid company entries, and the exceptions that these entries raised."""
         broken: dict[tuple[str, str], BrokenEntry] = {}
         for kind in KINDS:
             for id_ in self.ids(kind):

@@ -245,7 +245,7 @@ def framework_of(name: str, catalog: Catalog) -> Framework:
 
 
 def named_library(name: str, catalog: Catalog) -> Library | None:
-    """The library of a name or of another name of it, in any case; None where the catalog has none."""
+    """The library with a name or alias, upper and lower case alike; None if the catalog has no such library."""
     wanted = name.lower()
     if wanted not in catalog.ids("library"):
         entries = (catalog.find("library", each) for each in catalog.ids("library"))
@@ -300,7 +300,7 @@ def support_statements(read: FactReader, releases: Mapping[str, int | None]) -> 
 
 
 def required_multiples(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Requirement]]:
-    """The numbers that an entry requires to be multiples of others, by their text."""
+    """The requirements of an entry that one number is a multiple of another, by their text."""
     for text, named, feature in _parsed_facts(read, releases, MULTIPLES, multiple):
         yield text, Requirement(named, feature)
 

@@ -215,7 +215,7 @@ class SharedFact:
 
     @property
     def ratios(self) -> tuple[float | None, ...]:
-        """The ratio of each figure to that of the first entry; None if either is not a known figure."""
+        """Each figure divided by the first entry's figure; None if either is unknown."""
         first = self.values[0]
         return tuple(None if value is None or not first else value / first for value in self.values)
 
@@ -258,7 +258,7 @@ def _shared_fact(name: str, lines: Sequence[FactView | None]) -> SharedFact:
 
 
 def side_by_side_text(comparison: SideBySide) -> str:
-    """A text table with one column per entry, and the ratio of each figure to that of the first entry."""
+    """A text table with one column per entry, and each figure's ratio to the first entry's figure."""
     header = ("", *(f"{entry.kind}/{entry.id}" for entry in comparison.entries))
     rows = [header, ("status", *(entry.status.state for entry in comparison.entries))]
     rows += [(fact.name, *_fact_cells(fact)) for fact in comparison.facts]

@@ -216,7 +216,7 @@ LARGEST_BASE = 1024 * 1024
 def config_with_base_folders(config: Config, folder: Path, args: argparse.Namespace) -> Config:
     """The configuration of a folder, with catalogs and rules of the base revision.
 
-    Raises `UsageFault` if the base revision lacks one of their folders.
+    Raises `UsageFault` if the base revision lacks a folder of catalogs or rules.
     """
     return replace(
         config,

@@ -205,7 +205,7 @@ def _refuse_link_out(name: str) -> None:
 
 
 def study_of(args: argparse.Namespace, name: str) -> Study:
-    """A study of the spec of a command; of a fleet, that of the chosen job or pool. Raises `UsageFault`."""
+    """The study of a command's spec; for a fleet, the study of the chosen job or pool. Raises `UsageFault`."""
     return chosen_part(args, StudyReader(args).study(name))
 
 
@@ -246,12 +246,14 @@ def _choices_text(args: argparse.Namespace, whole: Study) -> str:
 
 
 def fleet_or_study(args: argparse.Namespace, name: str) -> Study:
-    """The study of a whole fleet where a call chooses no part of it, else as `study_of`."""
+    """The study of a whole fleet if a call chooses no part of it, else the result of `study_of`."""
     return fleet_or_part(args, StudyReader(args).study(name))
 
 
 def fleet_or_part(args: argparse.Namespace, whole: Study) -> Study:
-    """A whole fleet where a call chooses no part of it, else as `chosen_part`. JSON states job and pool of one, too."""
+    """A whole fleet if a call chooses no part of it, else the result of `chosen_part`. JSON states job and pool of one,
+    too.
+    """
     several = whole.fleet is not None and (len(whole.fleet.jobs), len(whole.fleet.pools)) != (1, 1)
     several = several or any(pool.phases for pool in (whole.spec.pools or {}).values())
     several = several or (whole.fleet is not None and getattr(args, "format", None) == "json")

@@ -76,7 +76,7 @@ def domain_overhead(cluster: Cluster) -> float:
 
 
 def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
-    """Nodes that the job uses: as stated, else those of the whole domains, else all.
+    """Nodes that the job uses: the stated number, else all nodes in whole domains, else all nodes.
 
     A number above the cluster's is used as stated; a rule reports it.
     """

@@ -113,7 +113,7 @@ class LevelOptics:
 
     @property
     def cable_type(self) -> str:
-        """The type of the cable: that of a cable with fixed ends, fiber between modules."""
+        """The type of the cable: as the catalog states for a cable with fixed ends; fiber between modules."""
         return FIBER if self.lower.type == "module" else self.lower.type
 
 

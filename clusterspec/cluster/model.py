@@ -148,7 +148,7 @@ MEASURED_AGAIN = 1e-4
 
 @dataclass(frozen=True)
 class MeasuredShare:
-    """A measured share of line rate that a collective achieves, which replaces that of the catalog.
+    """A measured share of line rate that a collective achieves. It replaces the catalog's share.
 
     ``part`` is the kind of share: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network`` between
     islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size. For a measured training

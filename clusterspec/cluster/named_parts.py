@@ -47,7 +47,7 @@ def _store(store: NetworkSpec, name: str, lookup: Lookup) -> NetworkSpec:
 def _figure_of_systems(
     key: str, written: Quantity | None, figure: Figure | None, *, count: int, id_: str, lookup: Lookup
 ) -> Quantity | None:
-    """The written figure, else that of some storage systems together."""
+    """The written figure, else the sum over the storage systems."""
     if written is not None or figure is None:
         return written
     each = display(figure.value, figure.unit)

@@ -146,7 +146,7 @@ def _roles(rl: RlSpec, algorithm: str) -> list[Role]:
 
 
 def rollout_weights(rollout: RolloutSpec, work: WorkloadSpec) -> str:
-    """The precision of the weights that engines of rollout receive: the trainer's, and not that of a checkpoint."""
+    """The precision of the weights that rollout engines receive: the trainer's precision, not the checkpoint's."""
     return rollout.parameter_precision or work.parameter_precision or "bf16"
 
 

@@ -189,7 +189,7 @@ KEY = "cluster.kernels"
 
 
 def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
-    """The table that the accelerator's entry names, else that of a contemporary, as an assumption."""
+    """The table that the accelerator's entry names, else a contemporary accelerator's table as an assumption."""
     name = accelerator.kernels
     if name is None:
         name = _contemporary_table(accelerator.year or 0, lookup)

@@ -126,8 +126,8 @@ def _supplied_technology(sources: _FabricSources) -> str | None:
 
 
 def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwidth | None:
-    """The line rate of one NIC: as written, else that of the named NIC, the platform, the named technology, or the
-    typical NIC.
+    """The line rate of one NIC: as written, else from the named NIC, the platform, the named technology, or the typical
+    NIC.
     """
     key = f"{KEY}.nic_bandwidth"
     if sources.section.nic_bandwidth is not None:

@@ -68,7 +68,9 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
 
 
 def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
-    """The stated interconnect; that of the platform or the accelerator where none is stated or no such entry exists."""
+    """The stated interconnect. If none is stated or no such entry exists, the interconnect of the platform or the
+    accelerator.
+    """
     named = (parts.platform.interconnect if parts.platform else None, *parts.accelerator.interconnects)
     known = (parts.lookup.named_entry("interconnect", name) for name in named if name)
     usual = next((entry for entry in known if isinstance(entry, Interconnect)), None)
@@ -80,7 +82,7 @@ def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
 
 
 def _domain_size(sources: _DomainSources) -> int:
-    """Accelerators of a domain: as stated, else the product of the shape, else that of the entry or the cluster.
+    """Accelerators of a domain: as stated, else the product of the shape, else the smaller figure of entry and cluster.
 
     An entry with node-sized domains never extends beyond the node that the spec describes. A part that is also sold
     alone has the domain of the stated node, where such nodes are sold.

@@ -99,7 +99,7 @@ def _fix_to_id(id_: str, path: Path) -> Fix:
 
 
 def _slice_remedy(name: str, catalog: Catalog) -> str:
-    """The keys that describe a slice of this name; empty where the name is not that of a slice.
+    """The keys that describe a slice of this name; empty if the name does not denote a slice.
 
     >>> _slice_remedy("v5p-512", Catalog.open())
     'write `accelerator: tpu-v5p` and `accelerators: 256`: the name counts TensorCores, of which a chip has two'

@@ -250,7 +250,9 @@ def _weight_precisions(section: WorkloadSpec, loaded: Model | None, log: Resolut
 
 
 def _cache_precision(parameters: str, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> str:
-    """The precision of the cache where the spec states none: that of the software for quantized weights, else bf16."""
+    """The precision of the cache if the spec states none: the software's cache precision for quantized weights, else
+    bf16.
+    """
     if kind != "serve":
         return "bf16"
     model, stack = known
@@ -262,7 +264,7 @@ def _cache_precision(parameters: str, kind: str, known: tuple[Model, Stack | Non
 
 
 def _gradient_precision(section: WorkloadSpec, work: str, kind: str, stack: Stack | None, log: ResolutionLog) -> str:
-    """The precision in which gradients are stored and reduced: that of the software where the spec states none."""
+    """The precision in which gradients are stored and reduced: the stated one, else the software's."""
     if section.gradient_precision is not None or kind != "train":
         return section.gradient_precision or "fp32"
     if stack is None:

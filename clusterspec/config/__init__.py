@@ -256,7 +256,9 @@ def load(path: Path) -> Config:
 
 
 def read(path: Path, data: bytes) -> Config:
-    """The configuration in the bytes of a file; one of other tools only is not parsed. Raises `ConfigFault`."""
+    """The configuration in the bytes of a file. A file that configures other tools only is not parsed. Raises
+    `ConfigFault`.
+    """
     if len(data) > LARGEST:
         raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the maximum")
     if path.name == _PYPROJECT and not _MAY_HAVE_TABLE.search(data):

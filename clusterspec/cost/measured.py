@@ -70,7 +70,7 @@ class Measurement:
 def resolve_measurements(
     entries: Sequence[MeasuredSpec], cluster: Cluster | None, logs: Mapping[str, NcclLog | NotALogError]
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
-    """The measurements of a spec, and a problem for each unusable log; ``logs`` are those of its entries by name."""
+    """The measurements of a spec, and a problem for each unusable log; ``logs`` has the logs of its entries by name."""
     measurements, problems = [], []
     for index, entry in enumerate(entries):
         try:
@@ -134,7 +134,7 @@ def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, 
 
 
 def _agreed_value(stated: T | None, logged: T | None, how: str) -> T | None:
-    """The value of the entry, else that of the log. Raises `NotALogError` if they differ."""
+    """The value that the entry states, else the log's value. Raises `NotALogError` if they differ."""
     if stated is not None and logged is not None and stated != logged:
         raise NotALogError(how.format(entry=stated, log=logged))
     return stated if stated is not None else logged

@@ -259,7 +259,7 @@ class Share:
 
     @property
     def output(self) -> float:
-        """Weights that the output head multiplies with: those of the embedding where the two are tied on the rank."""
+        """Weights that the output head multiplies with: the embedding's weights if the two are tied on the rank."""
         return self.head or self.embedding
 
 

@@ -140,7 +140,7 @@ class Plan:
 
     @property
     def fullest_is_prefill(self) -> bool:
-        """Whether the fullest accelerator is one of separate prefill engines, whose layout is another one."""
+        """Whether the fullest accelerator belongs to separate prefill engines, which have their own layout."""
         return self.serves_apart and self.stored is not None and self.stored.job.layout != self.design.layout
 
     @property

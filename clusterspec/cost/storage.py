@@ -308,7 +308,7 @@ class DataReads(NamedTuple):
 
 
 def token_width(written: WorkloadSpec | None, model: Model) -> Figure:
-    """The bytes of a token in the data set: as stated, else those of its id."""
+    """The bytes of a token in the data set: as stated, else the bytes of a token id."""
     if written is not None and written.dataset_token_bytes is not None:
         return Figure(float(written.dataset_token_bytes), "B", Written("workload.dataset_token_bytes"))
     wide = model.vocab >= SMALL_VOCABULARY

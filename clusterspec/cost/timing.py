@@ -193,7 +193,7 @@ class LayoutTiming:
 
     @property
     def gather(self) -> float:
-        """The rate of data-parallel transfers over that of the same collectives otherwise."""
+        """The rate of data-parallel transfers relative to the same collectives outside data parallelism."""
         return self.tables.software.gather if self.layout.sharding == "fsdp" else 1.0
 
     @property

@@ -108,8 +108,8 @@ class SimulatedEngine:
         return self.limits.ahead and self.limits.apart != "prefill"
 
     def _form_ahead(self, now: float) -> bool:
-        """Admit the requests that had come when the scheduler last looked; whether a step is formed of them, or of
-        sequences that decode.
+        """Admit the requests that had arrived when the scheduler last looked. Returns whether the next step has any
+        work.
         """
         for rank in self.ranks:
             self._admit(rank, now, self.looked)

@@ -38,7 +38,7 @@ class Curve:
         return cls(tuple(at), tuple(map(function, at)))
 
     def __call__(self, size: float) -> float:
-        """The value at a size: that of the first point below it."""
+        """The value at a size, taken from the nearest smaller point."""
         if size <= self.at[0]:
             return self.values[0]
         place = min(bisect_right(self.at, size), len(self.at) - 1)

@@ -84,7 +84,7 @@ class Walk:
         return Timed(number, step.seconds if step else inf, *((held.total, held.upper) if held else (inf, inf)))
 
     def _like_own(self, at: int) -> int:
-        """The layout of a family that is most like that of the spec."""
+        """The layout of a family that is most similar to the spec's layout."""
         own, family = self.job.layout, self.space.families[at]
         likes: tuple[list[int], ...] = (
             [

@@ -85,7 +85,7 @@ class EditedFile:
         return data
 
     def watch(self, request: Request) -> Answer:
-        """The text on disk as soon as it differs from that of the page, at the latest after `PATIENCE` seconds."""
+        """The text on disk, as soon as it differs from the page's text and at the latest after `PATIENCE` seconds."""
         seen, until = text_of(request, "state"), monotonic() + PATIENCE
         while True:
             found = self.read(request)

@@ -85,7 +85,7 @@ class Session:
         return self._reader.settings_of(self.name)
 
     def study(self, text: str) -> Study:
-        """The study of a text; that of the last text is kept."""
+        """The study of a text; the study of the last text is cached."""
         if self._last is None or self._last[0] != text:
             self._last = text, self._reader.changed_study(self.name, text)
         return self._last[1]
@@ -150,7 +150,7 @@ def _spec_verb(command: str, *names: str) -> Callable[[Session, Request], Answer
 
 
 def _search(session: Session, request: Request) -> Answer:
-    """A search, with the layouts evaluated and those of the whole space where it was ended early."""
+    """A search. If it ended early, the result also counts the layouts evaluated and all layouts of the space."""
     told: list[tuple[int, int, bool]] = []
     progress = session.progress
 

@@ -188,7 +188,7 @@ def _fullest_of(cluster: Cluster, jobs: list[Job]) -> Memory | None:
 
 
 def _jobs_of_design(design: Design, workload: Workload, layout: Layout) -> list[Job]:
-    """The job of the layout, and that of separate prefill engines on the same machine."""
+    """The job of the layout, and the job of separate prefill engines on the same machine."""
     prefill = workload.serving.prefill if workload.serving is not None else None
     jobs = [Job.of(design, workload, layout)]
     return [*jobs, _prefill_job(design, workload, layout)] if prefill is not None and prefill.pool is None else jobs

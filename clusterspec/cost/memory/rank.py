@@ -109,7 +109,7 @@ class Rank:
 
     @classmethod
     def computed(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
-        """The same, without those of recent jobs."""
+        """A rank computed anew, without the cache of recent jobs."""
         counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)

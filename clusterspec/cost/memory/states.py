@@ -143,7 +143,7 @@ def optimizer_lines(job: Job, share: Share) -> Lines:
 
 
 def _gradient_copy_lines(job: Job, share: Share, shards: Shards) -> Lines:
-    """The copy of all gradients of the rank, or of those that full sharding updates at a time."""
+    """The copy of the gradients: all gradients of the rank, or the part that full sharding updates at a time."""
     width = job.framework.gradient_copy
     if not _updates_by_sub_group(job):
         return _state_lines("fp32 gradients", share, width, shards)

@@ -103,8 +103,8 @@ class Sync:
 
 
 def checkpoint_tensors(model: Model, ep: int = 1) -> int:
-    """Number of tensors of a checkpoint, each expert counted; with ``ep``, those of one of ``ep`` ranks that share the
-    experts.
+    """Number of tensors of a checkpoint, each expert counted. With ``ep``, the number on one rank when ``ep`` ranks
+    share the experts.
     """
     return _shared_tensors(model, CHECKPOINT) + ceil(_expert_tensors(model, CHECKPOINT) / ep)
 

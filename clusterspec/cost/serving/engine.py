@@ -203,7 +203,7 @@ class Engine:
 
     @property
     def software(self) -> str:
-        """The framework whose kernels it runs: that of its base for a fork."""
+        """The framework whose kernels the engine runs: for a fork, its base framework."""
         return self.layout.capabilities.framework.stacks or self.layout.framework
 
     @property
@@ -333,7 +333,8 @@ def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
 
 
 def _expert_gemm_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:
-    """Precision and dense peak (FLOP/s) of expert GEMMs: those of the expert weights, else those of the workload.
+    """Precision and dense peak (FLOP/s) of expert GEMMs, by the expert weights if their precision is stated, else by
+    the workload.
 
     Products of 4-bit weights with wider activations run at the rate of 8 bits (PTX ISA, tcgen05.mma, kind mxf8f6f4).
     """

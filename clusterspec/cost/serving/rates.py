@@ -157,14 +157,14 @@ class KernelRates:
         return self.single.get(f"{self._measured_table(precision)}.floor", constants.FLOOR.value)
 
     def decode_table(self, software: str, precision: str) -> str:
-        """The table of attention over a cache in a precision: that of the software, else the general one."""
+        """The table of attention over a cache in a precision: the software's table, else the general one."""
         own = f"{DECODE}.{software.replace('-', '_')}.{precision}"
         return own if own in self.curves else DECODE
 
     def cache_read_rate(self, size: float, table: str = DECODE) -> float:
         """B/s at which attention reads a cache of ``size`` bytes in one call.
 
-        The share of the bandwidth is that of a call of equal duration on the measured accelerator.
+        The share of the bandwidth is the one measured for a call of equal duration.
         """
         alike = size * self.single[f"{table}.memory"] / (self.bandwidth / self.measured)
         return self.bandwidth * min(1.0, interpolated_value(self.curves[table], alike) * self.scale)
@@ -215,7 +215,7 @@ class KernelRates:
         return own if own in self.curves else self._measured_table(precision)
 
     def _measured_table(self, precision: str) -> str:
-        """The GEMM table of a precision; that of 16 bits where none was measured."""
+        """The GEMM table of a precision; the 16-bit table if this precision was not measured."""
         name = f"gemm.{precision}"
         return name if name in self.curves else "gemm.bf16"
 

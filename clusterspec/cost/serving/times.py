@@ -211,7 +211,9 @@ def _growing_share(pools: Pools, now: Steady) -> float:
 
 
 def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
-    """The median of ``parts``, values with their shares in order; between two values of half of them each, the mean."""
+    """The median of ``parts``, which are values in order with their shares; the mean of two values that halve the
+    distribution.
+    """
 
     def value_past_half(some: tuple[tuple[float, float], ...]) -> float:
         sums = accumulate(share for _, share in some)
@@ -349,7 +351,7 @@ def _cache_bytes_per_token(engine: Engine) -> float:
 
 
 def _highest_concurrency(pools: Pools) -> float | None:
-    """Highest concurrency, queued requests included, at which all targets are met; that of a steady state.
+    """Highest concurrency in steady state, queued requests included, at which all targets are met.
 
     Without a target, the limit of the KV cache. Prefill engines that are always busy miss any TTFT target.
     """
