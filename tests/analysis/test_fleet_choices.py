@@ -190,3 +190,20 @@ def test_an_assignment_that_does_not_fit_says_how_many_nodes_its_jobs_take() -> 
     more = short + f"  again: {{pool: old, nodes: 1, {WORK}, layout: {{framework: megatron-core, tp: 2}}}}\n"
     found = searched(more, Goal())
     assert found.why == "every job fits alone, and not all together on 1 node: they take at least long 1, again 1 nodes"
+
+
+def test_a_job_that_needs_two_nodes_fits_alone_although_one_node_is_too_few() -> None:
+    three = TWO.replace("  big: {platform: dgx-b200, nodes: 2}\n", "").replace("h100, nodes: 2}", "h100, nodes: 3}")
+    more = three + f"  again: {{pool: old, nodes: 1, {WORK}, layout: {{framework: megatron-core, tp: 2}}}}\n"
+
+    def evaluate(groups: Sequence[Sequence[Place]]) -> list[list[list[JobOption]]]:
+        return [[[option(job, place) for job in place.jobs] for place in group] for group in groups]
+
+    def option(job: str, place: Place) -> JobOption:
+        few: dict[str, Any] = {"why": "no layout fits in memory"} | NOTHING if place.nodes < 2 else {}
+        return replace(OPTION, job=job, pool=place.pool, nodes=place.nodes, **few)
+
+    found = fleet_search(study(more), Goal(every=True), evaluate)
+    assert found.why == (
+        "every job fits alone, and not all together on 3 nodes: they take at least long 2, again 2 nodes"
+    )

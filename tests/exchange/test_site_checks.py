@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from clusterspec import analysis
+from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.report import measurement_text
 from clusterspec.studies.study import study_text
@@ -24,6 +25,7 @@ STATED = (
     "  - {collective: all-gather, nodes: 2, size: 8 GiB, busbw: 320 GB/s, pass: 3 of 3}\n"
     "  - {collective: all-reduce, nodes: 16, size: 16 GiB, busbw: 330 GB/s}\n"
 )
+NHC = "check_nccl_allreduce"
 H100 = "{platform: dgx-h100, nodes: 16}"
 MI300X = (
     "{accelerator: mi300x, accelerators_per_node: 8, nodes: 16, "
@@ -66,12 +68,12 @@ def cvs_passes(text: str, nic: str, key: str, size: int, busbw: float) -> bool:
     return busbw >= float(parameters["results"][nic][key][str(size)]["bus_bw"]) * 0.95
 
 
-def nhc_passes(text: str, check: str, busbw: float) -> bool:
+def nhc_passes(text: str, check: str, busbw: float, size: int = 16 << 30) -> bool:
     """As node health checks split a line, and the check reads its arguments."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert all(re.fullmatch(r"\s*\*\s*\|\|\s*\w+( \S+)+", line) for line in lines)
     words = next(line.split("||")[1].split() for line in lines if check in line)
-    assert words[2:] == ["1", str(16 << 30)]
+    assert words[2:] == ["1", str(size)]
     return busbw >= float(words[1])
 
 
@@ -171,6 +173,39 @@ def test_a_machine_fails_just_below_a_stated_limit_and_passes_just_above() -> No
     ]  # fmt: skip
     for number, (limit, passes) in enumerate(judges):
         assert (passes(limit * 0.995), passes(limit * 1.005)) == (False, True), number
+
+
+@pytest.mark.parametrize(
+    "stated", ["", "acceptance: [{collective: all-reduce, nodes: 8, size: 16 GiB, busbw: 330 GB/s}]\n"]
+)
+def test_a_limit_that_is_not_stated_is_the_slow_end_of_the_prediction_on_its_nodes(stated: str) -> None:
+    """A pair of nodes for the scanner, one node for the node check, all nodes for AICR."""
+    design = source(H100, stated)
+
+    def predicted(collective: str, ranks: int, size: int) -> float:
+        return collective_table(design.cluster, collective, ranks, (float(size),))[0].least_busbw / 1e9
+
+    values = yaml.safe_load(content("health-scanner", design))["health_check"]["env"]
+    assert int(values["BANDWIDTH_THRESHOLD"]) == int(predicted("all-gather", 16, 8 << 30))
+    judges: list[tuple[float, Callable[[float], bool]]] = [
+        (
+            predicted("all-reduce", 8, 8 << 30),
+            lambda rate: nhc_passes(content("azure-nhc", design), NHC, rate, 8 << 30),
+        ),
+        (predicted("all-reduce", 128, 16 << 30), lambda rate: aicr_passes(content("aicr", design), rate)),
+    ]
+    for number, (limit, passes) in enumerate(judges):
+        assert (passes(limit * 0.99), passes(limit * 1.01)) == (False, True), number
+
+
+def test_the_largest_stated_size_sets_the_limit_of_a_tool_that_takes_one() -> None:
+    line = "  - {{collective: all-gather, nodes: 2, size: {} GiB, busbw: {} GB/s}}\n"
+    for sizes in ((4, 8), (8, 4)):
+        text = "acceptance:\n" + "".join(line.format(size, 40 * size) for size in sizes)
+        assert [scanner_passes(content("health-scanner", source(H100, text)), rate) for rate in (319, 320)] == [
+            False,
+            True,
+        ]
 
 
 def test_a_limit_without_a_measurement_says_so() -> None:
