@@ -96,10 +96,13 @@ class Served:
 
 
 def prompts_asked(served: Served) -> float:
-    """Prompts per second that the load asks for: the request rate, or what the requests in flight generate."""
+    """Prompts per second that the load asks for: the request rate, or what the requests in flight generate if all of them
+    decode. (Where prefill is the slower side, few do, and decode faster.)
+    """
     if served.load.request_rate is not None:
         return served.load.request_rate
-    return served.times.offered / (served.load.output_tokens * served.times.tpot)
+    full = served.with_load(load="static", requests=None) or served
+    return served.times.offered / (served.load.output_tokens * full.times.tpot)
 
 
 def link_advice(served: Served) -> str:
