@@ -41,6 +41,7 @@ def power_figures(read: FactReader) -> dict[str, Any]:
         "power": largest or read.figure("power.max", "power") or typical,
         "power_typical": typical,
         "power_idle": read.figure("power.idle", "power"),
+        "power_lowest": read.figure("power.lowest", "power"),
         "power_includes": read.texts("power.includes"),
         "power_unpublished": bool(read.flag("power.unpublished")),
     }

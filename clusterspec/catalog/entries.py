@@ -29,15 +29,16 @@ class PoweredPart(Entry):
     """A part that draws power.
 
     ``power`` is its largest sustained power in watts, else the typical one; ``power_typical`` the power at work that
-    its maker prints; ``power_idle`` that without work, as measured; ``power_includes`` what they count (``module``,
-    ``card``, ``processor``, ``end``; of systems ``accelerators``, ``host``, ``nics``, ``optics``, ``fans``,
-    ``conversion``, ``switches``). ``power_unpublished`` says that no figure is known, for a reason that the entry
-    states.
+    its maker prints; ``power_idle`` that without work, as measured; ``power_lowest`` the lowest limit of a part that is
+    sold with a range of limits; ``power_includes`` what they count (``module``, ``card``, ``processor``, ``end``; of
+    systems ``accelerators``, ``host``, ``nics``, ``optics``, ``fans``, ``conversion``, ``switches``).
+    ``power_unpublished`` says that no figure is known, for a reason that the entry states.
     """
 
     power: Figure | None = None
     power_typical: Figure | None = None
     power_idle: Figure | None = None
+    power_lowest: Figure | None = None
     power_includes: tuple[str, ...] = ()
     power_unpublished: bool = False
 

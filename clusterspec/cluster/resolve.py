@@ -317,9 +317,13 @@ def _node_count(accelerators: int | None, per_node: int, log: ResolutionLog) -> 
 
 
 def _accelerator_cap(section: PowerSpec | None, accelerator: Accelerator) -> Figure | None:
-    """The stated cap of an accelerator where it limits something: None at or above its own power."""
+    """The stated cap of an accelerator where it limits something: None at or above its own power, except that its own
+    power is one choice of several for a part that is sold with a range of limits.
+    """
     cap, own = section.accelerator_cap if section else None, accelerator.power
-    if cap is None or own is None or cap.value >= own.value:
+    if cap is None or own is None or cap.value > own.value:
+        return None
+    if cap.value == own.value and accelerator.power_lowest is None:
         return None
     return written_figure(cap, "cluster.power.accelerator_cap")
 

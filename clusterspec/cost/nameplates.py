@@ -125,6 +125,10 @@ def node_nameplates(cluster: Cluster) -> tuple[Figure, Figure, Figure] | None:
     if low is None or high is None:
         return None
     why = SUPERCHIP_WHY if _has_processors(cluster) else WHY
+    if cluster.accelerator.power_lowest and not cluster.accelerator_cap:
+        why += (
+            "; a site limits these modules to between their lowest and highest power (`cluster.power.accelerator_cap`)"
+        )
     ends = (Figure(value, "W", Assumed("cluster.power.node", why)) for value in (low, (low + high) / 2, high))
     least, middle, most = ends
     return least, middle, most
@@ -188,13 +192,17 @@ def machine_watts(design: Design) -> float | None:
 
 
 def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:
-    """The power of a node with an unknown server, as (low, high) in watts; None without the power of accelerators."""
+    """The power of a node with an unknown server, as (low, high) in watts; None without the power of accelerators.
+
+    Accelerators that are sold with a range of limits, as GH200 is, may have the lowest one.
+    """
     if cluster.accelerator.power is None:
         return None, None
-    each = cluster.accelerator_cap or cluster.accelerator.power
-    accelerators = cluster.accelerators_per_node * each.value
-    low, high = (accelerators * (1 + share) for share in host_shares(cluster))
-    return low, high
+    most = cluster.accelerator_cap or cluster.accelerator.power
+    least = cluster.accelerator_cap or cluster.accelerator.power_lowest or most
+    shares = host_shares(cluster)
+    low, high = (each.value * (1 + share) for each, share in zip((least, most), shares, strict=True))
+    return cluster.accelerators_per_node * low, cluster.accelerators_per_node * high
 
 
 def host_shares(cluster: Cluster) -> tuple[float, float]:

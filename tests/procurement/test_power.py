@@ -101,14 +101,23 @@ def test_no_cluster_draws_less_than_its_accelerators() -> None:
             continue
         assert drawn.node is not None
         if each is not None and (cluster.platform is None or cluster.platform.id not in CAPPED):
-            accelerators = cluster.accelerators_per_node * each.value
-            assert min(drawn.node_range or (drawn.node.value,)) >= accelerators, cluster.accelerator.id
+            low, high = drawn.node_range or (drawn.node.value, drawn.node.value)
+            least = cluster.accelerator.power_lowest or each
+            assert low >= cluster.accelerators_per_node * least.value, cluster.accelerator.id
+            assert high >= cluster.accelerators_per_node * each.value, cluster.accelerator.id
 
 
 def test_modules_with_processors_leave_less_for_the_rest_of_a_node() -> None:
-    """Four GH200 of 1 kW with their processors: 4.4 to 5.6 kW; four H100 of 700 W without: 3.92 to 5.88 kW."""
-    for accelerator, low, high in (("gh200-96gb", 4400, 5600), ("h100-sxm-80gb", 3920, 5880)):
-        cluster = clean(f"cluster: {{accelerator: {accelerator}, accelerators_per_node: 4, nodes: 2}}\n").cluster
+    """Four GH200 with their processors, of 450 W to 1 kW as the site sets them: 1.98 to 5.6 kW, and 4.4 to 5.6 kW where
+    all may take 1 kW; four H100 of 700 W without processors: 3.92 to 5.88 kW.
+    """
+    cases = (
+        ("gh200-96gb", "", 1980, 5600),
+        ("gh200-96gb", ", power: {accelerator_cap: 1 kW}", 4400, 5600),
+        ("h100-sxm-80gb", "", 3920, 5880),
+    )
+    for accelerator, cap, low, high in cases:
+        cluster = clean(f"cluster: {{accelerator: {accelerator}, accelerators_per_node: 4, nodes: 2{cap}}}\n").cluster
         assert cluster is not None
         drawn = power_draw(cluster, None, None)
         assert drawn.node is not None and drawn.node.value == pytest.approx((low + high) / 2)
