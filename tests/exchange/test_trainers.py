@@ -683,3 +683,10 @@ def test_shortened_options_of_torchrun_have_their_whole_names() -> None:
     reading = read(f"torchrun --nnode=2 --nproc 8 {options}")
     assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (2, 8)
     assert "layout.nodes" not in given(read(f"deepspeed --nnode=2 {options}"))
+
+
+@pytest.mark.parametrize("role", ["actor", "critic"])
+def test_a_launch_of_actor_and_critic_is_no_supervised_training(role: str) -> None:
+    launch = f"deepspeed main.py --{role}_model_name_or_path a/b --per_device_train_batch_size 4 --deepspeed"
+    with pytest.raises(FormatError, match=f"rewards or pairs .{role}_model_name_or_path"):
+        read(launch)

@@ -78,6 +78,8 @@ no reader had seen were written down before the first reading, and what failed w
 | fortieth, one by lot of each of 20 groups of files, most of those repositories; 14 state none | 20 | 19 | 0 | 1 | 0 |
 | forty-first, of 24 repositories by lot, 14 of them never used; 25 state none | 62 | 57 | 3 | 1 | 1 |
 | forty-second, of 26 others by lot, 24 of them never used, after those; 22 state none | 48 | 45 | 2 | 0 | 1 |
+| forty-third, of 9 others, one chosen for its logs of one machine; 17 state none | 40 | 36 | 0 | 0 | 4 |
+| forty-fourth, of 11 others by lot, after those; 16 state none | 25 | 22 | 0 | 1 | 2 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -220,6 +222,12 @@ of Megatron-LM. Of the forty-second, a conversion of checkpoints was read as tra
 launch that a script only prints was read as one, experts per token were stated of a model without experts, and another
 program's options had the defaults of Megatron-LM. Two lots of files that no reader was made for: blueprints of Google
 Cluster Toolkit and XML of hwloc, which are read since then.
+
+The four of the forty-third were wrong without a word: a matrix of PCIe paths alone said that no NVLink exists, an
+interface that an NCCL topology lists below each CPU counted twice, a configuration of BERT without a type was a
+decoder, and rows of one table of nccl-tests had bus bandwidths of different factors. In the forty-fourth, the last step
+of DeepSpeed-Chat (actor and critic) was supervised training, and the evaluation of a retriever is read with its
+warning; a launch of a site's own image of vLLM is still refused.
 """
 LIMITS = """
 ### Limits for the health checks of a site

@@ -64,7 +64,11 @@ DEFAULT_RANK = 8
 _SWIFT = re.compile(r"(?:^|/)swift$|(?:^|/)swift/\S{0,80}\bsft\.py$")
 """The program of ms-swift, or its script; a script of the name alone may be anyone's."""
 _OTHER_LOSS = re.compile(r"(?:dpo|grpo|ppo|rlhf|kto|orpo|rloo|gkd|reward\w{0,20})", re.IGNORECASE)
-_OTHER_KEYS = ("ref_model_name_or_path", "num_generations", "reward_funcs")
+_OTHER_KEYS = (
+    *("ref_model_name_or_path", "actor_model_name_or_path", "critic_model_name_or_path"),
+    *("num_generations", "reward_funcs"),
+)
+"""The second and third are of the last step of DeepSpeed-Chat (dschat, step3_rlhf_finetuning/main.py)."""
 _GROUPS = frozenset({"grpo", "rlhf", "num_generations", "reward_funcs"})
 """Words for the training on groups of samples; ``swift rlhf`` names its loss in ``rlhf_type``."""
 _PRESET = re.compile(r"zero([0-3])(_offload)?")
