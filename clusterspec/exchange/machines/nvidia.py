@@ -34,8 +34,8 @@ _DIAGONAL = re.compile(r"[\s|`*>]{0,40}GPU0[\s|*]{1,40}X(?![A-Za-z])")
 """The first row of a matrix."""
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
-_PCIE_LEGEND = re.compile(r"^\s*PIX\s+= Connection", re.MULTILINE)
-_LINK_LEGEND = re.compile(r"^\s*NV#\s+= Connection", re.MULTILINE)
+_PCIE_LEGEND = re.compile(r"^[ \t]{0,20}PIX[ \t]{1,20}= Connection", re.MULTILINE)
+_LINK_LEGEND = re.compile(r"^[ \t]{0,20}NV#[ \t]{1,20}= Connection", re.MULTILINE)
 """The legend explains the cells that the matrix may have: that of `nvidia-smi topo -mp` (PCIe only) has no NVLinks."""
 _NO_LINKS = "states the peer access of `nvidia-smi topo -p2p`, and no links: import `nvidia-smi topo -m`"
 MOST_MATRICES = 100
