@@ -224,7 +224,7 @@ program's options had the defaults of Megatron-LM. Two lots of files that no rea
 Cluster Toolkit and XML of hwloc, which are read since then.
 
 The four of the forty-third were wrong without a word: a matrix of PCIe paths alone said that no NVLink exists, an
-interface that an NCCL topology lists below each CPU counted twice, a configuration of BERT without a type was a
+interface that an NCCL topology lists below each CPU counted twice, the configuration of an encoder without a type was a
 decoder, and rows of one table of nccl-tests had bus bandwidths of different factors. In the forty-fourth, the last step
 of DeepSpeed-Chat (actor and critic) was supervised training, and the evaluation of a retriever is read with its
 warning; a launch of a site's own image of vLLM is still refused.
