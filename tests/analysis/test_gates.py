@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date, timedelta
 
 import pytest
 
@@ -201,6 +202,9 @@ def test_the_run_ends_after_delivery_burn_in_and_its_own_time() -> None:
         ("ready for work", "2027-03-15"),
     ]
     assert found[2].event == "end of the run" and found[2].day > "2027-02-24"
+    delivered, ended = decided(READY).days
+    assert (delivered.event, ended.event) == ("delivered", "end of the run")
+    assert date.fromisoformat(found[2].day) - date.fromisoformat(ended.day) == timedelta(days=3)
     assert decided(READY.replace("delivery: {weeks: 16}", "discount: 0")).days == ()
 
 

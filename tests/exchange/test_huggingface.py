@@ -135,6 +135,28 @@ def test_latent_attention_and_experts_are_told_apart_by_layer() -> None:
     assert keys["workload.parameter_precision"] == "fp8"
 
 
+@pytest.mark.parametrize(
+    ("config", "changes", "experts"),
+    [
+        (QWEN, {"decoder_sparse_step": 2}, 24),  # layers 2, 4, …, 48
+        (QWEN, {"decoder_sparse_step": 5}, 9),  # layers 5, 10, …, 45
+        (QWEN, {"decoder_sparse_step": 0}, 48),
+        (QWEN, {"decoder_sparse_step": 2, "mlp_only_layers": [0, 1, 3]}, 22),  # numbered from 0: two had experts
+        (QWEN, {"decoder_sparse_step": None, "mlp_only_layers": [0, 1, 3]}, 45),
+        (DEEPSEEK, {"moe_layer_freq": 2}, 29),  # layers 4, 6, …, 60 of those numbered from 0 to 60
+        (DEEPSEEK, {"moe_layer_freq": [0, 0, *[1] * 59]}, 59),
+        (DEEPSEEK, {"first_k_dense_replace": 0}, 61),
+        (DEEPSEEK, {"first_k_dense_replace": 62}, 61),  # more than there are
+        (DEEPSEEK, {"first_k_dense_replace": 60}, 1),
+    ],
+)
+def test_the_layers_with_experts_are_those_of_the_pattern(
+    config: dict[str, object], changes: dict[str, object], experts: int
+) -> None:
+    told = {key: value for key, value in (config | changes).items() if value is not None}
+    assert given(read(json.dumps(told))).get("workload.model.moe_layers", told["num_hidden_layers"]) == experts
+
+
 def test_windows_of_some_layers_are_counted() -> None:
     keys = given(read(json.dumps(GEMMA)))
     assert keys["workload.model.attention_window.tokens"] == 4096

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -79,6 +80,15 @@ def test_each_accelerator_connects_to_each_switch_of_its_node() -> None:
     assert told["5 links"] == told["4 links"] == 2 and told["switch 4"] == 1
     shared = machine.node_chart(replace(NODE, switch_links=(9, 9)), "alt")
     assert "9 links" not in shared, "of a node that shares its switches with others, one bar stands for them"
+
+
+@pytest.mark.parametrize("own_ports", [False, True])
+def test_accelerators_that_fill_the_width_stand_four_units_apart(own_ports: bool) -> None:
+    node = replace(NODE, accelerators=20, nics=40, links="full-mesh", others=0, own_ports=own_ports)
+    drawn = shapes(machine.node_chart(node, "alt"), "rect")
+    boxes = [(number(box, "x"), number(box, "width")) for box in drawn if box.get("class") == "c-memory"]
+    assert len(boxes) == 20
+    assert all(after[0] - before[0] - before[1] == pytest.approx(4, abs=0.11) for before, after in pairwise(boxes))
 
 
 def test_a_domain_draws_every_tray_or_says_that_it_does_not() -> None:
