@@ -103,6 +103,19 @@ def test_a_point_has_its_best_layout_where_that_of_the_spec_cannot_run(
     assert row["step_time"] and row["fits"] and not row["errors"]
 
 
+def test_a_point_whose_machine_has_an_error_has_no_best_layout(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four nodes of 10 kW are 40 kW in a rack, whatever the layout."""
+    text = (folder / "spec.yaml").read_text()
+    power = "power: {node: 10 kW, nodes_per_rack: 4, rack_limit: 50 kW}"
+    (folder / "spec.yaml").write_text(text.replace("dgx-h100, nodes: 2", f"dgx-h100, nodes: 2, {power}"))
+    (folder / "fixed.yaml").write_text("base: spec.yaml\naxes: {cluster.power.rack_limit: [5 kW]}\nlayout: best\n")
+    assert run(["sweep", str(folder / "fixed.yaml"), "--format", "jsonl", "--jobs", "1"]) == 1, "no point is sound"
+    row = json.loads(capsys.readouterr().out)
+    assert row["errors"] == ["rack-over-power-limit"] and row["step_time"] is None
+
+
 def test_a_sweep_is_a_spreadsheet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["sweep", str(folder / "fixed.yaml"), "--format", "csv", "--jobs", "1"]) == 0
     table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
