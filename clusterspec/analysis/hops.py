@@ -70,14 +70,14 @@ def fabric_hops(
     slot = _slot_share(cluster)
     first = PathHop(switches[0], rest, CROSSING, *rates[0])
     ways = [
-        PathHop(part, HOP, "", *_climbed(number, len(switches) // 2, rates))
+        PathHop(part, HOP, "", *_rates_of_link(number, len(switches) // 2, rates))
         for number, part in enumerate(switches[1:], 1)
     ]
     near, far = PathHop(parts[1], 0.0, "", slot, slot), PathHop(parts[-2], 0.0, "", *rates[0])
     return (PathHop(parts[0], start, START), near, first, *ways, far, PathHop(parts[-1], 0.0, "", slot, slot))
 
 
-def _climbed(number: int, top: int, rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _rates_of_link(number: int, top: int, rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """The rates of the link into the switch ``number``, counted from 0, of a path whose highest switch is ``top``."""
     up = number if number <= top else 2 * top - number + 1
     return rates[min(up, len(rates) - 1)]

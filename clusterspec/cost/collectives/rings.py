@@ -221,7 +221,7 @@ def _tree_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
 
 
 def _highest_tree_rate(paths: Paths) -> float:
-    """The highest bus bandwidth in B/s that its channels allow a tree over more than two islands."""
+    """The bus bandwidth in B/s to which the channels limit a tree over more than two islands; else infinite."""
     return paths.inside.tree.value if paths.inside.tree and paths.islands > 2 else inf
 
 

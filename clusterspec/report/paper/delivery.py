@@ -65,7 +65,7 @@ def delivery_of_pools(machines: Mapping[str, FullReport], due: str) -> Section:
 
 
 def _row_of_pools(question: str, found: Mapping[str, Sequence[str]], pools: int) -> TableRow:
-    """One row where pools answer a question alike or not."""
+    """The answer of all pools to a question; each answer with the names of its pools where they differ."""
     if len(found) == 1 and len(next(iter(found.values()))) == pools:
         return _decision_row(question, "" if OPEN in found else next(iter(found)))
     return _decision_row(question, "; ".join(f"{', '.join(names)}: {answer}" for answer, names in found.items()))
