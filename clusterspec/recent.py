@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Recent(Generic[T]):
     """The latest values, ``most`` of them.
 
-    Several threads may use it: the values are a tuple that is replaced as a whole. Of two values kept at the same
-    moment one may be lost, and is then computed again.
+    Several threads may use it: the values are a tuple that is replaced as a whole. If two values are kept at the same
+    moment, one may be lost; it is computed again.
     """
 
     def __init__(self, most: int) -> None:

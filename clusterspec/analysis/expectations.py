@@ -146,7 +146,7 @@ def _fit_text(plan: Plan) -> str:
 
 
 def outcome_of_test(file: str, test: Test, study: Study) -> Tested:
-    """The outcome of a test for the study of its spec."""
+    """The outcome of a test, from the study of its spec."""
     changes = {key_path(name): value for name, value in test.changed.items()}
     changed = variation.rewritten_study(study, changes) if changes and study.document is not None else study
     reasons = ((text, expectation(text)(changed, study)) for text in test.expect)

@@ -99,7 +99,7 @@ def stops_of_one_rank(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
-    """What lines that have several causes are compatible with."""
+    """The causes that may have stopped the run, from lines that have several possible causes."""
     for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
         yield Cause("kv-cache-full", f"line {line} of the log: {text}", STOPS["kv-cache-full"][1], STRONG)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
@@ -134,7 +134,7 @@ def _catalogued_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
-    """What single lines are compatible with that state no cause."""
+    """The causes that may have ended the run, from single lines that state no cause."""
     yield from _catalogued_causes(run)
     for evidence, name, why, following, weight in POSSIBLE:
         for text, line in run.log_lines(evidence)[:1]:
@@ -142,7 +142,9 @@ def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
 
 
 def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Cause]:
-    """What other errors suggest as the causes of some symptoms, before these; without symptoms what errors suggest."""
+    """The causes that other errors suggest for some symptoms, followed by the symptoms. Without symptoms, the causes
+    that the errors suggest.
+    """
     lines = {evidence_line(each) for each in symptoms}
     suggested = list(_suggested_causes(run))
     for each in suggested:
@@ -153,7 +155,7 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
 
 
 def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
-    """What the common words of an error suggest, where nothing else is known of a run without a result."""
+    """The causes that common words of an error suggest, for a run without a result of which nothing else is known."""
     for each in run.benchmark.evidence:
         cause = each.name.removeprefix("suggests ")
         if cause != each.name:
@@ -170,7 +172,7 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
 
 
 def stated_stops(run: PlacedRun) -> Iterator[Cause]:
-    """What the log states to have stopped the run."""
+    """The causes that the log itself names for the stop of the run."""
     stops = STOPS if run.finished else {**STOPS, **UNFINISHED_STOPS}
     for name, (evidence, following) in stops.items():
         for text, line in run.log_lines(evidence)[:1]:

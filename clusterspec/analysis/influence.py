@@ -120,7 +120,7 @@ def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
 def _has_same_memory(one: Design, other: Design) -> bool:
     """Whether two designs put the same work on ranks with the same memory.
 
-    What their parts achieve, the order of the ranks and the overlap of communication do not count.
+    Achieved rates, rank order and overlap of communication are ignored.
     """
     if one.workload != other.workload or not (one.layout and other.layout and one.cluster and other.cluster):
         return False
@@ -168,7 +168,7 @@ def _time_change(plan: Plan, other: Plan) -> float:
 def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
     """The alternative values of an assumption that may have the largest influence.
 
-    Of each list the first value with which the design can run has the largest one.
+    The first value of each list with which the design can run has the largest influence.
     """
     key, value, _ = assumption
     design = plan.design

@@ -21,7 +21,7 @@ OF_TRAINING = frozenset(
 
 
 def sensitivity(study: Study) -> SensitivityReport:
-    """The effect of each lever one step up and down, of `UNORDERED` ones at every other value, all else as in the
+    """The effect of each lever one step up and down, or at every other value for `UNORDERED` levers; all else as in the
     spec.
     """
     possible = study.document is not None and study.possible

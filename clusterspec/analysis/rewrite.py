@@ -198,7 +198,7 @@ def text_with_changes(study: Study, changes: Changes) -> str:
 
 
 def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
-    """The path of the innermost mapping of a text above a key; of a section that is absent, its own."""
+    """The path of the innermost mapping that the text has above a key; the section's path if the section is absent."""
     inner = [path[:size] for size in range(1, len(path)) if isinstance(value_at(own, *path[:size]), dict)]
     return inner[-1] if inner else path[:1]
 

@@ -98,7 +98,7 @@ def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
 
 
 def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
-    """The nodes of rollout of ``nodes`` in all, in the ratio of the design; 0 where it has none of its own."""
+    """The rollout nodes among ``nodes``, in the design's proportion; 0 if rollout has no separate nodes."""
     rl = _rl_of(design)
     left = nodes - _nodes_of_models(rl)
     share = rl.rollout_nodes / (rl.trainer_nodes + rl.rollout_nodes)

@@ -311,7 +311,7 @@ _Named = TypeVar("_Named", Combination, Multiple)
 def _parsed_facts(
     read: FactReader, releases: Mapping[str, int | None], start: str, parsed: Callable[[str], _Named]
 ) -> Iterator[tuple[str, _Named, Feature]]:
-    """The facts of a group whose names are texts to parse. One that cannot be parsed is a problem."""
+    """The facts of a group whose names are texts to parse. A fact that cannot be parsed is a problem."""
     for name, fact in read.raw_entry.facts.items():
         if not name.startswith(start) or (found := _feature(read, fact, releases)) is None:
             continue
@@ -323,7 +323,7 @@ def _parsed_facts(
 
 
 def _feature(read: FactReader, fact: Fact, releases: Mapping[str, int | None]) -> Feature | None:
-    """The feature of a fact; None, with a problem, where it is not true or false."""
+    """The feature that a fact states. If the value is neither true nor false: None, and a problem."""
     value = read.flag(fact.name)
     if value is None:
         return None

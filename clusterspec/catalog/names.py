@@ -117,7 +117,7 @@ def _is_designation(word: str) -> bool:
 
 
 def _comparable_name(kind: str, name: str) -> str:
-    """The letters and digits of a name; of a checkpoint without its owner and the last word of its tuning."""
+    """The letters and digits of a name; a checkpoint's owner and the last word of its tuning are left out."""
     if kind == "model":
         name = _TUNING.sub("", name.lower().rpartition("/")[2])
     return letters_and_digits(name)

@@ -314,7 +314,7 @@ class ReleaseFault:
 
 
 def release_faults(read: FactReader) -> Iterator[ReleaseFault]:
-    """The published faults of an entry. One whose conditions cannot be read is a problem."""
+    """The published faults of an entry. A fact with unreadable conditions is a problem."""
     for name, fact in read.raw_entry.facts.items():
         if name.startswith(FAULTS) and read.flag(name):
             if (found := _fault(name.removeprefix(FAULTS), fact)) is not None:
@@ -354,7 +354,7 @@ def _alternatives(text: str) -> tuple[str, ...]:
 
 
 def _condition_of(part: str) -> str | None:
-    """Which condition a part of the text is; None where it is none."""
+    """The condition that a part of the text states; None if it states no condition."""
     for kind, parts in (("place", PLACES), ("fabric", FABRICS), ("host", HOSTS)):
         if part in parts:
             return kind

@@ -79,7 +79,7 @@ def current_date(args: argparse.Namespace) -> date:
 
 
 def chosen_config(args: argparse.Namespace, folder: Path, known: dict[Path, Config] | None = None) -> Config:
-    """The configuration given by the call, else the one of a folder (see ``--trust``); ``known`` as in `discover`.
+    """The configuration given by the call, else the folder's (see ``--trust``); ``known`` as in `discover`.
 
     Raises `UsageFault` if it cannot be read or requires another version of the program.
     """

@@ -157,7 +157,7 @@ class Trial:
         return kept
 
     def harm(self, findings: Sequence[Finding]) -> str:
-        """What the fixes of some findings break; empty if they break nothing.
+        """The damage that the fixes of some findings do; empty if they break nothing.
 
         An error that the file had before, or that only shows because more of the file can be checked, is no harm.
         """

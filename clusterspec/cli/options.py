@@ -44,9 +44,7 @@ class Parser(argparse.ArgumentParser):
         return found
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As in argparse, after moving the words into an order that argparse accepts; it allows options in few places
-        only.
-        """
+        """Parses as argparse does, after reordering the words: argparse allows options in few places only."""
         words = [*args]
         return super().parse_known_args(self.command_first(words) if self.commands() else self.options_first(words))
 

@@ -72,8 +72,8 @@ Round = Callable[[Sequence[Point]], Iterable[Result]]
 def rounds(
     args: argparse.Namespace, compute: Callable[[Point], Result], key: Callable[[Point], Hashable]
 ) -> Iterator[Round[Point, Result]]:
-    """`results` for several rounds. One process computes all points with the same key, so that ``compute`` can reuse
-    what it cached for earlier points. On a Dask cluster nothing is reused.
+    """The results of several rounds, each computed as in `results`. One process computes all points with the same key,
+    so that ``compute`` can reuse what it cached for earlier points. On a Dask cluster nothing is reused.
     """
     jobs = args.jobs or os.cpu_count() or 1
     if args.dask or jobs <= 1:

@@ -196,8 +196,8 @@ def _waived_spec(text: str, study: Study) -> str:
 def _spec_rank(study: Study) -> tuple[int, float]:
     """The rank of a spec, less being better: its findings, then the memory in bytes of a plan that does not fit.
 
-    The rules are not asked about a plan that does not fit, since that alone is an error. What no layout avoids counts
-    as nothing.
+    The rules are not asked about a plan that does not fit, since that alone is an error. Findings that no layout avoids
+    do not count.
     """
     if study.plan.fits is False:
         return UNSOUND[0] + 1, study.plan.memory_bytes or 0.0

@@ -244,7 +244,7 @@ def recomputation_uses(recompute: str | tuple[str, ...]) -> Iterator[str]:
 
 
 def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
-    """What a layout uses, in the words of the support matrix."""
+    """The features that a layout uses, named as in the support matrix."""
     return frozenset((*_uses_of_degrees(numbers, demands), *recomputation_uses(numbers.recompute))) - {""}
 
 
@@ -265,7 +265,7 @@ def _uses_of_degrees(numbers: LayoutNumbers, demands: Demands) -> Iterator[str]:
 
 
 def design_uses(design: Design) -> frozenset[str]:
-    """What a design uses, in the words of the support matrix; empty without a cluster."""
+    """The features that a design uses, named as in the support matrix; empty without a cluster."""
     cluster, layout = design.cluster, design.layout
     if cluster is None:
         return frozenset()

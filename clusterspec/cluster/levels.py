@@ -230,10 +230,11 @@ def _node_modules(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
 def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     """The levels of the scale-out fabric from the leaf upward, each with the nodes under one block of it.
 
-    As written in `levels`; else the pod, where the spec states that the oversubscription is above it; else one
-    level for each ratio, with as many nodes per leaf as its ports allow. A level with an unknown number of nodes is
-    assumed to be crossed by all traffic that crosses the level below it. A fabric of one tier, or of cables alone,
-    has no level to cross, and one of n tiers has n - 1; the bill of materials counts the same (`fabric_plane`).
+    The levels come from `levels` if the spec has it. Else the level is the pod, if the spec states that the
+    oversubscription is above it. Else there is one level per ratio, and a leaf has as many nodes as its ports allow. A
+    level with an unknown number of nodes is assumed to be crossed by all traffic that crosses the level below it. A
+    fabric of one tier, or of cables alone, has no level to cross, and one of n tiers has n - 1; the bill of materials
+    counts the same (`fabric_plane`).
     """
     fabric = cluster.scale_out
     if fabric is None:

@@ -177,7 +177,7 @@ def least_it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec |
 
 
 def least_machine_watts(design: Design) -> float | None:
-    """Watts as of `machine_watts`, with nodes of assumed power at the low end of their range."""
+    """The result of `machine_watts`, with each node of assumed power at the low end of its range."""
     section = design.spec.cluster
     power = section.power if section else None
     return least_it_power(design.cluster, counted_fabric(design), power) if design.cluster is not None else None

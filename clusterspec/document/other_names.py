@@ -332,7 +332,7 @@ def _shared(words: frozenset[str], name: str) -> float:
 
 
 def advice_for_name(word: str) -> str:
-    """What to do about a name whose value a spec states in another form, or not at all; empty for other names.
+    """The advice for a name whose value a spec states in another form, or not at all; empty for other names.
 
     >>> advice_for_name("use_distributed_optimizer"), advice_for_name("sharded_optimizer")
     ('write `sharding: zero1` in `layout`', '')

@@ -27,7 +27,7 @@ def format_by_name(formats: Sequence[_Format], name: str) -> _Format | None:
 
 
 def unknown_format(verb: str, formats: Sequence[NamedFormat], name: str) -> str:
-    """The message that no format of a command, ``import`` or ``export``, has a name, with similar names."""
+    """The error message for an unknown format of ``import`` or ``export``, with similar names."""
     like = nearest_words(_with_dashes(name), [each.name for each in formats])
     offer = f"; did you mean {', '.join(like)}?" if like else ""
     return f"no {verb} format is called {name!r}{offer} (`clusterspec {verb} --list` lists all)"

@@ -276,7 +276,7 @@ def read_logs(names: Iterable[str], folder: FilePath) -> dict[str, NcclLog | Not
 
 
 class SpecLogs:
-    """The logs of one spec. Each is read once, also where it is none; together they have at most `MOST_BYTES`."""
+    """The logs of one spec. Each file is read once, even if it is no log; together they have at most `MOST_BYTES`."""
 
     def __init__(self, folder: FilePath) -> None:
         self.folder = folder

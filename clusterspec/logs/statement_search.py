@@ -72,7 +72,7 @@ def _patterns_of_words() -> Words:
 def _words_in(text: str) -> Words:
     """The words of patterns that a log may contain: few, for which its lines are then searched.
 
-    Of lines that differ by decimal or hexadecimal digits alone, one is searched.
+    If lines differ only in decimal or hexadecimal digits, one of them is searched.
     """
     absent = {word: word.translate(_AS_ZERO) for word in _patterns_of_words()}
     found: set[str] = set()

@@ -199,7 +199,7 @@ def sheet_rows(items: Iterable[Item]) -> Iterator[tuple[object, ...]]:
 
 
 def _storage_links_text(cluster: Cluster, store: NetworkSpec | None) -> str:
-    """What the price of a storage system must include: the network between it and the nodes."""
+    """The item that the price of a storage system must include: the network between it and the nodes."""
     if store is None or store.shares or not store.nics_per_node:
         return ""
     links = cluster.all_nodes * store.nics_per_node

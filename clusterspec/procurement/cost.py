@@ -123,7 +123,9 @@ class Cost:
 
     @property
     def rent_of_node(self) -> float | None:
-        """The rent of a node over the term: a node that is cheaper to buy and operate over it. None of a purchase."""
+        """The rent of a node over the term: a node that is cheaper to buy and operate over it. None if the nodes are
+        purchased.
+        """
         rent = next((part for part in (self.total.parts if self.total else ()) if part.name == "rent"), None)
         return rent.value / self.nodes if rent is not None and self.nodes else None
 

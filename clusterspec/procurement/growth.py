@@ -107,9 +107,8 @@ def _links_of_nodes(cluster: Cluster, fabric: Fabric, nodes: int) -> int:
 def _moved_cable_count(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric, nodes: int, leaves: int) -> int:
     """Cables that move later if a phase is built for its own size.
 
-    Of a single tier, the nodes on the ports that become uplinks; of two or more, the uplinks that a spine keeps only in
-    part when spines are added. Below cores, a spine keeps at most the links of the
-    ports that do not lead up.
+    With a single tier: the nodes on ports that become uplinks. With two or more: the uplinks that move to another spine
+    when spines are added. Below cores, a spine keeps at most the links of the ports that do not lead up.
     """
     alone = count_fabric(replace(cluster, nodes=nodes), written.scale_out if written else None)
     if not isinstance(alone, Fabric) or nodes >= cluster.nodes:

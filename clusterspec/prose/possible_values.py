@@ -140,7 +140,7 @@ def bandwidth_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFig
 
 
 def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
-    """Bits for bytes, or a prefix one step off; only for claims with a known channel."""
+    """The likely errors of unit: bits for bytes, or a prefix one step off. Only for claims with a known channel."""
     token = claim.token
     if claim.channel is None:
         return

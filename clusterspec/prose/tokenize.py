@@ -255,7 +255,7 @@ class TextProblem:
     end: Token | None = None
 
     def problem(self, file: str) -> Problem:
-        """The same as a `Problem` with a span in a file."""
+        """This problem as a `Problem` with a span in a file."""
         end = self.end if self.end is not None and self.end.line == self.start.line else self.start
         span = Span(file, Position(self.start.line, self.start.column), Position(end.line, end.column + len(end.text)))
         return Problem(self.rule, (), self.message, self.help, SEVERITIES[self.rule], Confidence.LIKELY, span=span)

@@ -132,7 +132,7 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
 
 
 def _objective_text(report: SearchReport) -> str:
-    """What the layouts are ordered by; of reinforcement learning, a step is that of all roles."""
+    """The quantity that orders the layouts; in reinforcement learning, a step includes all roles."""
     if report.splits and report.objective == "step_time":
         return "time of an update, which is one optimizer step of the trainer"
     return report.objective.replace("_", " ")

@@ -134,7 +134,7 @@ def plans_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str, *, fronted
 
 
 def _counting_note(report: SearchReport, ink: Ink) -> str:
-    """What the plans count, if a plan leaves accelerators of a node idle; empty otherwise."""
+    """A note on which accelerators the plans count, if a plan leaves some of a node idle; else empty."""
     if not any(row.serving and row.serving["idle"] for row in report.layouts):
         return ""
     priced = any(row.cost is not None for row in report.layouts)

@@ -50,7 +50,7 @@ class JobOption:
     """Whether the job stays as the spec has it, because it has engines on several pools."""
 
     def is_at(self, other: JobOption | None) -> bool:
-        """Whether another option is the same nodes of the same pool."""
+        """Whether another option runs the same job on as many nodes of the same pool."""
         return other is not None and (self.job, self.pool, self.nodes) == (other.job, other.pool, other.nodes)
 
     @property

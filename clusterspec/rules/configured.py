@@ -28,7 +28,7 @@ def is_chosen(rule: str, config: Config) -> bool:
 
 
 def severity(finding: Finding, config: Config) -> Severity:
-    """The severity of a finding: as configured for its rule, else by the profile, else its own.
+    """The severity of a finding: configured for its rule, else set by the profile, else its own.
 
     ``strict`` makes an error of every warning that does not rest on a rule of thumb alone.
     """

@@ -109,7 +109,7 @@ def _with_step(design: Design, seconds: float, index: int, spread: float) -> tup
 
 
 def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> tuple[float | None, str]:
-    """The rate of some kernels as of `rate_of_time`, or why it is not used; empty where there is no time."""
+    """The rate of some kernels from `rate_of_time`, and the reason if it is not used; both empty without a time."""
     found, bounds = rate_of_time(time, seconds)
     if found is not None or bounds is None:
         return found, ""

@@ -336,7 +336,7 @@ def study_of_document(whole: Study, document: Document, part: tuple[Document, Fl
 def _study(
     text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
 ) -> Study:
-    """The study of a document. Of a ``whole`` fleet, only the keys are read: its parts are resolved where they are
+    """The study of a document. For a ``whole`` fleet, only the keys are read; its parts are resolved where they are
     used. Measured ``steps`` are those of the job of the document.
     """
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])

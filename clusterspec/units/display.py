@@ -160,7 +160,7 @@ MOST_DIGITS = 6
 def percent(fraction: float, digits: int = 3) -> str:
     """A fraction as a percentage, never rounded beyond whole percents: 1.174 with two digits is 117 %.
 
-    What is not the whole is not printed as 100 %.
+    A fraction below the whole is never printed as 100 %.
 
     >>> percent(0.4117), percent(1.0), percent(1.174, 2), percent(0.9965, 2), percent(0.99996), percent(53.5)
     ('41.2 %', '100 %', '117 %', '99.7 %', '99.996 %', '5,350 %')

@@ -81,11 +81,12 @@ no reader had seen were written down before the first reading, and what failed w
 | forty-third, of 9 others, one chosen for its logs of one machine; 17 state none | 40 | 36 | 0 | 0 | 4 |
 | forty-fourth, of 11 others by lot, after those; 16 state none | 25 | 22 | 0 | 1 | 2 |
 
-Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
-six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
-ranks was taken for one pair, a collective of one rank was a measurement, and a setting that is off was taken as on.
+Of the ten contradicted in the first set, four expectations were themselves wrong, as the files show on second sight.
+The other six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over
+pairs of ranks was taken for one pair, a collective of one rank was a measurement, and a setting that is off was taken
+as on.
 
-Of the second set, one contradiction was real: the medians of a step log were over two runs. (One expectation named
+In the second set, one contradiction was real: the medians of a step log were over two runs. (One expectation named
 ZeRO 3 otherwise than the spec does; one took matrices between host and accelerators for further measurements, which
 the reader passed over without a word and now names.) Behind answers that agreed, the output read in full showed two
 more faults: launches in the code blocks of Markdown pages were missed, so that two lists of choices were not
@@ -93,13 +94,13 @@ complete, and Megatron's recomputation of some layers of a stage was taken as th
 wrapper (`bash -c "…"`) and cards of which `lspci` says `VGA` were not recognized. Four of the 49 are excerpts of
 stored texts without an address, so they are not in the list.
 
-Of the eleven of the third set, three expectations were themselves wrong. The others: a launch in a comment was taken
-as one (twice), TensorRT-LLM's share of the memory that weights leave as a share of the whole (twice), two tables that
-contradict each other and two runs of one step number were joined, the nodes of a later table were counted to an earlier
-one, and Megatron-DeepSpeed was called Megatron-LM. Refused were objects of LeaderWorkerSet, sizes of a model in an
-array, a quoted launch of MaxText, and `"$A $B"`, of which the second variable was lost. In the fourth set, options of
-Megatron with underscores were not recognized; the output read in full showed a default for a degree that an unknown
-variable gives.
+Of the eleven contradicted in the third set, three expectations were themselves wrong. The others: a launch in a comment
+was taken as one (twice), TensorRT-LLM's share of the memory that weights leave as a share of the whole (twice), two
+tables that contradict each other and two runs of one step number were joined, the nodes of a later table were counted
+to an earlier one, and Megatron-DeepSpeed was called Megatron-LM. Refused were objects of LeaderWorkerSet, sizes of a
+model in an array, a quoted launch of MaxText, and `"$A $B"`, of which the second variable was lost. In the fourth set,
+options of Megatron with underscores were not recognized; the output read in full showed a default for a degree that an
+unknown variable gives.
 
 In the fifth set, the precision of a model that MaxText quantizes was that of its activations, experts in every fourth
 layer were counted in all, a page with the matrices of two vendors was read as one of them, and a launch inside a
@@ -126,7 +127,7 @@ blank, values of a chart, and `slurm.conf` without a reason. In the tenth, a tex
 a language model, and an MPIJob in a template as nothing. The importer
 still refuses options that a chart passes in a list of environment variables.
 
-Of the 37 of the eleventh, 15 were refused since no reader knew their kind. Two wrong ones said nothing of it: the
+Of the 37 right in the eleventh, 15 were refused since no reader knew their kind. Two wrong ones said nothing of it: the
 key-value heads of Megatron-DeepSpeed and the adapters of a newer verl were lost, so that a larger model was trained.
 Refused were a log with a hole, launches of torchtitan and of scripts with the options of the Hugging Face Trainer, and
 a launch that its wrapper made two. In the twelfth, one expert of Megatron-DeepSpeed was not a dense layer, different
@@ -141,76 +142,77 @@ JSON was refused; behind answers that agreed, an encoder and a server of text we
 fifteenth, three of the four wrong were expectations (names of the sharding, a kind taken for unreadable), and the
 fourth was read with its warning; lacking were the samples of reinforcement learning in launches of slime and miles.
 
-Of the two of the sixteenth, one expectation was wrong, and the other was found behind answers that agreed: the gated
-network of `--quick-geglu` was read without its gate, so a smaller model was trained. Refused were a launch of
+Of the two wrong in the sixteenth, one expectation was wrong, and the other was found behind answers that agreed: the
+gated network of `--quick-geglu` was read without its gate, so a smaller model was trained. Refused were a launch of
 torchtitan that names a function, a placeholder after `cd`, and launches of OpenRLHF and of supervised training in verl;
 two that train with a reference or rewards are refused on purpose. Lacking were ranks that ms-swift takes from variables
 of its command, and recomputation in verl. Three of the seven lacking were expectations that the file itself leaves
 open.
 
-Of the four of the seventeenth, two expectations were wrong; the others: keys of FSDP without a value, and a shortened
-list of ranks. Behind answers that agreed, linear attention was read as softmax attention, and adapters of scripts in
-the form of DeepSpeed-Chat as training of all parameters. Six of the twelve lacking were named as unknown. Lost were
-options after a placeholder with blanks, options of Megatron's first releases, virtual stages of verl, and expert
-parallelism of SGLang; files of options of vLLM were refused. In the eighteenth, a switch of adapters and the samples
-of a fork of verl were lacking; behind answers that agreed, a server of MaxText was read as training, and launches of
-OpenRLHF with its present, dotted names of options were refused.
+Of the four wrong in the seventeenth, two expectations were wrong; the others: keys of FSDP without a value, and a
+shortened list of ranks. Behind answers that agreed, linear attention was read as softmax attention, and adapters of
+scripts in the form of DeepSpeed-Chat as training of all parameters. Six of the twelve lacking were named as unknown.
+Lost were options after a placeholder with blanks, options of Megatron's first releases, virtual stages of verl, and
+expert parallelism of SGLang; files of options of vLLM were refused. In the eighteenth, a switch of adapters and the
+samples of a fork of verl were lacking; behind answers that agreed, a server of MaxText was read as training, and
+launches of OpenRLHF with its present, dotted names of options were refused.
 
-Both of the nineteenth were found behind answers that agreed: a quantized checkpoint (`-FP8`, `-AWQ`) was taken for its
-model in bf16. Refused were images that start the server themselves, entry points of Compose and of `docker run`, and a
-script after a pipeline in backquotes. Lacking were variables of containers and of SkyPilot, labels of nodes, the
-switch of float8 in older torchtitan, and a word on options after a line end without a backslash. In the twentieth,
-merge keys (`<<`) of YAML were dropped, in every format; refused were commands as texts under other keys, and
+Both contradictions in the nineteenth were found behind answers that agreed: a quantized checkpoint (`-FP8`, `-AWQ`) was
+taken for its model in bf16. Refused were images that start the server themselves, entry points of Compose and of
+`docker run`, and a script after a pipeline in backquotes. Lacking were variables of containers and of SkyPilot, labels
+of nodes, the switch of float8 in older torchtitan, and a word on options after a line end without a backslash. In the
+twentieth, merge keys (`<<`) of YAML were dropped, in every format; refused were commands as texts under other keys, and
 supervised training of OpenRLHF. In the twenty-first, the load of a benchmark was taken for a second launch, and a
 script that asks for Neuron devices for a listing of them.
 
-Of the six of the twenty-second, four are files that should be refused (a template, a placeholder, two scripts that pass
-their options to another one) and of which little, but nothing false was stated; two, found behind answers that agreed,
-are encoders that `tasks/main.py` trains. Lacking were references of OmegaConf in configurations of verl, and overrides
-of a command that is as a whole in a branch. That one led to a worse fault, of no file of the set: options of a branch
-inside another branch were stated as if they were certain. In the twenty-third, launches of SkyRL were read as those of
-Megatron, without a word of their other roles; they are refused now, as those of RLinf.
+Of the six wrong in the twenty-second, four are files that should be refused (a template, a placeholder, two scripts
+that pass their options to another one) and of which little, but nothing false was stated; two, found behind answers
+that agreed, are encoders that `tasks/main.py` trains. Lacking were references of OmegaConf in configurations of verl,
+and overrides of a command that is as a whole in a branch. That one led to a worse fault, of no file of the set: options
+of a branch inside another branch were stated as if they were certain. In the twenty-third, launches of SkyRL were read
+as those of Megatron, without a word of their other roles; they are refused now, as those of RLinf.
 
-Of the twenty-fifth, the length of Axolotl's sequences was stated where it is a limit alone. Behind answers that agreed,
+In the twenty-fifth, the length of Axolotl's sequences was stated where it is a limit alone. Behind answers that agreed,
 a critic and a model of rewards of verl were lost, options of one of two starts of a launch were stated as if they were
 certain, and a program of inference was read as training. No reader knew torchtune, LitGPT, NeuronX Distributed, GRPO of
 TRL, lines of `accelerate launch` without options of the Trainer, and options with dots before them. In the
 twenty-sixth, a configuration of supervised training with verl was refused.
 
-Of the two of the twenty-seventh, one ended in an internal error (`#SBATCH --gpus`, which the corrections had brought),
-and a list of CLIP models was taken for Axolotl. Refused were Nanotron and LLM Foundry. Behind answers that agreed, the
-first value of a key that a file gives twice was taken, not the last. In the twenty-eighth, training with preferences
-that only its option `beta` shows was read as supervised, and AdaLoRA as LoRA; lacking were adapters that only the name
-of the program turns on, which the output named. In the twenty-ninth, a shortened option of `torchrun` was lacking.
+Of the two wrong in the twenty-seventh, one ended in an internal error (`#SBATCH --gpus`, which the corrections had
+brought), and a list of CLIP models was taken for Axolotl. Refused were Nanotron and LLM Foundry. Behind answers that
+agreed, the first value of a key that a file gives twice was taken, not the last. In the twenty-eighth, training with
+preferences that only its option `beta` shows was read as supervised, and AdaLoRA as LoRA; lacking were adapters that
+only the name of the program turns on, which the output named. In the twenty-ninth, a shortened option of `torchrun` was
+lacking.
 
-Of the thirtieth, the one contradicted (ZeRO 3 by another name) and the one lacking (micro batches that verl fills by
+In the thirtieth, the one contradicted (ZeRO 3 by another name) and the one lacking (micro batches that verl fills by
 default) were expectations, which the list has corrected. Refused were a RayService, and a service of Compose whose own
 image starts vLLM with options alone. Behind answers that agreed, four files said less than they state without a word
 of it: the resources in runtimes of KServe and OME, what `#SBATCH` asks for around a DeepSpeed configuration, options of
 an engine whose values are variables, and adapters (`peft.dim`) of a Megatron Bridge configuration, which were listed
 among the keys not imported while the rest was read as training of all parameters.
 
-Of the thirty-first, files of Terraform, values of charts, device types of Nautobot, a HyperPodPyTorchJob and a network
+In the thirty-first, files of Terraform, values of charts, device types of Nautobot, a HyperPodPyTorchJob and a network
 of a simulator were refused. The one contradicted was a number of steps that a
 variable of the scheduler changes. Lacking were options that move states to host memory, which stood among the keys not
-imported, and, without a word, the pods of a RayClusterFleet and what `#SBATCH` asks for beside a launch. Of the
+imported, and, without a word, the pods of a RayClusterFleet and what `#SBATCH` asks for beside a launch. In the
 thirty-second, one file lost nodes and precision without a word: several options on a line of `#SBATCH`, and options
 after placeholders of several words. A configuration of a HyperPod cluster was refused.
 
-Of the thirty-third, networks of ASTRA-sim, a graph of Dynamo, a launch of `dynamo.sglang`, a configuration of Calculon
+In the thirty-third, networks of ASTRA-sim, a graph of Dynamo, a launch of `dynamo.sglang`, a configuration of Calculon
 and values of Terraform variables had no reader, and a container that only opens a shell was a launch beside the one of
 a page. The one contradicted said nothing of it: a sharded optimizer of Megatron that a variable turns on was taken as
-off. Of the thirty-fourth, a slice of an accelerator was one of the job, dots in place of a time ended in an
-internal error, and a configuration of a program of its own was read by the names of the Trainer. Of the thirty-fifth,
+off. In the thirty-fourth, a slice of an accelerator was one of the job, dots in place of a time ended in an
+internal error, and a configuration of a program of its own was read by the names of the Trainer. In the thirty-fifth,
 the dies of MI250 were accelerators (twice), the second collective of a log had no name, and three files that should be
-refused were read, without a false statement; these three and the one of the Trainer's names are left as they are. Of
+refused were read, without a false statement; these three and the one of the Trainer's names are left as they are. In
 the thirty-sixth, values of KubeRay's chart and a page with the manifest of a server were refused, and one value had the
-line of another key. Of the thirty-seventh, a node of a recipe that runs no engine was passed over without a word, and
+line of another key. In the thirty-seventh, a node of a recipe that runs no engine was passed over without a word, and
 the script that another one sources, whose variables replace its defaults.
 
 Of the three wrong of the thirty-eighth, two joined tests of different links (once without a word), and one took a table
 without its ranks. Lacking, and not listed, were the nodes of a job (twice), the steps of an accumulation that a
-variable gives, and a launch of MaxText in an object. Of the thirty-ninth, linear attention was imported as attention,
+variable gives, and a launch of MaxText in an object. In the thirty-ninth, linear attention was imported as attention,
 and an image of an engine was a launch in a list of choices. Lacking were the arguments that a log of Megatron prints
 (twice), the size of a group that its pods have as a variable, accelerators that pods claim, sizes that a checkpoint
 replaces, and a trainer beside a server.
@@ -218,7 +220,7 @@ replaces, and a trainer beside a server.
 The one contradicted of the forty-first was an expectation: the degree that an engine takes by default. Lacking were
 the hosts that DeepSpeed's launcher includes, and algorithms that two files leave open. Behind answers that agreed, the
 parameters of a model with an undecided number of experts were counted, and a recipe of Megatron-Bridge stated defaults
-of Megatron-LM. Of the forty-second, a conversion of checkpoints was read as training. Behind answers that agreed, a
+of Megatron-LM. In the forty-second, a conversion of checkpoints was read as training. Behind answers that agreed, a
 launch that a script only prints was read as one, experts per token were stated of a model without experts, and another
 program's options had the defaults of Megatron-LM. Two lots of files that no reader was made for: blueprints of Google
 Cluster Toolkit and XML of hwloc, which are read since then.

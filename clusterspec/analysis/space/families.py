@@ -128,7 +128,7 @@ def _legal_pipelines(
 def _joined_recomputations(
     together: Mapping[tuple[tuple[Pipeline, ...], str], Sequence[Sharding]],
 ) -> Iterator[tuple[tuple[tuple[Pipeline, ...], tuple[str, ...]], tuple[Sharding, ...]]]:
-    """Recomputations with the same pipelines and shardings in one product."""
+    """Recomputations grouped where they combine with the same pipelines and shardings."""
     alike: dict[tuple[tuple[Pipeline, ...], tuple[Sharding, ...]], list[str]] = {}
     for (legal, modules), kinds in together.items():
         alike.setdefault((legal, tuple(kinds)), []).append(modules)

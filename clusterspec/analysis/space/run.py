@@ -120,7 +120,7 @@ class Held(NamedTuple):
 
 
 def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
-    """Those of some rows that have a time."""
+    """The given rows that have a time."""
     return _rows_at(rows, at_most(_taken_rows(times, rows), inf))
 
 

@@ -197,7 +197,7 @@ def describe_completion(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_init(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser; without any the shipped starting spec is printed."""
+    """Add the options to a parser. Without options, the command prints the shipped starting spec."""
     parser.add_argument("--platform", metavar="ID", type=nonempty_name, help="a platform of the catalog")
     parser.add_argument(
         "--model", metavar="ID", type=nonempty_name, help="a model of the catalog (default: llama-3.1-8b)"

@@ -278,7 +278,7 @@ class _MemoryRows:
 
 def _layer_numbers(job: Job) -> list[float]:
     """The numbers of `LAYER_NUMBERS`: bytes that a layer stores, by kind of layer; its working memory, by feed-forward
-    network; and the logits. Each is followed by the factor to the high end of its range.
+    network; and the logits. Each value is followed by the factor to the high end of its range.
     """
     tensors, exchanged = StoredTensors.of(job), recomputation.exchange_lines(job)
     stored = [tuple(tensor.line for tensor in tensors.kept if tensor.layers is kind) for kind in KINDS]

@@ -158,9 +158,9 @@ def time_per_output_token(
     """The time per output token in seconds: one decode step, and a share of the prompts that replace finished
     sequences.
 
-    ``tokens_per_step`` is the number of tokens that a sequence gains in a step. It exceeds one if drafted tokens are
-    accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work on
-    different batches, so a prompt delays each batch only by one stage. A request decodes in ``gaps`` between its
+    ``tokens_per_step`` is the number of tokens that a sequence gains in a step, above one if drafted tokens are
+    accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work
+    on different batches, so a prompt delays each batch only by one stage. A request decodes in ``gaps`` between its
     tokens; its first token comes with the prompt.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.

@@ -168,7 +168,7 @@ def explained_memory(design: Design, found: Memory) -> MemoryUse:
 
 
 def _activations_name(design: Design) -> str:
-    """What fills the memory of activations: the cache where the design serves."""
+    """The name of the contents of activation memory: activations in training, the cache in serving."""
     return "cache" if design.workload is not None and design.workload.kind == "serve" else "activations"
 
 

@@ -163,8 +163,8 @@ def distinct_groups(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[Sta
 def candidates_for_fullest(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
     """Groups of equal stages among which the fullest is.
 
-    All that differ; in very long pipelines both ends, the groups with the most layers, and those with the most
-    micro-batches in flight. The first stage of a group has the most in flight.
+    All distinct groups. In very long pipelines only both ends, the groups with the most layers, and the groups with the
+    most micro-batches in flight. The first stage of a group has the most in flight.
     """
     groups = distinct_groups(job.layout, groups)
     if len(groups) <= MOST:

@@ -200,7 +200,7 @@ class PeakPoint(NamedTuple):
 
     @property
     def squared_excess(self) -> float:
-        """`squared_excess` of all lines."""
+        """The `squared_excess` of weights, gradients and activations together."""
         return squared_excess((*self.weights, *self.gradients, *self.activations))
 
 

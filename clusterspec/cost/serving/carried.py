@@ -75,7 +75,8 @@ def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
 def _added_by_chunks(
     pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
 ) -> float:
-    """`carried_prefill` for prompts that do not share steps, but for the last chunk of one that the next one fills.
+    """Prefill carried by decode steps, as in `carried_prefill`, for prompts that share a step only where the next
+    prompt fills the last chunk.
 
     The next prompt comes in time with the probability that a step holds prompts; full steps then follow each other.
     """

@@ -121,7 +121,7 @@ def side_transfers(
 def linked_transfers(
     clusters: tuple[Cluster, Cluster], workload: Workload, pools: tuple[Layout, Layout], tokens: float, link: PoolLink
 ) -> tuple[CacheTransfer, CacheTransfer]:
-    """`side_transfers` for prefill and decode engines on two machines with a link between them.
+    """Transfers as in `side_transfers`, for prefill and decode engines on two machines with a link between them.
 
     The ranks of one engine send a cache at the same time. Each rank therefore has its share of its machine's NICs, of
     the slower end of a shared fabric, and of the total bandwidth of the link.

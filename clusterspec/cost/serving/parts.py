@@ -85,7 +85,7 @@ def step_parts(
 def alternating_step_parts(
     engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
 ) -> tuple[Part, ...]:
-    """The same step as two alternating micro-batches: one exchanges tokens while the other computes.
+    """The parts of a step that runs as two alternating micro-batches: one exchanges tokens while the other computes.
 
     Each reads all weights, and has its own kernels and collectives; only the excess of the exchange is exposed. The
     kernels of the exchange of many tokens occupy compute units.

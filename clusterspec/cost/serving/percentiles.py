@@ -24,7 +24,7 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
     to the prediction.
 
     The ends at the median and at the 99th percentile were measured. Between the two they follow the exponential tail of
-    waits; above the 99th they are constant. They are at least as wide as at the median.
+    waits; above the 99th they are constant. The factors are at least as wide as at the median.
     """
     kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))

@@ -124,7 +124,7 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
 
 
 def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
-    """`carried_by_replicas` for prompts of one step each that arrive at any time."""
+    """Prefill carried by replicas, as in `carried_by_replicas`, for one-step prompts that arrive at any time."""
     (decode, prefill), ranks = steps, pools.decode.layout.attention_dp
     found = ReplicaSteps(ranks, 0.0, decode.total, max(decode.total, prefill.lasting), prompts_per_step(pools))
     for _ in range(LENGTHS):

@@ -88,7 +88,7 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
 
 
 def with_prompts_left(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
-    """The same state, with the delay from prompts that are unfinished when a request starts to decode."""
+    """The state with the added delay from prompts that are unfinished when a request starts to decode."""
     if shares is None or not shares.share:
         return now
     load, each = pools.load, now.sequences / shares.share

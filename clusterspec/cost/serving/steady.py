@@ -300,7 +300,7 @@ def placed_state(pools: Pools, places: float) -> Steady:
 
 
 def placed_before_wait(pools: Pools, places: float) -> Steady:
-    """`placed_state` with a wait of 0.
+    """The state that `placed_state` gives for a wait of 0.
 
     A request occupies a place while its prompt is computed. There are two exceptions: prompts on separate engines,
     whose time then limits how many sequences decode, and places that the token budget of a step limits.

@@ -331,7 +331,7 @@ def _output_rate(pools: Pools, steady: Steady, offered: float, latency: float) -
 
 
 def _with_static_batch_prompt(pools: Pools, steady: Steady) -> Steady:
-    """The same state with the steps and seconds of all prompts of a static batch."""
+    """The state of a static batch, with the steps and seconds of all its prompts."""
     load, engine = pools.load, pools.decode
     tokens = max(1.0, steady.sequences) * load.input_tokens * (1 - load.prefix_hit)
     whole = engine.prefill(tokens, float(load.input_tokens), float(engine.layout.attention_dp))

@@ -32,7 +32,7 @@ class NetworkTiers:
 
     @property
     def near_name(self) -> str:
-        """What the near tier is."""
+        """The name of the near tier."""
         up = self.cluster.scale_up
         return (up.interconnect.name if up.interconnect else up.topology) if up.domain > 1 else "PCIe of a node"
 
@@ -100,7 +100,7 @@ def _far_latency(paths: Paths | None) -> tuple[float, float]:
 
 
 def omitted_of_network(tiers: NetworkTiers) -> Iterator[str]:
-    """What a network of tiers with one bandwidth each does not state of a design."""
+    """The parts of a design that a network of tiers with one bandwidth each cannot state."""
     cluster = tiers.cluster
     fabric = cluster.scale_out if tiers.between is not None else None
     if cluster.spare_nodes:

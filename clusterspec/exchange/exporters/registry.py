@@ -94,7 +94,9 @@ def training_design(source: ExportInput, framework: str) -> tuple[Layout, Worklo
 
 
 def omitted_from_training(work: Workload) -> Iterator[str]:
-    """What configurations of a pre-training program omit: the other parts of reinforcement learning, and adapters."""
+    """The parts of a spec that configurations of a pre-training program omit: adapters, and all of reinforcement
+    learning but training.
+    """
     if work.rl is not None:
         yield f"{work.rl.algorithm}: rollout, rewards and the transfer of weights; this is the training of its policy"
     if work.trainable is not None:

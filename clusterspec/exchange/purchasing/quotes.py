@@ -195,7 +195,8 @@ def _delimited_cells(text: str) -> list[list[str]]:
 
 
 def _field_columns(cells: Iterable[str]) -> dict[str, int]:
-    """The column of each field; empty if a row is not a header. Of several headings of a field the clearest counts.
+    """The column of each field; empty if a row is not a header. If several headings fit a field, the clearest one is
+    used.
 
     >>> _field_columns(["Qty", "Unit", "Description", "Unit Price", "Total"])
     {'part': 2, 'quantity': 0, 'unit_price': 3, 'price': 4}

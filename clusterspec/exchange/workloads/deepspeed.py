@@ -197,8 +197,8 @@ def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
 def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:
     """Set the sharding of FSDP: of the replicas of a shard group, the strategy (version 1), or resharding.
 
-    A strategy without a value in the spec is listed as unknown. All is sharded where none is stated (axolotl,
-    Accelerate).
+    A strategy without a value in the spec is listed as unknown. Without a stated strategy, everything is sharded
+    (axolotl, Accelerate).
     """
     words = keys.words("fsdp")
     config = {key.removeprefix("fsdp_config.").removeprefix("fsdp_"): key for key in keys.values if "fsdp" in key}

@@ -202,7 +202,7 @@ def _set_model(workers: list[_Worker], builder: ImportBuilder) -> str | None:
 
 
 def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResult:
-    """What the options of an engine state."""
+    """The keys that the options of an engine state."""
     builder, keys = ImportBuilder(DYNAMO, name), worker.keys
     keys.used |= {each for each in _OWN if each in keys.values}
     if worker.engine != "trtllm":

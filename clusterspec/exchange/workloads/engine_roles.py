@@ -61,5 +61,5 @@ def _set_shared(readings: Mapping[str, ImportResult], builder: ImportBuilder) ->
 
 
 def _given_at(path: Path, readings: Iterable[ImportResult]) -> list[ImportedValue]:
-    """What some readings state of a key."""
+    """The values that some readings state for a key."""
     return [each for reading in readings for each in reading.given if each.path == path]

@@ -87,7 +87,7 @@ class DrawnNode:
 
     @property
     def nic_rest(self) -> str:
-        """What the line above the NICs leaves out."""
+        """The links that the line above the NICs leaves out."""
         return self.nic_label.removeprefix(self.nic_title).removeprefix(", ")
 
 

@@ -36,7 +36,7 @@ def schedule_chart(
 ) -> str:
     """Operations of each stage to scale; ``kinds`` are the name, tint and spans of each kind of operation.
 
-    What no bar covers is idle.
+    Time without a bar is idle.
     """
     end = max(span.end for _, _, spans in kinds for span in spans)
     axis = LinearAxis(0.0, end, 62, svg.WIDTH - 2)

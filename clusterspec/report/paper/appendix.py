@@ -225,7 +225,7 @@ def glossary_section(report: FullReport, sections: Iterable[Section | None]) -> 
 
 
 def section_texts(section: Section) -> Iterator[str]:
-    """All texts of a section, of its figures the text alternative and the labels."""
+    """All texts of a section, including the text alternative and the labels of its figures."""
     yield from (section.title, section.lead)
     for block in section.blocks:
         if isinstance(block, PaperTable):

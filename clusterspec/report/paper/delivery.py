@@ -32,7 +32,7 @@ ASKED = "to be stated in the offer"
 
 
 def _demands_section(report: FullReport) -> Section:
-    """What a tender demands of delivery, warranty, support and burn-in, and what the offer has to state."""
+    """The tender's demands on delivery, warranty, support and burn-in, and the statements that the offer must make."""
     demands = ("Delivery", "Needed by", "Warranty", "Support", "Repair time", "Burn-in")
     stated = {row.cells[0]: row.cells[1] for row in _decision_rows(report)}
     given = [(name, stated.get(name, OPEN)) for name in demands]

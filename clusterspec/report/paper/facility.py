@@ -199,7 +199,7 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
 
 
 def _limits_of_rack(report: FullReport, hall: Facility) -> str:
-    """What limits the nodes of a rack: its height, or its stated limit of power too."""
+    """The limits on the nodes of a rack: its height, and its power limit if stated."""
     section = report.estimate.design.spec.cluster
     limit = section.power.rack_limit if section is not None and section.power is not None else None
     height = f"{hall.units} of {RACK_UNITS} rack units each" if hall.units else ""

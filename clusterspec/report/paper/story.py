@@ -62,7 +62,7 @@ def _areas_picture(tiers: tuple[Tier, ...]) -> Picture | None:
 
 
 def _part_of(tier: Tier, most: float) -> str:
-    """What share of the fastest tier a tier has."""
+    """The bandwidth of a tier as a share of the fastest tier."""
     return f"1 / {plain(most / tier.line_rate, 2)} of the fastest" if tier.line_rate < most else ""
 
 

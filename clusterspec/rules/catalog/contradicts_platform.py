@@ -85,7 +85,7 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
 
 
 def _agree(catalog: Catalog, key: str, given: object, supplied: object) -> bool:
-    """Whether both values are the same, or names of the same entry. A name of no entry has a finding of its own."""
+    """Whether both values are the same, or names of the same entry. A name without an entry has its own finding."""
     kind = _KINDS_BY_KEY.get(key)
     if given == supplied or kind is None or catalog.find(kind, str(given)) is not None:
         return given == supplied

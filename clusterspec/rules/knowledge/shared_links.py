@@ -42,7 +42,7 @@ class LinkDemand(NamedTuple):
 
     @property
     def burst(self) -> float:
-        """B/s of all jobs that send at the same time; of jobs in turn the largest."""
+        """B/s if all jobs send at the same time; jobs that take turns count as the largest of them."""
         return sum_of(
             _largest_by_name((self.turns[name], each.burst) for name, each in self.crossings.items()).values()
         )

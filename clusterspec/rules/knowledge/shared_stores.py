@@ -105,7 +105,7 @@ def sets_on_store(fleet: Fleet, owner: str) -> list[tuple[str, ...]]:
 
 
 def demand_on(fleet: Fleet, pool: Pool, jobs: Iterable[tuple[str, ...]]) -> StoreDemand | None:
-    """`store_demand` of some jobs, those that take turns together."""
+    """The `store_demand` of some jobs; jobs that take turns count together."""
     networks = fleet.pools[fleet.store_pool(pool.name)].spec.networks
     store = networks.storage if networks else None
     if store is None or store.bandwidth is None:

@@ -66,9 +66,9 @@ def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", mo
     """The severity of a flaw that costs a share of the machine's predicted time or throughput.
 
     A note below the half-width of the range of the prediction and a warning above it; an error from a quarter on, if
-    the low end of the range is a quarter, too. Of an uneven range the lower half counts: a loss is certain where the
-    low end has it. ``unknown`` where the model cannot tell; at most ``most``, for a loss that no other layout of the
-    same job need avoid.
+    the low end of the range is a quarter, too. For an uneven range, the lower half counts: a loss is certain if the low
+    end has it. ``unknown`` where the model cannot tell. ``most`` caps the severity of a loss that other layouts of the
+    job may not avoid.
 
     >>> [cost_severity(loss, (0.8, 1.25)) for loss in (0.19, 0.21, 0.3, 0.32)]
     ['note', 'warning', 'warning', 'error']

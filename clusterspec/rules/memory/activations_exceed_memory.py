@@ -94,7 +94,7 @@ def check(
 def _severity(plan: Plan, layout: Layout, what_if: WhatIf) -> str:
     """An error where the whole predicted range is above the capacity, a note where most of its lower half is below it.
 
-    What `selective` keeps in a framework of one's own is not known: a note where `full` fits.
+    The model does not know what `selective` keeps in an in-house framework: a note if `full` fits.
     """
     own = layout.capabilities.named and layout.capabilities.framework.id == OWN
     if own and layout.recompute == "selective" and what_if.fitting_alternatives([{"recompute": "full"}]):

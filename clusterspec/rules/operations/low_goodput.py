@@ -139,7 +139,7 @@ def check(
 
 
 def _missed_year(timed: Plan, target: float) -> str:
-    """What the failures of all parts make of a year, where it misses the target; empty where it meets it."""
+    """The yearly goodput with the failures of all parts, if it misses the target; else empty."""
     from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
 
     machine = FailingMachine(timed.design, step_of_job(timed), timed.parameters)

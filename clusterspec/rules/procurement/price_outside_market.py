@@ -165,7 +165,7 @@ def _usual_price(cluster: Cluster, currency: str | None) -> tuple[float, float] 
 def _price_range_by_memory(
     per_gb: tuple[float, float], cluster: Cluster, currency: str | None
 ) -> tuple[float, float] | None:
-    """What accelerators with the memory of the design's cost, from a price per GB (10^9 bytes) in US dollars."""
+    """The price range of accelerators with the design's memory size, from a price per GB (10^9 bytes) in US dollars."""
     memory, rate = cluster.accelerator.memory, UNITS_PER_DOLLAR.get(currency or "USD")
     if memory is None or rate is None:
         return None

@@ -94,7 +94,7 @@ def _severity(served: Served, gain: Gain | None) -> str:
 
 
 def _candidates(layout: Layout) -> Iterator[dict[str, object]]:
-    """The same ranks with tp halved until it is 1, the rest as attention data parallelism."""
+    """Layouts on the same ranks: tp is halved down to 1, and attention data parallelism takes the other ranks."""
     ranks, tp = layout.tp * layout.attention_dp, 1
     while tp < layout.tp:
         if ranks % tp == 0:
