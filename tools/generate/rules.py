@@ -138,7 +138,7 @@ def overview() -> str:
         "# Rules\n\n"
         f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model knows the loss, it\n"
         "decides. `clusterspec explain RULE` prints a page; a comment `# clusterspec: ignore[RULE]: reason` on the\n"
-        "line of a finding waives it. This page and those of `docs/rules/` are generated from the docstrings in\n"
+        "line of a finding waives it. This page and the pages in `docs/rules/` are generated from the docstrings in\n"
         "`clusterspec/rules`.\n"
     )
     groups = {row.rule.group: [each for each in rows if each.rule.group == row.rule.group] for row in rows}
