@@ -263,7 +263,8 @@ def refusals(design: Design) -> frozenset[str]:
     """The names of the rules that find an error in the degrees of a layout, by `CONDITIONS` and by what the framework
     combines; empty without a layout.
 
-    Layers that do not divide over stages are no error, since stages may differ; fewer layers than stages are. Engines
+    Layers that are not divisible by the stages are no error, since stages may differ; fewer layers than stages are.
+    Engines
     for prefill are a second layout.
     """
     found, work = _refusals_of_layout(design), design.workload

@@ -102,7 +102,7 @@ layout: {framework: fsdp, dp: 4, recompute: full}
     ("nodes", "batch", "fix", "advice"),
     [
         (12, 96, "3", "write 3, or drop the key: dp is derived; or run the job on 8 nodes (`layout.nodes: 8`)"),
-        (12, 128, None, "run the job on 8 nodes (`layout.nodes: 8`)"),  # 128 sequences do not divide over 3 replicas
+        (12, 128, None, "run the job on 8 nodes (`layout.nodes: 8`)"),  # 128 sequences are not divisible by 3 replicas
         (4, 96, "1", "write 1, or drop the key: dp is derived; or use 8 nodes"),
     ],
 )

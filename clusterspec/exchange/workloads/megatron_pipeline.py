@@ -50,7 +50,7 @@ def _set_end_stages(keys: Keys, layers: int, pp: int, builder: ImportBuilder) ->
         stages = [*([first] if first else []), *inner, *([last] if last else [])]
         builder.set("layout.stage_layers", stages, keys.line(*_FIRST, *_LAST))
     elif not (between == 0 and rest == 0):
-        why = f"{rest} layers do not divide over the other {between} stages"
+        why = f"{rest} layers are not divisible by the other {between} stages"
         builder.unknown("layout.stage_layers", why, keys.line(*_FIRST, *_LAST))
 
 

@@ -1,4 +1,4 @@
-"""The global batch is far smaller than those of published pre-training.
+"""The global batch is far smaller than in published pre-training.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A NIC's rate is that of one lane of an InfiniBand port.
+"""A NIC's rate equals the rate of one lane of an InfiniBand port.
 
 ## What it finds
 

@@ -8,7 +8,7 @@ spec's name (`llama-70b-east`).
 ## Why it matters
 
 A missing `gated_ffn: true` removes a third of the feed-forward network; a missing `experts` removes most of a mixture
-of experts. Memory and time are then those of another model.
+of experts. Memory and time are then predicted for another model.
 
 ## What to do
 

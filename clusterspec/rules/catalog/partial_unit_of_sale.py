@@ -11,7 +11,7 @@ in published runs on 64 accelerators of each NVL72.
 
 ## Why it matters
 
-An NVL72 rack is built, sold and cooled whole: 20 nodes are two racks of 18, and the bill is that of 36. SXM and OAM
+An NVL72 rack is built, sold and cooled whole: 20 nodes are two racks of 18, and the bill counts 36. SXM and OAM
 modules come on baseboards of four or eight: a node of six does not exist.
 
 ## What to do

@@ -21,7 +21,7 @@ Use the degrees that the message names: the ranks become replicas, and the globa
 
 ## When to ignore it
 
-Ignore it where the layout was measured, or is that of a later, larger job.
+Ignore it where the layout was measured, or belongs to a later, larger job.
 
 ## Fires
 

@@ -7,8 +7,8 @@ expose less of the predicted step than the half-width of its range, a warning ab
 
 ## Why it matters
 
-The traffic of fsdp grows with the number of micro-batches; that of zero1 and zero2 does not. With 16 micro-batches,
-fsdp gathers the weights 32 times per step, zero1 once.
+The traffic of fsdp grows with the number of micro-batches; the traffic of zero1 and zero2 stays the same. With 16
+micro-batches, fsdp gathers the weights 32 times per step, zero1 once.
 
 ## What to do
 

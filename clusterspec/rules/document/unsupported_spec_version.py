@@ -19,7 +19,7 @@ Do not ignore it.
 
 ## Fix safety
 
-The fix is unsafe: it writes `clusterspec: 1`, but the keys of the file may be those of another version.
+The fix is unsafe: it writes `clusterspec: 1`, but the keys of the file may belong to another version.
 
 ## Fires
 

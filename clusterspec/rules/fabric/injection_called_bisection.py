@@ -1,4 +1,4 @@
-"""A stated bisection bandwidth is not that of the fabric.
+"""A stated bisection bandwidth differs from the fabric's.
 
 ## What it finds
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A planned fabric (its switch, ports or leaves are stated) of at most two tiers that connects these endpoints and not
-those of one more node.
+A planned fabric (its switch, ports or leaves are stated) of at most two tiers that connects these endpoints but has no
+ports for one more node.
 
 ## Why it matters
 

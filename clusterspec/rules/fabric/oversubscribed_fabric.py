@@ -3,8 +3,8 @@
 ## What it finds
 
 Training on more nodes than one full-bandwidth block holds, where the oversubscription ratios of the levels that the job
-crosses multiply to more than 1. The rule considers `levels`, `pod_nodes` and `layout.nodes`; without them the ratio is
-that of the leaf.
+crosses multiply to more than 1. The rule considers `levels`, `pod_nodes` and `layout.nodes`; without them it uses the
+leaf's ratio.
 
 ## Why it matters
 

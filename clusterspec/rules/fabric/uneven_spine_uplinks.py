@@ -92,7 +92,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     if best is not None:
         of_plane = " of a plane" if planes > 1 else ""
         message = (
-            f"{uplinks} uplinks of a leaf do not divide over {each} spines{of_plane}: some spines get more links than others"
+            f"{uplinks} uplinks of a leaf are not divisible by {each} spines{of_plane}: some spines get more links than others"
             if each <= uplinks
             else f"{uplinks} uplinks of a leaf reach only {uplinks} of {each} spines{of_plane}: "
             "some leaves do not reach each other"

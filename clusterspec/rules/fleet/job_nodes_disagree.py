@@ -12,7 +12,7 @@ One of the numbers is wrong. The job is estimated on the number in `nodes`; the 
 
 ## What to do
 
-Keep one of the keys. Of jobs that take turns, state the nodes once.
+Keep one of the keys. If jobs take turns, state their nodes once.
 
 ## When to ignore it
 

@@ -7,8 +7,8 @@ times on. A `latency` above 0.3 s, longer than half around the earth: a warning.
 
 ## Why it matters
 
-Estimates count with the stated figures. A pool cannot fill a link that is faster than its NICs; such a rate is mostly in
-bytes for bits, or that of the fabric inside a pool.
+Estimates count with the stated figures. A pool cannot fill a link that is faster than its NICs; such a rate is mostly
+bytes stated for bits, or the rate of the fabric inside a pool.
 
 ## What to do
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 `fabric: shared` in `pool_links` between pools whose technologies are of unlike families, one of them InfiniBand,
-Omni-Path or Elastic Fabric Adapter, which NICs of no other family join; and between pools of which one has no
-scale-out fabric.
+Omni-Path or Elastic Fabric Adapter, which NICs of no other family join; and between two pools if one has no scale-out
+fabric.
 
 ## Why it matters
 

@@ -94,4 +94,4 @@ def _copies(model: Model, ep: int) -> str:
 
 def _message(model: Model, copies: int, ep: int) -> str:
     beside = f" and {plural(copies, 'copy')}" if copies else ""
-    return f"{model.experts} experts{beside} do not divide over ep {ep}"
+    return f"{model.experts} experts{beside} are not divisible by ep {ep}"

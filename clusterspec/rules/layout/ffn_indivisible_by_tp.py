@@ -61,8 +61,8 @@ RULE = Rule.of(__name__, "error")
 
 def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
     if model.ffn_hidden % layout.tp and model.dense_layers:
-        message = f"a feed-forward width of {model.ffn_hidden:,} does not divide over tp {layout.tp}"
+        message = f"a feed-forward width of {model.ffn_hidden:,} is not divisible by tp {layout.tp}"
         yield RULE.problem("layout.tp", message, legality.advice(RULE.name, "tp", otherwise="pad the width"))
     elif model.experts and model.expert_ffn_hidden % layout.expert_tp:
-        message = f"an expert width of {model.expert_ffn_hidden:,} does not divide over expert_tp {layout.expert_tp}"
+        message = f"an expert width of {model.expert_ffn_hidden:,} is not divisible by expert_tp {layout.expert_tp}"
         yield RULE.problem("layout.expert_tp", message, "write `expert_tp: 1`, or pad the width")

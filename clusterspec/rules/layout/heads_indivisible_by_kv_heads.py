@@ -1,4 +1,4 @@
-"""The query heads do not divide over the key-value heads.
+"""The number of query heads is not divisible by the number of key-value heads.
 
 ## What it finds
 
@@ -79,6 +79,6 @@ def check(written_model: ModelSpec, model: Model) -> Iterator[Problem]:
 
 
 def _problem(at: str, heads: int, kv_heads: int) -> Problem:
-    message = f"{heads} heads do not divide over {kv_heads} key-value heads"
+    message = f"{heads} heads are not divisible by {kv_heads} key-value heads"
     help_ = "correct `heads` or `kv_heads`" + (": swap the two" if kv_heads > heads else "")
     return RULE.problem(at, message, help_)

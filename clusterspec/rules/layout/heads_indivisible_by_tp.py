@@ -3,8 +3,8 @@
 ## What it finds
 
 A model whose `heads` is not a multiple of `tp`; likewise the heads of sliding-window layers, the value heads of linear
-attention and the output groups of compressed attention. The rule is silent for libraries that pad heads, such as those
-of AWS Neuron, and for `framework: custom`, which may pad them; estimates then count the padded heads.
+attention and the output groups of compressed attention. The rule is silent for libraries that pad heads, such as AWS
+Neuron's, and for `framework: custom`, which may pad them; estimates then count the padded heads.
 
 ## Why it matters
 
@@ -67,5 +67,5 @@ def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]
     if legality.breaks(RULE.name):
         help_ = legality.advice(RULE.name, "tp", otherwise="use a tp that divides the heads")
         name, count = next((name, count) for name, count in cut_heads(model) if count % layout.tp)
-        message = f"{count} {name} do not divide over tp {layout.tp}: {count / layout.tp:.3g} per rank"
+        message = f"{count} {name} are not divisible by tp {layout.tp}: {count / layout.tp:.3g} per rank"
         yield RULE.problem("layout.tp", message, help_)

@@ -81,9 +81,7 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity="error")
     elif legality.breaks(RULE.name):
         assumed = f": assumed {_runs(layout.stage_layers)} layers" if layout.stage_layers else ""
-        message = (
-            f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
-        )
+        message = f"{model.layers} layers are not divisible by pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         refused = (
             layout.virtual_stages > 1
             and layout.capabilities.has("requires.even_virtual_stages")

@@ -1,4 +1,4 @@
-"""The layers of a pipeline rank do not divide over its virtual stages.
+"""The layers of a pipeline rank are not divisible by its virtual stages.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The sequence length does not divide over the context-parallel ranks.
+"""The sequence length is not divisible by cp.
 
 ## What it finds
 

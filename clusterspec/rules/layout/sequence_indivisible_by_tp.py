@@ -1,4 +1,4 @@
-"""With sequence parallelism, the sequence length does not divide over the tensor-parallel ranks.
+"""With sequence parallelism, the sequence length is not divisible by tp.
 
 ## What it finds
 
@@ -63,5 +63,5 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
         step = sequence_step(layout.tp, layout.cp, layout.capabilities, ring=ring)
         near = either(near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
-        message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism; a multiple of {step:,} is required"
+        message = f"{length:,} tokens are not divisible by tp {layout.tp}{beside} with sequence parallelism; a multiple of {step:,} is required"
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens")

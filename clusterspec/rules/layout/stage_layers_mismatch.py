@@ -1,4 +1,4 @@
-"""The layers of the stages do not sum to those of the model.
+"""The layers of the stages do not sum to the model's layers.
 
 ## What it finds
 

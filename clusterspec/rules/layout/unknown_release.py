@@ -8,8 +8,7 @@ features are not known.
 
 ## Why it matters
 
-Features, requirements and costs of the stated release are not known; findings and predictions are those of another
-release.
+Features, requirements and costs of the stated release are not known; findings and predictions use another release.
 
 ## What to do
 

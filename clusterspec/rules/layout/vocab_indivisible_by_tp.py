@@ -8,8 +8,8 @@ themselves: Megatron, NeMo, Megatron-DeepSpeed, torchtitan, vLLM, SGLang and Ten
 ## Why it matters
 
 Embedding and output layer are split over the vocabulary. Megatron Core asserts that tp divides it, so its launcher pads
-GPT-2's 50,257 tokens to 51,200 at tp 8, a multiple of 128 × tp. Without padding the model does not start. Parameters
-and logits of the padded model differ from those of the spec.
+GPT-2's 50,257 tokens to 51,200 at tp 8, a multiple of 128 × tp. Without padding the model does not start. The padded
+model has other parameters and logits than the spec states.
 
 ## What to do
 
@@ -69,7 +69,7 @@ def check(written_model: ModelSpec | None, model: Model, layout: Layout) -> Iter
         return
     padded = -(-model.vocab // (STEP * layout.tp)) * STEP * layout.tp
     message = (
-        f"a vocabulary of {model.vocab:,} does not divide over tp {layout.tp}: unpadded, the embedding cannot be split"
+        f"a vocabulary of {model.vocab:,} is not divisible by tp {layout.tp}: unpadded, the embedding cannot be split"
     )
     at = "workload.model.vocab" if written_model and written_model.vocab is not None else "workload.model"
     help_ = f"state the padded vocabulary, such as {padded:,} (a multiple of {STEP} × tp)"

@@ -7,7 +7,7 @@ others. A plain number is the window of all layers with attention.
 
 ## Why it matters
 
-The layers with full attention hold the cache of the whole context. Of Gemma 3 27B they are 10 of 62 layers. At 60,000
+The layers with full attention hold the cache of the whole context. In Gemma 3 27B, 10 of 62 layers have full attention. At 60,000
 tokens they hold nine tenths of the cache, and a plan without them promises ten times the requests that fit.
 
 ## What to do

@@ -6,7 +6,7 @@ A measured entry with more ranks or nodes than the cluster has, spares included,
 
 ## Why it matters
 
-The measurement is from another machine, and its efficiencies would replace those of this machine. Each node of a
+The measurement is from another machine, and its efficiencies would replace this machine's. Each node of a
 measurement has at least one rank. With fewer ranks than nodes, the two numbers are swapped or one is wrong, and the
 traffic is timed on the wrong links.
 

@@ -10,7 +10,7 @@ cannot be read; the finding is a note where the file is missing.
 
 ## Why it matters
 
-The figures of a log may be wrong, or those of another machine. Without its trace, a serving plan is checked against a
+The figures of a log may be wrong, or from another machine. Without its trace, a serving plan is checked against a
 load that nobody stated.
 
 ## What to do

@@ -7,7 +7,7 @@ Optimizer states and activations on the host, for all accelerators of a node, th
 the optimizer. Besides `layout.offload`, selective recomputation of MaxText on TPUs keeps the saved activations on the
 host. With asynchronous checkpoints, the copy of weights and optimizer states that is being written counts as well.
 
-Also `layout.offload` on accelerators whose memory is that of the host, such as `mi300a`: an error where the layout does not
+Also `layout.offload` on accelerators that share the host's memory, such as `mi300a`: an error where the layout does not
 fit without it, else a warning.
 
 ## Why it matters

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-The bytes of the data set (`dataset_tokens` times `dataset_token_bytes`, without it those of an id) over the `bandwidth`
-of `networks.frontend`, as a share of `procurement.term`, where the nodes are rented. A note from 5 % of the term on, and
-a warning where the copy alone exceeds it. Where the predicted run and the copy together exceed it, it is a note while the
-low end of the prediction still fits, else a warning, and an error from a third above it.
+The bytes of the data set (`dataset_tokens` times `dataset_token_bytes`, or the bytes of a token id) divided by the
+`bandwidth` of `networks.frontend`, as a share of `procurement.term`, where the nodes are rented. A note from 5 % of the
+term on, and a warning where the copy alone exceeds it. Where the predicted run and the copy together exceed it, it is a
+note while the low end of the prediction still fits, else a warning, and an error from a third above it.
 
 ## Why it matters
 

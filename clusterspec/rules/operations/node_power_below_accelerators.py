@@ -1,4 +1,4 @@
-"""The stated power of a node is not above that of its accelerators.
+"""The stated power of a node does not exceed the power of its accelerators.
 
 ## What it finds
 

@@ -7,8 +7,8 @@ An `afr` or `mtbf` in `operations.failures` more than ten times above or below t
 
 ## Why it matters
 
-The goodput, the spare parts and the support that is bought follow from these rates. Percent written as a share (2 for 2 %),
-a rate of a node taken for that of a part, or hours of a fleet for those of one part are off by such factors.
+The goodput, the spare parts and the support that is bought follow from these rates. Percent written as a share (2 for 2
+%), a node's rate stated for a part, or a fleet's hours stated for one part are off by such factors.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""The stated power of a switch is that of a switch without optical modules.
+"""The stated power of a switch leaves out its optical modules.
 
 ## What it finds
 

@@ -9,8 +9,8 @@ derating, a load between 0.8 and 1 of the rating is a warning. One unit for a ra
 
 ## Why it matters
 
-The breaker trips under load. In North America, a load of three hours or more may take 80 % of a breaker; units of
-which one is in reserve carry half of what they are rated for together.
+The breaker trips under load. In North America, a load of three hours or more may take 80 % of a breaker; a pair with
+one unit in reserve carries half of its combined rating.
 
 ## What to do
 

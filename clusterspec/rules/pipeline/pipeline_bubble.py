@@ -147,7 +147,7 @@ def _name_of_base_time(idle: float, timed: Plan | None) -> str:
 def _fewest_virtual_stages(model: Model, layout: Layout) -> int | None:
     """The smallest usual number of virtual stages, above one, that the layers divide into; None where there is none.
 
-    Layers that do not divide over the stages are counted with the loss, or with embedding and loss, as frameworks allow.
+    Layers that are not divisible by the stages are counted with the loss, or with embedding and loss, as frameworks allow.
     """
     for layers in (model.layers, model.layers + 1, model.layers + 2):
         if layers % layout.pp == 0:

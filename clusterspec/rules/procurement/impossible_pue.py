@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-PUE is the power of the whole facility over that of its IT equipment, so it is at least 1.
+PUE is facility power divided by the power of the IT equipment, so it is at least 1.
 
 ## What to do
 

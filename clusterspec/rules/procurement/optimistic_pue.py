@@ -1,4 +1,4 @@
-"""The power usage effectiveness is below that of any published site.
+"""The power usage effectiveness is lower than at any published site.
 
 ## What it finds
 

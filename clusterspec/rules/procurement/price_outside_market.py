@@ -8,10 +8,10 @@ or above 2.5 times the highest is a warning; so is a rent below half of the lowe
 stated figure is a usual rent of one accelerator) or above 2.5 times the highest. It is an error at a fifth of the
 lowest or five times the highest, or where the stated figure is a usual price of a single accelerator in a node of
 several. Where the price list of the provider is known, the lower limit of a rent is at most a quarter of the listed
-one, because long commitments and preemptible machines cost less. For a cloud instance of four or more accelerators,
-the rule also reports a rent of at most 1.1 times the provider's list price per accelerator. The message says where a
-price fits one accelerator or a whole rack. For an accelerator whose price no source gives, the rule compares the price
-of a gigabyte of its memory with those of all accelerators of the catalog.
+one, because long commitments and preemptible machines cost less. For a cloud instance of four or more accelerators, the
+rule also reports a rent of at most 1.1 times the provider's list price per accelerator. The message says where a price
+fits one accelerator or a whole rack. For an accelerator whose price no source gives, the rule compares its price per
+gigabyte of memory with all accelerators of the catalog.
 
 ## Why it matters
 

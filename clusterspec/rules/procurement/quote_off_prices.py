@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A unit price of the quote that differs from that of the same part in `prices` by more than 1 %; and a `quoted_total`
-without lines that is more than 2 % below the sum of the priced parts.
+A unit price of the quote that differs by more than 1 % from the price of the same part in `prices`; and a
+`quoted_total` without lines that is more than 2 % below the sum of the priced parts.
 
 ## Why it matters
 
@@ -15,7 +15,7 @@ Correct the older figure.
 
 ## When to ignore it
 
-Ignore it where `prices` are those of another supplier, for comparison.
+Ignore it where `prices` come from another supplier, for comparison.
 
 ## Fires
 

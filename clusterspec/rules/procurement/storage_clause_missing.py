@@ -10,7 +10,7 @@
 
 ## What to do
 
-State both, the bandwidth as sustained while writing.
+State both; state the bandwidth that the system sustains while writing.
 
 ## When to ignore it
 

@@ -9,7 +9,7 @@ disaggregated serving, of a prefill or a decode engine.
 
 The experts of an engine lie on its own ranks. Replicas (`dp`) are separate engines that exchange no tokens: an engine
 cannot reach experts on the ranks of another. With vLLM, SGLang and TensorRT-LLM the ranks of wide expert parallelism
-are those of attention data parallelism.
+are the ranks of attention data parallelism.
 
 ## What to do
 

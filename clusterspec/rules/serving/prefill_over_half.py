@@ -9,7 +9,7 @@ a note.
 ## Why it matters
 
 The prefill of each prompt delays decoding of all other requests of its engine. With a prefill share above one half, the
-time per output token is more than twice that of the decode step alone.
+time per output token is more than twice the decode step alone.
 
 ## What to do
 

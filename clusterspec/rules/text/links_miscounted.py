@@ -1,4 +1,4 @@
-"""A count of links or neighbors differs from that of the part.
+"""A count of links or neighbors differs from the part's.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A peak exceeds that of the accelerator or the node, sparse or dense.
+"""A peak exceeds the accelerator's and the node's, sparse or dense.
 
 ## What it finds
 

@@ -4,12 +4,11 @@
 
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
 the same accelerator's peak for another precision, or of another accelerator's peak for the same precision. The other
-accelerators are those of the same vendor or, where the difference is a quarter or more, all of the same kind (PCIe
-cards, or modules with their own links). A custom part, of which the spec changes several figures, is compared only with
-its own precisions. The finding is a warning, and an error where the difference is a quarter or more. A peak that
-matches no part is a warning from a quarter above the catalog's on, since the catalog's peak is at the highest clock,
-and an error above one and a half times, since it is usually the peak of a node. A quarter of the catalog's peak or less is
-an error.
+accelerators are the vendor's or, where the difference is a quarter or more, all of the same kind (PCIe cards, or
+modules with their own links). A custom part (the spec changes several figures) is compared only with its own
+precisions. The finding is a warning, and an error where the difference is a quarter or more. A peak that matches no
+part is a warning from a quarter above the catalog's on, since the catalog's peak is at the highest clock, and an error
+above one and a half times, since it is usually the peak of a node. A quarter of the catalog's peak or less is an error.
 
 ## Why it matters
 
