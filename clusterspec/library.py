@@ -334,11 +334,11 @@ def load(
     if isinstance(source, Mapping):
         source = json.dumps(source, default=str) + "\n"
     if isinstance(source, str) and "\n" in source:
-        return _design_of_text(source, Settings.of(Path.cwd(), folders, day), "spec.yaml", Path.cwd())
+        return _design_of_text(source, Settings.from_folder(Path.cwd(), folders, day), "spec.yaml", Path.cwd())
     path = Path(source)
     data = documents.read_bytes(path)
     folder = path.resolve().parent
-    settings = Settings.of(folder, folders, day)
+    settings = Settings.from_folder(folder, folders, day)
     return LoadedDesign(studies.study(documents.decode(str(path), data), data, settings, folder))
 
 

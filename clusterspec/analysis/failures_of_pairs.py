@@ -188,7 +188,7 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
         lost = machine.cuts(*cut)
         stops = one.lost >= 1 or other.lost >= 1 or any(share >= 1 for _, share in lost)
         step = machine.step if stops else machine.degraded_step(*cut)
-        effect = STOPS if stops else machine.effect_of(step, sum_of(share for _, share in lost))
+        effect = STOPS if stops else machine.bandwidth_loss_effect(step, sum_of(share for _, share in lost))
         inside = shared.what in ("node", "scale-up domain")
         away = max(one.nodes, other.nodes) if inside else one.nodes + other.nodes
         yearly = None

@@ -205,7 +205,7 @@ def _with_placement_again(option: JobOption, parts: FleetStudy, goal: Goal, roll
     The first placement was chosen with the layout of the spec.
     """
     for _ in range(ROUNDS if option.rl is not None and option.layout else 0):
-        study = with_a_layout(parts.job_on(option.pool, option.job, option.nodes))
+        study = with_a_layout(parts.job_study(option.pool, option.job, option.nodes))
         laid = variation.rewritten_study(study, {("layout",): option.layout})
         splits = rl_splits(laid.design, option.nodes, rollouts)
         if not splits or splits[0].step_time >= (option.step_time or inf) or placement_json(splits[0]) == option.rl:
@@ -224,7 +224,7 @@ def _placed_study(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> t
     """The option and the study of a job on its nodes, with the fastest placement of its roles; the option says why, if
     the study cannot be searched.
     """
-    study = parts.job_on(option.pool, option.job, option.nodes)
+    study = parts.job_study(option.pool, option.job, option.nodes)
     if study.design.workload is not None and study.design.workload.rl is not None:
         splits = rl_splits(study.design, option.nodes, rollouts) or _splits_of_found_layout(study, option, rollouts)
         if not splits:
@@ -293,7 +293,7 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
     job = parts.fleet.jobs[name]
     if engines_away(job.spec):
         return 0.0
-    design = parts.job_on(place.pool, name, place.nodes).design
+    design = parts.job_study(place.pool, name, place.nodes).design
     cluster, work = design.cluster, design.workload
     if cluster is None or work is None or work.peak is None or not work.tokens or work.serving is not None:
         return 0.0

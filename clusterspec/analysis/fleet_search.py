@@ -31,7 +31,7 @@ from clusterspec.cluster.fleet import Fleet, NodeSet, Pool
 from clusterspec.records import replace
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
 from clusterspec.results.serving_json import serving_json
-from clusterspec.rules.knowledge.shared_stores import demand_on
+from clusterspec.rules.knowledge.shared_stores import demand_of_jobs
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
@@ -229,7 +229,7 @@ def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, floa
     for place in places:
         by_pool.setdefault(fleet.store_pool(place.pool), []).append(place.jobs)
     for pool, sets in by_pool.items():
-        demand = demand_on(fleet, fleet.pools[pool], sets)
+        demand = demand_of_jobs(fleet, fleet.pools[pool], sets)
         if demand is not None and demand.mean > demand.bandwidth:
             found |= {name: wait for jobs in sets for name in jobs if (wait := demand.stretch(name)) > 1}
     return found

@@ -158,7 +158,7 @@ def _busy_share(fleet: Fleet, nodes: NodeSet) -> float:
 def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobUse:
     plan = parts.jobs[job.name].plan if job.name in parts.jobs else None
     run = plan.time_to_train if plan is not None else None
-    used = {name: parts.fleet.nodes_on(name, job.name) for name in pools_of_job(job.spec) if name is not None}
+    used = {name: parts.fleet.job_node_count(name, job.name) for name in pools_of_job(job.spec) if name is not None}
     bills = [
         _billed_cost(costs.get(name), parts.fleet.pools.get(name), nodes, job.share) for name, nodes in used.items()
     ]

@@ -244,4 +244,4 @@ def _row_as_written(study: Study, base: Studied) -> LayoutRow:
 
 @lru_cache(maxsize=4)
 def _base_study(path: Path, catalogs: tuple[Path, ...]) -> Study:
-    return studies.study_file(path, Settings.of(path.resolve().parent, catalogs))
+    return studies.study_file(path, Settings.from_folder(path.resolve().parent, catalogs))

@@ -97,7 +97,7 @@ class Fleet:
         """The jobs with nodes of a pool, in the order of the spec."""
         return (job for job in self.jobs.values() if pool in pools_of_job(job.spec))
 
-    def nodes_on(self, pool: str, job: str) -> int | None:
+    def job_node_count(self, pool: str, job: str) -> int | None:
         """The nodes of a pool that a job has, summed over its engines; None if unknown."""
         sets = self.pools[pool].sets if pool in self.pools else ()
         own = [each.nodes if each.path else self.jobs[job].nodes for each in sets if job in each.jobs]
@@ -155,7 +155,7 @@ class EnginesAway(NamedTuple):
     nodes: int | None
     ranks: int | None = None
 
-    def nodes_with(self, ranks_per_node: int | None) -> int | None:
+    def node_count_at(self, ranks_per_node: int | None) -> int | None:
         """The nodes of the engines on a pool with ``ranks_per_node``; None where their number is not stated."""
         if self.nodes is None and self.ranks is not None and ranks_per_node:
             return -(-self.ranks // ranks_per_node)
@@ -258,7 +258,7 @@ def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | No
             if each.pool == pool:
                 key = (turn, ("jobs", turn, *each.path))
                 members.setdefault(key, []).append(name)
-                stated.setdefault(key, []).append(each.nodes_with(ranks_per_node))
+                stated.setdefault(key, []).append(each.node_count_at(ranks_per_node))
     most = {key: max((each for each in found if each is not None), default=None) for key, found in stated.items()}
     open_sets = [key for key, number in most.items() if number is None]
     left = nodes - sum(number or 0 for number in most.values()) if nodes is not None else 0

@@ -119,7 +119,7 @@ def runs_placement(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes
 def _cached_placement(
     axis: str, group: Runs, others: Runs, nodes_per_domain: int | None, cluster: Cluster
 ) -> Placement:
-    return _placement(axis, group, others, _Blocks.of(cluster, nodes_per_domain))
+    return _placement(axis, group, others, _Blocks.from_cluster(cluster, nodes_per_domain))
 
 
 def contiguous_placement(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
@@ -130,7 +130,7 @@ def contiguous_placement(cluster: Cluster, ranks: int, nodes: int | None = None)
     each, left = divmod(ranks, nodes or ranks)
     spread_out = nodes is not None and not left and each < cluster.ranks_per_node
     runs = ((each, 1), (nodes or 1, cluster.ranks_per_node)) if spread_out else ((ranks, 1),)
-    return _placement("all", merged_runs(runs), (), _Blocks.of(cluster, None))
+    return _placement("all", merged_runs(runs), (), _Blocks.from_cluster(cluster, None))
 
 
 def _dense_digits(layout: Layout) -> list[tuple[str, int]]:
@@ -166,7 +166,7 @@ class _Blocks:
     levels: tuple[int, ...]
 
     @classmethod
-    def of(cls, cluster: Cluster, nodes_per_domain: int | None) -> _Blocks:
+    def from_cluster(cls, cluster: Cluster, nodes_per_domain: int | None) -> _Blocks:
         node = cluster.ranks_per_node
         domain = nodes_per_domain * node if nodes_per_domain else cluster.ranks_per_domain
         there = nodes_of_domain(cluster)

@@ -165,7 +165,7 @@ class MeasuredShare:
     seconds: float | None = None
     spread: float = 0.0
 
-    def is_time_of(self, seconds: float) -> bool:
+    def matches_measured_time(self, seconds: float) -> bool:
         """Whether a predicted time is that of the job that was measured."""
         return self.seconds is not None and abs(seconds / self.seconds - 1) < MEASURED_AGAIN
 

@@ -55,7 +55,7 @@ def prefill_design(design: Design) -> Design | None:
     return design_of_engines(design_on_pool(design, engines.pool, {("layout", "nodes"): nodes}), engines)
 
 
-def link_with(spec: Spec, pool: str) -> PoolLinkSpec | None:
+def link_to_named_pool(spec: Spec, pool: str) -> PoolLinkSpec | None:
     """The link of a job that joins its machine with a pool; None without one."""
     return next((each for each in spec.pool_links or () if pool in (each.between or ())), None)
 
@@ -65,7 +65,7 @@ def link_to_pool(design: Design, pool: str, other: Cluster, nodes: tuple[int, in
 
     On one fabric both ends send at the rate of their NICs, divided by the oversubscription of their fabrics.
     """
-    written = link_with(design.spec, pool)
+    written = link_to_named_pool(design.spec, pool)
     if written is None or design.cluster is None:
         return None
     latency = written.latency.value if written.latency else 0.0

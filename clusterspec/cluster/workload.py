@@ -193,7 +193,7 @@ def _precisions(
     loaded = model if kind == "serve" and _loads_checkpoint(section, model) else None
     usual, why = "bf16", "usual for training" if kind == "train" else "usual for serving"
     kept = section.parameter_precision or (loaded.checkpoint_precision if loaded else None)
-    if kind == "serve" and (products := _products_of(kept, model, accelerator)):
+    if kind == "serve" and (products := _multiplication_precision(kept, model, accelerator)):
         executed = accelerator is not None and products in accelerator.peaks
         usual = products if executed else usual
         why = (
@@ -212,7 +212,7 @@ def _precisions(
     )
 
 
-def _products_of(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
+def _multiplication_precision(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
     """The precision in which engines multiply weights stored in ``kept``; None where activations stay in 16 bits.
 
     AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).

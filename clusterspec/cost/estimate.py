@@ -165,7 +165,7 @@ def range_figure(design: Design, seconds: float) -> tuple[str, Figure] | None:
     """
     measured = measured_step(design)
     if measured is not None:
-        return "measured[].step_time", RUN_TO_RUN if measured.is_time_of(seconds) else OTHER_LAYOUT
+        return "measured[].step_time", RUN_TO_RUN if measured.matches_measured_time(seconds) else OTHER_LAYOUT
     gained = unseen_spread(design)
     if gained is None or design.cluster is None:
         return None

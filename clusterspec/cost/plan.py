@@ -197,7 +197,7 @@ class Plan:
         from clusterspec.cost.estimate import highest_mfu, measured_step, range_figure, step_range
 
         highest, measured = highest_mfu(self.design), measured_step(self.design)
-        if measured is not None and measured.is_time_of(self.step.seconds):
+        if measured is not None and measured.matches_measured_time(self.step.seconds):
             return self.step.seconds / (1 + measured.spread), self.step.seconds * (1 + measured.spread)
         _, gained = range_figure(self.design, self.step.seconds) or ("", None)
         return step_range(

@@ -307,21 +307,21 @@ _ENDS = {
 """The levels whose ends are at a tier, each with the index of that end."""
 
 
-def _modules_at(tier: str, named: Mapping[str, LevelOptics]) -> list[Optics]:
+def _modules_of_tier(tier: str, named: Mapping[str, LevelOptics]) -> list[Optics]:
     """The modules at a tier, each once."""
     ends = [named[level].ends[end] for level, end in _ENDS[tier] if level in named and named[level].cable_type == FIBER]
     return list(dict.fromkeys(ends))
 
 
 def _module_part(tier: str, named: Mapping[str, LevelOptics]) -> str:
-    parts = " and ".join(module.name for module in _modules_at(tier, named))
+    parts = " and ".join(module.name for module in _modules_of_tier(tier, named))
     return f"transceiver module at the {tier}" + f", {parts}" * bool(parts)
 
 
 def _module_derivation(tier: str, count: int, named: Mapping[str, LevelOptics]) -> str:
     """How modules are counted, and their power; switches and nodes supply it."""
-    powers = [module.power.value for module in _modules_at(tier, named) if module.power is not None]
-    if not powers or len(powers) < len(_modules_at(tier, named)):
+    powers = [module.power.value for module in _modules_of_tier(tier, named) if module.power is not None]
+    if not powers or len(powers) < len(_modules_of_tier(tier, named)):
         return f"one for each cage in use at the {tier}"
     total = f"{max(powers):g} W each, {display(max(powers) * count, 'W')} in all, from the ports"
     return f"one for each cage in use at the {tier}; {total}"

@@ -142,7 +142,7 @@ def _unsearched_text(report: FleetSearchReport) -> list[str]:
 
 def _option_row(report: FleetSearchReport, option: JobOption) -> tuple[str, ...]:
     best = report.assignments[0].jobs.get(option.job) if report.assignments else None
-    told = "best" if option.is_at(best) else "; ".join(option.missed) or option.why
+    told = "best" if option.has_same_nodes(best) else "; ".join(option.missed) or option.why
     cells = _cells(option)
     return (*cells[:3], *cells[4:], *_extra_cells(report, option), told)
 
@@ -175,6 +175,6 @@ def options_csv(report: FleetSearchReport) -> str:
         served = option.serving or {}
         values = option.to_json() | {key: served.get(key) for key in ("ttft", "tpot")}
         values["layout"] = layout_text(option.layout or {}, option.disaggregated)
-        values |= {"chosen": option.is_at(best.get(option.job)), "missed": "; ".join(option.missed)}
+        values |= {"chosen": option.has_same_nodes(best.get(option.job)), "missed": "; ".join(option.missed)}
         rows.append(["" if values[key] is None else values[key] for key in FIELDS])
     return csv_text(FIELDS, rows)

@@ -110,7 +110,7 @@ class YearlyCost(NamedTuple):
     p95: float
 
     @classmethod
-    def of(cls, goodput: YearlyGoodput, hour: float) -> YearlyCost:
+    def from_goodput(cls, goodput: YearlyGoodput, hour: float) -> YearlyCost:
         """The yearly cost from the goodput and the cost of one hour of the machine."""
         from clusterspec.quantity import HOUR, YEAR
 
@@ -173,12 +173,16 @@ class FaultsReport(Result):
     @property
     def cost_of_lost_hours(self) -> YearlyCost | None:
         """The cost of the hours that keep no step; None without a price of an hour or a job."""
-        return YearlyCost.of(self.goodput, self.hour) if self.goodput and self.hour is not None else None
+        return YearlyCost.from_goodput(self.goodput, self.hour) if self.goodput and self.hour is not None else None
 
     @property
     def lost_at_first(self) -> YearlyCost | None:
         """The cost of the hours of the first year that keep no step; None where it is unknown."""
-        return YearlyCost.of(self.first_year.goodput, self.hour) if self.first_year and self.hour is not None else None
+        return (
+            YearlyCost.from_goodput(self.first_year.goodput, self.hour)
+            if self.first_year and self.hour is not None
+            else None
+        )
 
     def _first_year_json(self) -> Json | None:
         if self.first_year is None:

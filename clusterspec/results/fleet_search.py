@@ -49,7 +49,7 @@ class JobOption:
     as_written: bool = False
     """Whether the job stays as the spec has it, because it has engines on several pools."""
 
-    def is_at(self, other: JobOption | None) -> bool:
+    def has_same_nodes(self, other: JobOption | None) -> bool:
         """Whether another option runs the same job on as many nodes of the same pool."""
         return other is not None and (self.job, self.pool, self.nodes) == (other.job, other.pool, other.nodes)
 

@@ -239,7 +239,7 @@ class Purchase:
             return "do not sign"
         return "not ready" if GateStatus.OPEN in states else "ready"
 
-    def gates_in(self, status: GateStatus) -> tuple[Gate, ...]:
+    def gates_with_status(self, status: GateStatus) -> tuple[Gate, ...]:
         """The gates with a status."""
         return tuple(gate for gate in self.gates if gate.status is status)
 

@@ -175,7 +175,7 @@ class Facts(WrittenParts):
             return None
         from clusterspec.rules.knowledge.served import Served  # a training plan needs none of its modules
 
-        return Served.of(self.timed, self.what_if.estimate)
+        return Served.from_plan(self.timed, self.what_if.estimate)
 
     @property
     def rl(self) -> RlTimes | None:

@@ -92,7 +92,7 @@ def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
             right = figure.counted_figure(figure.known[0])
             if agrees_within(figure.quantity.value, scope.factor * right, 0.01):
                 what = f"the {_quantity_name(figure.quantity)} figure of {scope.what}"
-                yield Headline(what, figure.written_as(right), certain=False)
+                yield Headline(what, figure.text_in_written_unit(right), certain=False)
 
 
 def _stated_figure(facts: Facts, at: str, text: str) -> StatedFigure | None:

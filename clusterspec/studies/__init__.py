@@ -14,14 +14,14 @@ __all__ = [
     "Settings",
     "Study",
     "as_written",
-    "prose",
+    "checked_prose",
     "study",
     "study_file",
     "study_text",
 ]
 
 
-def prose(source: Source, data: bytes, settings: Settings) -> Checked:
+def checked_prose(source: Source, data: bytes, settings: Settings) -> Checked:
     """The findings about the quantities of running text."""
     from clusterspec.prose import check_text
 

@@ -116,7 +116,7 @@ class FleetStudy:
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
         return Fleet(self.study.spec, self._pools, jobs)
 
-    def job_on(self, pool: str, job: str, nodes: int) -> Study:
+    def job_study(self, pool: str, job: str, nodes: int) -> Study:
         """The study of a job on ``nodes`` nodes of any pool."""
         part = _part_of_job(pool, job, self._written_jobs[job], nodes)
         return self._study(replace(part, link_share=self.link_shares.get(job, 1.0)))

@@ -56,7 +56,7 @@ class Settings:
     own_rules: tuple[CompanyRule, ...] = ()
 
     @classmethod
-    def of(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
+    def from_folder(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
         """The settings of a folder; ``catalogs`` have precedence over configured ones.
 
         Raises `ConfigFault`, and `NotADirectoryError` if a catalog folder does not exist.
@@ -391,4 +391,4 @@ def study_file(path: FilePath, settings: Settings | None = None) -> Study:
     """A study of a file. Raises `OSError` if it cannot be read."""
     data = documents.read_bytes(path)
     folder = path.resolve().parent
-    return study(documents.decode(str(path), data), data, settings or Settings.of(folder), folder)
+    return study(documents.decode(str(path), data), data, settings or Settings.from_folder(folder), folder)

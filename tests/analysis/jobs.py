@@ -39,7 +39,7 @@ JOBS = {"dense": DENSE, "expert": EXPERT, "sharded": SHARDED, "torus": TORUS, "u
 
 
 def study_of(text: str) -> studies.Study:
-    settings = studies.Settings.of(Path(__file__).parent)
+    settings = studies.Settings.from_folder(Path(__file__).parent)
     return studies.study_text("clusterspec: 1\nname: test\n" + text.lstrip("\n"), settings)
 
 

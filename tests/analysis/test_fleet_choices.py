@@ -119,7 +119,7 @@ def test_an_option_has_the_share_of_its_job_in_time_money_and_energy() -> None:
     parts = one.fleet
     assert parts is not None
     for name, nodes, share in (("long", 1, 1.0), ("short", 1, 0.5), ("chat", 2, 1.0)):
-        placed = parts.job_on("old", name, nodes)
+        placed = parts.job_study("old", name, nodes)
         made = with_figures(JobOption(name, "old", nodes), parts, placed, Goal(), alone=False)
         plan = placed.plan
         assert made.nodes == nodes and made.mfu == plan.mfu and made.surely_fits == plan.surely_fits
@@ -133,10 +133,10 @@ def test_an_option_has_the_share_of_its_job_in_time_money_and_energy() -> None:
             kilowatts = (made.energy or 0.0) / (2 * 365.25 * 86_400) / 1e3
         assert kilowatts == pytest.approx(10.2 * nodes, rel=0.2), "of the nodes of a DGX H100, with switches"
     tight = with_figures(
-        JobOption("long", "old", 1), parts, parts.job_on("old", "long", 1), Goal(within={"long": 1.0}), alone=True
+        JobOption("long", "old", 1), parts, parts.job_study("old", "long", 1), Goal(within={"long": 1.0}), alone=True
     )
     assert len(tight.missed) == 1 and tight.missed[0].endswith("> 1 s") and tight.missed[0].startswith("run ")
-    alone = with_figures(JobOption("chat", "old", 2), parts, parts.job_on("old", "chat", 2), Goal(), alone=True)
+    alone = with_figures(JobOption("chat", "old", 2), parts, parts.job_study("old", "chat", 2), Goal(), alone=True)
     assert alone.nodes == 1, "one engine of tp 4 needs one of two nodes"
     assert alone.cost == pytest.approx(300_000)
 

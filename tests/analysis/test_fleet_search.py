@@ -156,7 +156,7 @@ def test_sizes_searched_together_give_what_each_gives_alone() -> None:
     experts = FLEET.replace("llama-3.1-8b, sequence_length: 8192", "mixtral-8x7b, sequence_length: 4096")
     whole = study(experts.replace("dgx-b200, nodes: 2", "dgx-b200, nodes: 40"))
     assert whole.fleet is not None
-    some = [whole.fleet.job_on("big", "short", nodes) for nodes in (2, 3, 40)]
+    some = [whole.fleet.job_study("big", "short", nodes) for nodes in (2, 3, 40)]
     options = SearchOptions({"tp": 2, "recompute": "none", "sharding": "zero1"}, "step_time", 1)
     known: Evaluations = []
     for one, together in zip(some, found_on_sizes(some, options), strict=True):
@@ -247,7 +247,7 @@ def test_placement_and_layout_of_a_job_are_the_best_together(layout: str) -> Non
     (found,) = options_at(whole, Goal(), Place(("rl",), "post", 2))
     base = study(SLOW_TRAINER).fleet
     assert base is not None and found.step_time is not None
-    plain, wanted = base.job_on("post", "rl", 2), SearchOptions(objective="step_time", top=1, best_only=True)
+    plain, wanted = base.job_study("post", "rl", 2), SearchOptions(objective="step_time", top=1, best_only=True)
     steps = []
     for split in rl_splits(plain.design, 2)[::2]:
         other = with_a_layout(variation.rewritten_study(plain, keys_of_split(split)))
@@ -268,7 +268,7 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
     whole = study(RL_FLEET)
     assert whole.fleet is not None
     own = {1: set[int](), 2: {1}, 12: {1, 2, 3, 4, 6, 8, 9}, 16: {1, 2, 4, 5, 8, 11, 12}}  # and 1, as written
-    work = whole.fleet.job_on("post", "rl", 2).design.workload
+    work = whole.fleet.job_study("post", "rl", 2).design.workload
     assert work is not None and work.rl is not None
     for nodes, counts in own.items():
         names = ("placement", "staleness", "nodes", "tp")
@@ -277,7 +277,7 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
             (count, staleness) for count in counts for staleness in (0, 1)
         }
         assert [each["tp"] for each in keys if each["placement"] == "colocated"] == [1, 2, 4, 8]
-    splits = {nodes: rl_splits(whole.fleet.job_on("post", "rl", nodes).design, nodes) for nodes in (1, 2)}
+    splits = {nodes: rl_splits(whole.fleet.job_study("post", "rl", nodes).design, nodes) for nodes in (1, 2)}
     for nodes, tried in splits.items():
         assert {each.trainer_nodes + each.rollout_nodes for each in tried} == {nodes}
     (found,) = options_at(whole, Goal(), Place(("rl",), "post", 2))

@@ -137,7 +137,7 @@ def test_prefill_engines_on_another_pool_take_the_nodes_they_need() -> None:
     )
     _, parts = fleet(text)
     assert parts.jobs["apart"].possible and parts.jobs["apart"].plan.serving is not None
-    assert parts.fleet.nodes_on("train", "apart") == 2 and parts.fleet.nodes_on("serve", "apart") == 1
+    assert parts.fleet.job_node_count("train", "apart") == 2 and parts.fleet.job_node_count("serve", "apart") == 1
 
 
 def test_an_assignment_is_written_with_pools_nodes_layouts_and_placements() -> None:

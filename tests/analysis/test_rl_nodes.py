@@ -47,7 +47,7 @@ FLEET = (
 
 def job_of_fleet() -> Study:
     text = "clusterspec: 1\nname: test\n" + FLEET
-    whole = studies.study_text(text, studies.Settings.of(Path(__file__).parent))
+    whole = studies.study_text(text, studies.Settings.from_folder(Path(__file__).parent))
     assert whole.fleet is not None
     return whole.fleet.jobs["grpo"]
 

@@ -146,7 +146,7 @@ def findings_of_form(text: str) -> list[str]:
     return [one.rule for one in study.checked.findings if one.rule in OF_FORM]
 
 
-SETTINGS = Settings.of(ROOT)
+SETTINGS = Settings.from_folder(ROOT)
 OF_FORM = {
     "unreadable-yaml",
     "duplicate-key",

@@ -79,7 +79,7 @@ def test_engines_away_are_those_that_name_another_pool_with_their_ranks_or_nodes
 def test_engines_take_whole_nodes(
     nodes: int | None, ranks: int | None, per_node: int | None, found: int | None
 ) -> None:
-    assert EnginesAway("decode", "away", DECODE, nodes, ranks).nodes_with(per_node) == found
+    assert EnginesAway("decode", "away", DECODE, nodes, ranks).node_count_at(per_node) == found
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_a_fleet_counts_the_nodes_of_a_job_on_each_pool() -> None:
     store = PoolSpec(networks=NetworksSpec(storage=NetworkSpec(pool="own")))
     away = Pool("away", store, None, 20, (chat, more, NodeSet("o", "away", ("o",), 4, True)))
     fleet = Fleet(Spec("f"), {"own": own, "away": away}, {"chat": Job("chat", job, 2), "o": Job("o", other, 4)})
-    assert [fleet.nodes_on(pool, "chat") for pool in ("own", "away", "none")] == [2, 11, None]
-    assert fleet.nodes_on("own", "o") is None
+    assert [fleet.job_node_count(pool, "chat") for pool in ("own", "away", "none")] == [2, 11, None]
+    assert fleet.job_node_count("own", "o") is None
     assert [each.name for each in fleet.jobs_of("own")] == ["chat"]
     assert [each.name for each in fleet.jobs_of("away")] == ["chat", "o"]
     assert [fleet.store_pool(pool) for pool in ("own", "away", "none")] == ["own", "own", "none"]

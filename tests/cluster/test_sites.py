@@ -12,7 +12,7 @@ from clusterspec.cluster.sites import (
     accelerators_away,
     design_on_pool,
     job_accelerators,
-    link_with,
+    link_to_named_pool,
     machine_of,
     prefill_design,
 )
@@ -95,11 +95,11 @@ def test_a_pool_is_a_machine_of_the_spec_without_its_work() -> None:
 
 def test_a_link_joins_the_pools_that_it_names() -> None:
     spec = serving({"replicas": 1, "tp": 4, "pool": "prompts"}).spec
-    found = link_with(spec, "prompts")
+    found = link_to_named_pool(spec, "prompts")
     assert found is not None and found.bandwidth is not None and found.bandwidth.per_direction == 100e9
-    shared = link_with(spec, "own")
+    shared = link_to_named_pool(spec, "own")
     assert shared is not None and shared.bandwidth is None
-    assert link_with(spec, "nowhere") is None
+    assert link_to_named_pool(spec, "nowhere") is None
 
 
 def test_roles_on_pools_count_all_accelerators_of_their_nodes() -> None:

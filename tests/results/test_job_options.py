@@ -15,9 +15,9 @@ def test_an_option_is_usable_with_a_layout_that_misses_no_target() -> None:
 
 
 def test_an_option_is_where_its_job_pool_and_nodes_are_the_same() -> None:
-    assert FOUND.is_at(replace(FOUND, layout=None))
+    assert FOUND.has_same_nodes(replace(FOUND, layout=None))
     for other in (replace(FOUND, nodes=4), replace(FOUND, pool="small"), replace(FOUND, job="serve"), None):
-        assert not FOUND.is_at(other)
+        assert not FOUND.has_same_nodes(other)
 
 
 def test_the_json_of_an_option_has_a_layout_or_the_reason_why_not() -> None:

@@ -318,12 +318,12 @@ def test_the_glossary_of_a_report_holds_the_terms_of_its_workload() -> None:
 def test_the_hours_that_keep_no_step_cost_their_share_of_a_year() -> None:
     """8,766 hours at 100: 5 % of them cost 43,830. Of the 95 % dearest years the goodput is that of the 5 % worst."""
     year = YearlyGoodput(0.95, 0.9, 0.96, 0.99)
-    assert YearlyCost.of(year, 100.0) == pytest.approx((43_830.0, 35_064.0, 87_660.0))
+    assert YearlyCost.from_goodput(year, 100.0) == pytest.approx((43_830.0, 35_064.0, 87_660.0))
     report = FaultsReport(TOOL, READ, (), 2.0, 100.0, "USD", year, {}, ())
-    assert report.cost_of_lost_hours == YearlyCost.of(year, 100.0) and report.lost_at_first is None
+    assert report.cost_of_lost_hours == YearlyCost.from_goodput(year, 100.0) and report.lost_at_first is None
     first = YearlyGoodput(0.8, 0.7, 0.8, 0.9)
     early = replace(report, first_year=FirstYear(2.0, first))
-    assert early.lost_at_first == YearlyCost.of(first, 100.0)
+    assert early.lost_at_first == YearlyCost.from_goodput(first, 100.0)
     assert early.to_json()["first_year"]["cost_of_lost_hours"]["mean"] == pytest.approx(175_320.0)
     for unknown in (replace(early, hour=None), replace(early, goodput=None, first_year=None)):
         assert (unknown.cost_of_lost_hours, unknown.lost_at_first) == (None, None)
@@ -388,9 +388,10 @@ def test_a_machine_meets_its_limits_with_a_layout_and_is_as_fast_as_its_run() ->
 def test_an_option_of_a_job_is_usable_with_a_layout_that_misses_nothing() -> None:
     option = JobOption("a", "p", 4, layout={"tp": 8})
     assert option.usable and not replace(option, missed=("ttft",)).usable and not replace(option, layout=None).usable
-    assert option.is_at(replace(option, layout=None)) and not option.is_at(None)
+    assert option.has_same_nodes(replace(option, layout=None)) and not option.has_same_nodes(None)
     assert not any(
-        option.is_at(other) for other in (JobOption("b", "p", 4), JobOption("a", "q", 4), JobOption("a", "p", 5))
+        option.has_same_nodes(other)
+        for other in (JobOption("b", "p", 4), JobOption("a", "q", 4), JobOption("a", "p", 5))
     )
 
 
@@ -404,4 +405,6 @@ def test_a_purchase_is_as_ready_as_its_worst_gate() -> None:
     ):
         purchase = Purchase(None, "", None, tuple(gates[each] for each in states))
         assert purchase.status == purchase.to_json()["status"] == told
-        assert purchase.gates_in(GateStatus.OPEN) == ((gates[GateStatus.OPEN],) if GateStatus.OPEN in states else ())
+        assert purchase.gates_with_status(GateStatus.OPEN) == (
+            (gates[GateStatus.OPEN],) if GateStatus.OPEN in states else ()
+        )

@@ -64,7 +64,7 @@ def test_parts_that_take_from_one_tier_take_together() -> None:
     ],
 )
 def test_a_step_that_is_longer_by_more_than_rounding_is_slowed(step: float | None, lost: float, effect: str) -> None:
-    assert machine().effect_of(step, lost) == effect
+    assert machine().bandwidth_loss_effect(step, lost) == effect
 
 
 @each(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.shared_links import joined_by
+from clusterspec.rules.knowledge.shared_links import uses_link_between
 from clusterspec.source import dotted_path
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -141,7 +141,7 @@ def test_a_job_uses_the_links_between_its_pools() -> None:
         fleet = study_text(text, SETTINGS).fleet
         assert fleet is not None
         job = fleet.fleet.jobs["j"]
-        assert [ends for ends in ("ab", "ac", "bc") if joined_by(job, frozenset(ends))] == links.split(), (
+        assert [ends for ends in ("ab", "ac", "bc") if uses_link_between(job, frozenset(ends))] == links.split(), (
             prefill,
             decode,
         )

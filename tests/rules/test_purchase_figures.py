@@ -11,7 +11,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import replace
 from clusterspec.rules.knowledge.market import BANDS, StatedPrice, stated_prices
 from clusterspec.rules.knowledge.purchases import (
-    band_in,
+    band_in_currency,
     date_of_text,
     is_bought,
     is_off_market,
@@ -82,7 +82,7 @@ def test_a_price_is_compared_in_dollars(currency: str | None, factor: float) -> 
 
 def test_a_currency_without_a_rate_is_not_compared() -> None:
     assert not [*stated_prices(bought("XTS", nic=900), design())]
-    assert band_in("XTS", design().cluster.accelerator.market_price or ()) is None  # type: ignore[union-attr, arg-type]
+    assert band_in_currency("XTS", design().cluster.accelerator.market_price or ()) is None  # type: ignore[union-attr, arg-type]
 
 
 @each("kind", sorted(BANDS))

@@ -121,7 +121,7 @@ def test_the_pool_of_the_job_may_be_that_of_either_engine() -> None:
         fleet = served(job=name, both=both)
         assert "world-size-mismatch" not in rules_of(fleet), (name, both)
         assert fleet.jobs["chat"].plan.serving.ttft == first.ttft, (name, both)
-        assert {pool: fleet.fleet.nodes_on(pool, "chat") for pool in ("decode", "prefill")} == {
+        assert {pool: fleet.fleet.job_node_count(pool, "chat") for pool in ("decode", "prefill")} == {
             "decode": 2,
             "prefill": 2,
         }
@@ -166,7 +166,7 @@ def test_nodes_of_engines_on_the_pool_of_the_job_follow_from_their_ranks() -> No
     text = SERVED.format(link=SHARED, machine="dgx-h200", job="prefill", first="", second="pool: decode, ")
     text = text.replace("dgx-h200, nodes: 2", "dgx-h200, nodes: 6").replace("replicas: 2", "replicas: 4", 1)
     fleet = fleet_of(text)
-    assert fleet.fleet.nodes_on("prefill", "chat") == 4
+    assert fleet.fleet.job_node_count("prefill", "chat") == 4
     assert fleet.fleet.pools["prefill"].idle == 2
     few, enough = (text.replace("pool: prefill\n", f"pool: prefill\n    nodes: {nodes}\n") for nodes in (3, 5))
     assert "job-nodes-disagree" in rules_of(fleet_of(few))

@@ -97,7 +97,7 @@ def checked(language: str, text: str, rule: str) -> CheckReport:
     """The findings of ``clusterspec check --select`` in a spec, or in a text in Markdown."""
     settings, name = Settings(CATALOG, Config(select=(rule,)), date.today()), NAMES[language]
     if language == "markdown":
-        return analysis.check([studies.prose(Source(name, text), text.encode(), settings)], settings)
+        return analysis.check([studies.checked_prose(Source(name, text), text.encode(), settings)], settings)
     return analysis.check([studies.study_text(text, settings, name)], settings)
 
 

@@ -22,7 +22,7 @@ from clusterspec.records import dataclass
 from clusterspec.report.findings_machines import rule_address
 from clusterspec.source import Position, Source, Span
 from clusterspec.spec.reader import schema
-from clusterspec.studies import prose
+from clusterspec.studies import checked_prose
 from clusterspec.studies.study import Settings, Study, study_text
 
 # Conversion of positions: the protocol counts UTF-16 units from 0, this program code points from 1
@@ -193,7 +193,7 @@ def diagnostics(study: Study) -> list[types.Diagnostic]:
 
 def prose_diagnostics(source: Source, settings: Settings) -> list[types.Diagnostic]:
     """The diagnostics of a running text."""
-    found = prose(source, encode(source.text), settings).findings
+    found = checked_prose(source, encode(source.text), settings).findings
     return [diagnostic(Prose(source), finding) for finding in found]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.model import Workload
 from clusterspec.cluster.requests import Rl
-from clusterspec.cluster.sites import link_to_pool, link_with
+from clusterspec.cluster.sites import link_to_named_pool, link_to_pool
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.reinforcement import (
     overlapped_step_time,
@@ -170,7 +170,7 @@ def rl_times(plan: Plan) -> RlTimes | None:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.rl is None or plan.step is None:
         return None
-    if workload.rl.rollout_pool is not None and link_with(design.spec, workload.rl.rollout_pool) is None:
+    if workload.rl.rollout_pool is not None and link_to_named_pool(design.spec, workload.rl.rollout_pool) is None:
         return None
     rollout = rollout_of(design, workload.rl, engine_nodes(workload.rl))
     return None if rollout is None else composed_times(plan, rollout)

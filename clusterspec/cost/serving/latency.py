@@ -264,7 +264,7 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     it was measured is as certain as the measurement.
     """
     measured = times.measured
-    if measured is not None and name in {"tpot", "tpot_mean"} and measured.is_time_of(times.tpot_mean):
+    if measured is not None and name in {"tpot", "tpot_mean"} and measured.matches_measured_time(times.tpot_mean):
         return 1 / (1 + measured.spread), 1 + measured.spread
     low, high = RANGES[_range_kind(times, name.removesuffix("_mean"), times.regime)]
     value: float = getattr(times, name)

@@ -76,7 +76,7 @@ def verdict_block(report: FullReport) -> VerdictBlock:
 
 def signing_block(purchase: Purchase) -> VerdictBlock:
     """Whether a purchase may be signed, with the number of the gates against it."""
-    failed, open_ = purchase.gates_in(GateStatus.FAILED), purchase.gates_in(GateStatus.OPEN)
+    failed, open_ = purchase.gates_with_status(GateStatus.FAILED), purchase.gates_with_status(GateStatus.OPEN)
     counted = [f"{plural(len(failed), 'gate')} fail{'s' if len(failed) == 1 else ''}"] if failed else []
     counted += [f"{plural(len(open_), 'gate')} {'is' if len(open_) == 1 else 'are'} open"] if open_ else []
     word = SIGNING[purchase.status] + (f": {', '.join(counted)}" if counted else ": every gate is met")
@@ -100,7 +100,7 @@ def decision_sentence(report: FullReport) -> str:
         verb = "Proposed rent:" if verb == "Rent" else "Proposed purchase:"
     what = machine_phrase(cluster)
     done = work_sentence(report)
-    failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
+    failed = sorted(purchase.gates_with_status(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences = [f"{verb} {what} for {amount_phrase(purchase)}{': ' if done else ''}{done}."]
     if better is not None and report.choices is not None:
         sentences.append(f"Recommended instead: {choice_name(better)}, {difference_text(report.choices, better)}.")
@@ -193,7 +193,7 @@ def gates_table(purchase: Purchase) -> PaperTable:
             if gate.status is status
         ]
     for status in (GateStatus.MET, GateStatus.NOT_NEEDED):
-        if folded := purchase.gates_in(status):
+        if folded := purchase.gates_with_status(status):
             word, tone = GATES[status]
             texts = dict.fromkeys(gate.text for gate in folded)
             said = (f"{', '.join(gate.gate for gate in folded if gate.text == text)}: {text}" for text in texts)

@@ -73,7 +73,7 @@ def decision_sentence(report: FleetReport, purchase: Purchase) -> str:
     runs = [f"{name} {display(use.elapsed, 's')}" for name, use in report.jobs.items() if use.elapsed]
     if runs:
         sentences.append(f"Time of the runs, with pauses: {', '.join(runs)}.")
-    failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
+    failed = sorted(purchase.gates_with_status(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences += [f"Do not sign: {decision.failure_phrase(failed[0], purchase)}."] if failed else []
     sentences += decision.risk_sentences(purchase)
     return " ".join(sentences)

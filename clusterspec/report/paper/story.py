@@ -53,7 +53,13 @@ def _areas_picture(tiers: tuple[Tier, ...]) -> Picture | None:
         return None
     most = max(tier.line_rate for tier in shown)
     plates = [
-        AreaPlate(tier.name, tier.line_rate, display(tier.line_rate, "B/s"), TINTS[tier.kind], _part_of(tier, most))
+        AreaPlate(
+            tier.name,
+            tier.line_rate,
+            display(tier.line_rate, "B/s"),
+            TINTS[tier.kind],
+            _share_of_fastest_text(tier, most),
+        )
         for tier in shown
     ]
     alt = "; ".join(f"{plate.label}: {plate.value_text}" for plate in plates)
@@ -61,7 +67,7 @@ def _areas_picture(tiers: tuple[Tier, ...]) -> Picture | None:
     return Picture(pyramid_chart(plates, alt), caption, "tiers")
 
 
-def _part_of(tier: Tier, most: float) -> str:
+def _share_of_fastest_text(tier: Tier, most: float) -> str:
     """The bandwidth of a tier as a share of the fastest tier."""
     return f"1 / {plain(most / tier.line_rate, 2)} of the fastest" if tier.line_rate < most else ""
 

@@ -58,7 +58,7 @@ class MachineRates(NamedTuple):
         found = {**published, **written}
         yield from ((numbers[key], rate) for key, rate in found.items() if rate is not None and numbers[key])
 
-    def number_of(self, part: PartClass) -> int:
+    def part_count(self, part: PartClass) -> int:
         """How many of a class carry the job: of software, and of a network that is not counted, the accelerators."""
         return self.nodes * self.cluster.accelerators_per_node if part.kind in ("software", "network") else part.used
 
@@ -80,7 +80,7 @@ class MachineRates(NamedTuple):
         }
 
     def _of_class(self, part: PartClass) -> PartRate | None:
-        number, rates = self.number_of(part), [rate.times(each) for each, rate in self.rates_of_one(part)]
+        number, rates = self.part_count(part), [rate.times(each) for each, rate in self.rates_of_one(part)]
         if not number or not rates:
             return None
         largest = max(rates, key=lambda rate: rate.yearly)
@@ -89,7 +89,7 @@ class MachineRates(NamedTuple):
 
     def assumptions(self, classes: Iterable[PartClass]) -> Iterator[Assumption]:
         """The rates that the spec does not state, each once, with their ranges and sources."""
-        used = (rate for part in classes if self.number_of(part) for _, rate in self.rates_of_one(part))
+        used = (rate for part in classes if self.part_count(part) for _, rate in self.rates_of_one(part))
         named: Mapping[str, PartRate] = {rate.part: rate for rate in used if not isinstance(rate.origin, Written)}
         for name, rate in named.items():
             shown = f"{plain(rate.yearly, 3)} in a year ({plain(rate.low, 2)} to {plain(rate.high, 2)})"

@@ -89,7 +89,7 @@ class Deviation:
         written = self.stated.quantity.written
         if self.known is None:
             return f"{written} is outside the range of existing machines"
-        right = self.stated.written_as(self.stated.counted_figure(self.known))
+        right = self.stated.text_in_written_unit(self.stated.counted_figure(self.known))
         return f"{written} is {ratio_text(self.ratio)} the {right} of {self.known.whose}"
 
     @property
@@ -135,7 +135,7 @@ class Deviations:
         wrong = (deviation for deviation in self.of(*RATES, "accelerator") if deviation.rule != "raw-signaling-rate")
         return any(deviation.causes or deviation.stated.kind == "nic" for deviation in wrong)
 
-    def reported_by(self, rule: str) -> tuple[Deviation, ...]:
+    def reported_by_rule(self, rule: str) -> tuple[Deviation, ...]:
         """The deviations that the rule of this name reports."""
         return tuple(deviation for deviation in self.found if deviation.rule == rule)
 
@@ -198,7 +198,7 @@ def _is_ethernet_rate(speed: float) -> bool:
 def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause]:
     """The likely causes: first by the written unit, then by the direction, then by the scope."""
     ratio = stated.quantity.value / stated.counted_figure(figure)
-    right = stated.written_as(stated.counted_figure(figure))
+    right = stated.text_in_written_unit(stated.counted_figure(figure))
     yield from _bits(stated, right, ratio)
     if stated.kind == "nic":
         yield from _scope(stated, right, ratio)
@@ -231,7 +231,7 @@ def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCaus
 
 def _direction(stated: StatedFigure, ratio: float) -> Iterator[LikelyCause]:
     """The sum of both directions declared as one, or one direction declared as the sum."""
-    own = stated.written_as(stated.quantity.value)
+    own = stated.text_in_written_unit(stated.quantity.value)
     if stated.quantity.direction is Direction.ONE_WAY and agrees_within(ratio, 2, CLOSE):
         yield LikelyCause(SUMMED, MEANT[SUMMED], own.replace(Direction.ONE_WAY, Direction.DUPLEX))
     if stated.quantity.direction is Direction.DUPLEX and agrees_within(ratio, 0.5, 0.04):
@@ -252,5 +252,5 @@ def _impossible_figure_causes(stated: StatedFigure) -> tuple[LikelyCause, ...]:
     low, high = {"nic": (SLOWEST_NIC, float("inf")), "power": POWER_OF_A_NODE}.get(stated.kind, (0.0, float("inf")))
     if low <= value <= high:
         return ()
-    text = stated.written_as(stated.quantity.value * (1000 if value < low else 1 / 1000))
+    text = stated.text_in_written_unit(stated.quantity.value * (1000 if value < low else 1 / 1000))
     return (LikelyCause(PREFIX, MEANT[PREFIX], text),)

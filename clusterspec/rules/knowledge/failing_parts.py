@@ -69,7 +69,7 @@ class FailingMachine:
         self.operations = design.spec.operations or OperationsSpec()
         counted = count_fabric(self.cluster, self.written.scale_out)
         self.uncounted = "" if isinstance(counted, Fabric) else counted.why
-        machine = BuiltMachine.of(design, self.cluster, counted if isinstance(counted, Fabric) else None)
+        machine = BuiltMachine.from_design(design, self.cluster, counted if isinstance(counted, Fabric) else None)
         self.fabric, self.nodes, self.levels = machine.fabric, machine.nodes, machine.levels
         self.classes = tuple(part_classes(machine))
         catalog = catalog_of(design)
@@ -96,7 +96,7 @@ class FailingMachine:
         stated = self.operations.repair_time
         return Figure(stated.value, "s", Written("operations.repair_time")) if stated else REPAIR
 
-    def repair_of(self, rate: PartRate | None) -> float:
+    def repair_seconds(self, rate: PartRate | None) -> float:
         """Seconds until a part is replaced: as stated for all parts, else as known of its kind."""
         known = rate.repair if rate is not None else None
         return known.value if known is not None and self.operations.repair_time is None else self.repair.value
@@ -108,7 +108,7 @@ class FailingMachine:
             step = self.step if part.lost >= 1 else self.degraded_step(part)
             rate = rates.get(part.name)
             failures = rate.yearly if rate is not None else None
-            each = self.hours_of_failure(part, step, self.repair_of(rate))
+            each = self.hours_of_failure(part, step, self.repair_seconds(rate))
             hours = min(failures * each, YEAR / HOUR) if failures is not None and each is not None else None
             yield FaultRow(
                 part=part.name,
@@ -133,9 +133,9 @@ class FailingMachine:
         return self.rates.cable_type(link) in FIXED_ENDS
 
     def _effect(self, part: PartClass, step: float | None) -> str:
-        return STOPS if part.lost >= 1 else self.effect_of(step, part.lost)
+        return STOPS if part.lost >= 1 else self.bandwidth_loss_effect(step, part.lost)
 
-    def effect_of(self, step: float | None, lost: float) -> str:
+    def bandwidth_loss_effect(self, step: float | None, lost: float) -> str:
         """The effect of a bandwidth loss that does not stop the job; ``step`` is the step time with the loss."""
         if step is None or self.step is None:
             return SLOWS if lost else NONE
@@ -229,7 +229,7 @@ class FailingMachine:
         """For each part: the number in repair at once that is not exceeded for 95 % of the time."""
         rates = self.failures()
         known = [(row.part, row.failures) for row in rows if row.failures and row.count is not None]
-        years = {part: self.repair_of(rates.get(part)) / YEAR for part, _ in known}
+        years = {part: self.repair_seconds(rates.get(part)) / YEAR for part, _ in known}
         return {part: poisson_percentile(number * years[part], SURE) for part, number in known}
 
     def stock(self, rows: Iterable[FaultRow], factor: float) -> Stock | None:

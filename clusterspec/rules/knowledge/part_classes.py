@@ -65,7 +65,7 @@ class BuiltMachine(NamedTuple):
     levels: tuple[Level, ...]
 
     @classmethod
-    def of(cls, design: Design, cluster: Cluster, fabric: Fabric | None) -> BuiltMachine:
+    def from_design(cls, design: Design, cluster: Cluster, fabric: Fabric | None) -> BuiltMachine:
         """The machine ``cluster`` of a design."""
         return cls(design, cluster, fabric, _nodes_of_job(design) or cluster.nodes, built_levels(cluster, fabric))
 

@@ -34,7 +34,7 @@ def price_ends(price: Price) -> tuple[float, float]:
     return (float(price[0]), float(price[1])) if isinstance(price, tuple) else (float(price), float(price))
 
 
-def band_in(currency: str | None, band: tuple[Figure, Figure]) -> tuple[float, float] | None:
+def band_in_currency(currency: str | None, band: tuple[Figure, Figure]) -> tuple[float, float] | None:
     """A band of the catalog, in US dollars, in another currency; None for a currency without a known rate."""
     rate = UNITS_PER_DOLLAR.get(currency or "USD")
     return None if rate is None else (band[0].value * rate, band[1].value * rate)
@@ -49,7 +49,7 @@ a branded node doubles the price of its accelerators.
 def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
     """Whether the price of a node, over its accelerators, is far from the market; False where the market is not known."""
     market = cluster.accelerator.market_price
-    band = band_in(currency, market) if market is not None else None
+    band = band_in_currency(currency, market) if market is not None else None
     low, high = (end / cluster.accelerators_per_node for end in price_ends(node))
     return band is not None and (high < CHEAP * band[0] or low > DEAR * band[1])
 

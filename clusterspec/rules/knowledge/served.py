@@ -37,7 +37,7 @@ class Served:
     redone: Redone = field(repr=False, compare=False)
 
     @classmethod
-    def of(cls, plan: Plan | None, redone: Redone) -> Served | None:
+    def from_plan(cls, plan: Plan | None, redone: Redone) -> Served | None:
         """The serving plan of an estimate; None where it trains, or has no times."""
         if plan is None or plan.serving is None:
             return None
@@ -92,7 +92,7 @@ class Served:
 
     def _with_changes(self, changes: Changes) -> Served | None:
         """The plan with changed keys, which further changes keep."""
-        return Served.of(self.redone(changes), lambda more: self.redone({**changes, **more}))
+        return Served.from_plan(self.redone(changes), lambda more: self.redone({**changes, **more}))
 
 
 def prompts_asked(served: Served) -> float:

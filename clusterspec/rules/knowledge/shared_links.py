@@ -81,7 +81,7 @@ def link_demand(fleet: Fleet, link: PoolLinkSpec) -> LinkDemand | None:
     jobs' nodes.
     """
     ends = frozenset(link.between or ())
-    jobs = [job for job in fleet.jobs.values() if joined_by(job, ends)]
+    jobs = [job for job in fleet.jobs.values() if uses_link_between(job, ends)]
     total = _link_rate(fleet, jobs, ends) if jobs and len(ends) == 2 else None
     if not total:
         return None
@@ -97,7 +97,7 @@ def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
     shares: dict[str, float] = {}
     for link in fleet.spec.pool_links or ():
         ends = frozenset(link.between or ())
-        joined = [job.name for job in fleet.jobs.values() if joined_by(job, ends)]
+        joined = [job.name for job in fleet.jobs.values() if uses_link_between(job, ends)]
         if link.bandwidth is None or len(joined) < 2:
             continue
         demand = link_demand(fleet, link)
@@ -106,7 +106,7 @@ def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
     return {name: share for name, share in shares.items() if share < 1}
 
 
-def joined_by(job: Job, ends: frozenset[str]) -> bool:
+def uses_link_between(job: Job, ends: frozenset[str]) -> bool:
     """Whether caches or new weights of a job use a link. Models other than the trained one only receive tokens."""
     return job.design is not None and any(
         {each.pool, main_pool(job.spec)} == ends or {each.pool, job.spec.pool} == ends
@@ -130,7 +130,7 @@ def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | N
     design, machine = jobs[0].design, fleet.pools[other].cluster if other in fleet.pools else None
     if design is None or machine is None or main is None:
         return None
-    counts = [sum(fleet.nodes_on(pool, job.name) or 0 for job in jobs) for pool in (main, other)]
+    counts = [sum(fleet.job_node_count(pool, job.name) or 0 for job in jobs) for pool in (main, other)]
     link = link_to_pool(design, other, machine, (counts[0], counts[1]))
     weights_alone = all(job.design and job.design.workload and job.design.workload.rl for job in jobs)
     share = BROADCAST_SHARE.value if weights_alone else HANDOFF_SHARE

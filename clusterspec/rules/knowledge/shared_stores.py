@@ -55,7 +55,7 @@ def store_demand(fleet: Fleet, pool: Pool) -> StoreDemand | None:
     bandwidth, or if fewer than two sets of nodes write checkpoints.
     """
     owner = fleet.store_pool(pool.name)
-    return demand_on(fleet, pool, sets_on_store(fleet, owner))
+    return demand_of_jobs(fleet, pool, sets_on_store(fleet, owner))
 
 
 class ReadingDemand(NamedTuple):
@@ -104,7 +104,7 @@ def sets_on_store(fleet: Fleet, owner: str) -> list[tuple[str, ...]]:
     ]
 
 
-def demand_on(fleet: Fleet, pool: Pool, jobs: Iterable[tuple[str, ...]]) -> StoreDemand | None:
+def demand_of_jobs(fleet: Fleet, pool: Pool, jobs: Iterable[tuple[str, ...]]) -> StoreDemand | None:
     """The `store_demand` of some jobs; jobs that take turns count together."""
     networks = fleet.pools[fleet.store_pool(pool.name)].spec.networks
     store = networks.storage if networks else None

@@ -58,7 +58,7 @@ class StatedFigure:
         """The catalog's figure in the direction that the author counted."""
         return figure.value * (2 if self.quantity.direction is Direction.DUPLEX else 1)
 
-    def written_as(self, value: float) -> str:
+    def text_in_written_unit(self, value: float) -> str:
         """A figure in the bits or bytes and the direction that the author wrote."""
         direction = f" {self.quantity.direction}" if self.quantity.direction else ""
         return rate(value, self.quantity) + direction

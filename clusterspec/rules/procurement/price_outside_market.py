@@ -85,7 +85,7 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
-from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in, price_ends
+from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
@@ -133,8 +133,8 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         for at, amount in stated:
             yield from _problem(at, amount, "", limits, band, cluster, procurement.currency)
     rent, own = cluster.accelerator.market_rent, cluster.platform.market_rent if cluster.platform else None
-    usual = band_in(procurement.currency, rent) if rent else None
-    listed = band_in(procurement.currency, own) if own else None
+    usual = band_in_currency(procurement.currency, rent) if rent else None
+    listed = band_in_currency(procurement.currency, own) if own else None
     known = _has_market(cluster, rent=True)
     alike = None if known else _price_range_by_memory(RENT_PER_GB, cluster, procurement.currency)
     for at, hourly in _stated_rents(procurement, cluster):
@@ -157,7 +157,7 @@ def _has_market(cluster: Cluster, *, rent: bool) -> bool:
 def _usual_price(cluster: Cluster, currency: str | None) -> tuple[float, float] | None:
     """The lowest and the highest price of an accelerator, or of others with its memory; None where neither is known."""
     if (price := cluster.accelerator.market_price) is not None:
-        return band_in(currency, price)
+        return band_in_currency(currency, price)
     new = (cluster.accelerator.year or 0) >= COMPARED_SINCE
     return _price_range_by_memory(PRICE_PER_GB, cluster, currency) if new else None
 

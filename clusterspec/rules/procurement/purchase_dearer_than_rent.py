@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
-from clusterspec.rules.knowledge.purchases import band_in, is_bought, is_off_market, price_ends
+from clusterspec.rules.knowledge.purchases import band_in_currency, is_bought, is_off_market, price_ends
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain
@@ -78,7 +78,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     )
     if term is None or price is None or rent is None:
         return
-    prices_of, rents_of = band_in(procurement.currency, price), band_in(procurement.currency, rent)
+    prices_of, rents_of = band_in_currency(procurement.currency, price), band_in_currency(procurement.currency, rent)
     if prices_of is None or rents_of is None:
         return
     hours, unit = term.value / HOUR, procurement.currency or "USD"

@@ -118,7 +118,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     changed = [each for each in stated if each.known and not each.causes]
     if len(changed) != len(stated) or not changed:
         return  # a part of its own differs in other figures
-    sibling = _sibling_with(changed, catalog)
+    sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
         others = f", as are those of {both([_deviation_key(each) for each in changed[1:]])}" if len(changed) > 1 else ""
         yield RULE.problem(
@@ -155,7 +155,7 @@ def _is_of_one_die(deviation: Deviation, catalog: Catalog) -> bool:
     return dies > 1 and any(agrees_within(deviation.ratio * dies * each, 1.0, AGREES) for each in (1.0, printed))
 
 
-def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:
+def _matching_sibling(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:
     """Another accelerator that has all the figures: of the family (the same letters at the start of its id), or, for a
     single figure other than the size of the memory, of the same first word. The one in the same form (SXM, PCIe) comes first.
     """

@@ -27,7 +27,7 @@ layout: {{framework: sglang, attention_dp: 32, ep: 32}}
 
 
 def study(load: str) -> Study:
-    return study_text(SPEC.format(load=load), Settings.of(Path.cwd()))
+    return study_text(SPEC.format(load=load), Settings.from_folder(Path.cwd()))
 
 
 def times(load: str) -> ServingTimes:

@@ -27,7 +27,7 @@ def studied(model: str, layout: str, more: str = "", nodes: int = 1) -> Study:
         f"serving: {{input_tokens: 1000, output_tokens: 200, concurrency: 1{more}}}}}\n"
         f"layout: {{{layout}}}\n"
     )
-    return study_text(text, Settings.of(Path.cwd()))
+    return study_text(text, Settings.from_folder(Path.cwd()))
 
 
 def parts(one: Study) -> tuple[Cluster, Workload, Layout, Serving]:

@@ -53,7 +53,7 @@ def plan(transfer: str = "", **changes: object) -> Study:
         "load": "concurrency: 8",
         "decode": 8,
     }
-    return study_text(SPEC.format(**(base | changes), transfer=transfer), Settings.of(Path.cwd()))
+    return study_text(SPEC.format(**(base | changes), transfer=transfer), Settings.from_folder(Path.cwd()))
 
 
 def times(transfer: str = "", **changes: object) -> ServingTimes:
