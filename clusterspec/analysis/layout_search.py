@@ -180,20 +180,29 @@ def search(
         reported = replace(reported, why=_empty_search_reason(found, job, Pins(options.pins), picks))
     if options.best_only:
         return reported
-    own = study if present_section(study) and study.possible and study.plan.step else None
+    own = _study_with_steps(study)
+    fewer = _fewer_nodes(study, searched, options, reported, progress) if found.evaluated == space.size else None
     return replace(
         reported,
         pareto=front_rows(studied, job, space, found, picks),
-        fewer_nodes=study.part(
-            "fewer nodes", lambda: _layout_on_fewer_nodes(searched, options, reported, progress), None
-        )
-        if found.evaluated == space.size
-        else None,
+        fewer_nodes=fewer,
         present=study.part("layout of the spec", lambda: _present_row(study), None) if own else None,
         comparisons=study.part("comparisons", lambda: step_comparisons(picks, own), ()) if options.explain else (),
         grid=study.part("grid", lambda: best_time_grid(evaluate, job, space.families, options.grid, limits), None),
         splits=study.part("placements", lambda: _rl_placements(study, next(iter(reported.layouts), None)), ()),
     )
+
+
+def _study_with_steps(study: Study) -> Study | None:
+    """The study itself if its spec states a layout that is possible and has a predicted step."""
+    return study if present_section(study) and study.possible and study.plan.step else None
+
+
+def _fewer_nodes(
+    study: Study, searched: Study, options: SearchOptions, reported: SearchReport, progress: Progress
+) -> LayoutRow | None:
+    """The best layout of the job on fewer nodes; None if there is none, or if its search fails."""
+    return study.part("fewer nodes", lambda: _layout_on_fewer_nodes(searched, options, reported, progress), None)
 
 
 def best_layout(study: Study, objective: str = "") -> tuple[SearchReport, LayoutRow | None]:
