@@ -119,7 +119,7 @@ class Problem:
 class Edit:
     """A text that replaces a span: the value at ``path``, or its key with ``renames``.
 
-    The path is empty where no key is edited, as in a comment.
+    The path is empty if no key is edited, as in a comment.
     """
 
     span: Span

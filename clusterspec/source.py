@@ -50,7 +50,7 @@ class Source:
 
 
 def value_at(value: Any, *path: Key) -> Any:
-    """The value at a path of mappings in a plain value; None where there is none.
+    """The value at a path of mappings in a plain value; None if there is none.
 
     >>> value_at({"layout": {"tp": 8}}, "layout", "tp")
     8

@@ -40,7 +40,7 @@ class Option(NamedTuple):
 
 class Chosen(NamedTuple):
     """An assignment: the indices of its options, the sum of their values, and the relative gap between the sum and the
-    proven lower bound; 0 where no assignment is better."""
+    proven lower bound; 0 if no assignment is better."""
 
     options: tuple[int, ...]
     value: float
@@ -52,8 +52,8 @@ def best_assignments(
 ) -> Iterator[Chosen]:
     """The best assignments, best first; of those with the same value, one with the fewest nodes is first.
 
-    ``capacity`` is the number of nodes of each pool, ``seconds`` the time limit of each solution. Nothing where no
-    assignment exists, or where none is found in time. Raises `SolverMissing`.
+    ``capacity`` is the number of nodes of each pool, ``seconds`` the time limit of each solution. Nothing if no
+    assignment exists or if none is found in time. Raises `SolverMissing`.
     """
     program = _Program(options, capacity, seconds)
     excluded: list[tuple[int, ...]] = []
@@ -118,7 +118,7 @@ class _Program:
     def _least_solution(
         self, values: Sequence[float], rows: Sequence[tuple[Sequence[float], float, float]]
     ) -> tuple[tuple[int, ...], float] | None:
-        """The options of a solution of least value, and the proven lower bound of that; None where there is none."""
+        """The options of a solution of least value, and the proven lower bound of that; None if there is none."""
         matrix, low, high = zip(*rows, strict=True)
         found = self._optimize.milp(
             values,

@@ -219,7 +219,7 @@ def _divisions(studied: Studied, *, best_layout: bool) -> Divisions:
 
 
 def _pools_of_roles(study: Study) -> dict[str, str]:
-    """The pool of each role of reinforcement learning with nodes of its own; empty where all are on one machine."""
+    """The pool of each role of reinforcement learning with nodes of its own; empty if all are on one machine."""
     rl = study.design.workload.rl if study.design.workload is not None else None
     away = {role.name: role.pool for role in rl.roles_apart} | {"rollout": rl.rollout_pool} if rl is not None else {}
     if study.fleet_part is None or not any(away.values()):

@@ -115,7 +115,7 @@ def own_measured(study: Study) -> object:
 
 
 def section_of_spec(study: Study, key: str) -> dict[str, Any]:
-    """A section of the spec as written; empty where it has none."""
+    """A section of the spec as written; empty if it has none."""
     value = study.document.value if study.document else None
     section = value.get(key) if isinstance(value, dict) else None
     return dict(section) if isinstance(section, dict) else {}
@@ -172,7 +172,7 @@ def _procurement(work: Study, candidate: Candidate, prices: Prices) -> Section:
 
 
 def currency_of_all(work: Study, candidates: Sequence[Candidate], prices: Prices) -> str:
-    """The currency of all prices; empty where none is stated. Raises `MachineFault` where there are several."""
+    """The currency of all prices; empty if none is stated. Raises `MachineFault` where there are several."""
     stated = {work.source.name: section_of_spec(work, "procurement").get("currency"), "the price file": prices.currency}
     stated |= {each.name: each.procurement.get("currency") for each in candidates if each.procurement}
     named = {currency: name for name, currency in stated.items() if currency}
@@ -249,7 +249,7 @@ def _least_nodes(design: Design, limits: Limits) -> int | None:
 
 
 def _affordable_nodes(design: Design, limits: Limits) -> int | None:
-    """The nodes that the budget buys; None where price or budget is not known."""
+    """The nodes that the budget buys; None if price or budget is not known."""
     prices = (design.spec.procurement.prices if design.spec.procurement else None) or {}
     price = prices.get("node")
     low = price[0] if isinstance(price, tuple) else price
@@ -257,7 +257,7 @@ def _affordable_nodes(design: Design, limits: Limits) -> int | None:
 
 
 def _powered_nodes(design: Design, limits: Limits) -> int | None:
-    """The nodes that the power limit feeds; None where it or the power of a node is not known."""
+    """The nodes that the power limit feeds; None if it or the power of a node is not known."""
     power = design.cluster.node_power if design.cluster else None
     return max(1, int(limits.power // power.value)) if limits.power and power and power.value else None
 

@@ -168,7 +168,7 @@ def _gpudirect_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
-    """NICs that are too distant for GPUDirect; none where the environment sets the distance limit."""
+    """NICs that are too distant for GPUDirect; none if the environment sets the distance limit."""
     limited = any(text.startswith("NCCL_NET_GDR_LEVEL") for text, _ in run.log_lines("environment"))
     for _, line in run.log_lines("other-socket")[:1]:
         if run.uses_network:

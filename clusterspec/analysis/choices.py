@@ -231,7 +231,7 @@ def _changes_of_size(cluster: Cluster, nodes: int) -> Changes:
 
 
 def _serving_choice(machine: ServingMachine, studied: Studied, kind: str) -> Iterator[Choice]:
-    """The choice of a serving machine, with the rules that refuse it; none where the price is unknown."""
+    """The choice of a serving machine, with the rules that refuse it; none if the price is unknown."""
     other = machine.study
     refused = tuple(rule for rule in studied.refusing_rules(other) if rule not in OF_PURCHASE)
     found = _priced_choice(other, kind, machine.work, refused)
@@ -255,7 +255,7 @@ def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
 
 
 def _priced_choice(other: Study, kind: str, work: float, errors: tuple[str, ...]) -> Choice | None:
-    """The choice of another machine; None where it has no price."""
+    """The choice of another machine; None if it has no price."""
     cluster, buying = other.design.cluster, other.design.spec.procurement
     counted = bill(other.design)
     found = cost(other.design, other.plan, counted)

@@ -298,7 +298,7 @@ def _is_fabric_uncounted(bill: Json, other: Json) -> bool:
 
 
 def _counted_quantity(bill: Json, other: Json, kind: str) -> float | None:
-    """The number of parts of a kind; None where none is counted since the fabric cannot be."""
+    """The number of parts of a kind; None if none is counted since the fabric cannot be."""
     found = _kind_quantity(bill, kind)
     return None if not found and _is_fabric_uncounted(bill, other) else found
 

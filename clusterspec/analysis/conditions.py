@@ -37,12 +37,12 @@ def _free_memory_share(plan: Plan) -> float | None:
 
 
 def _serving_figure(name: str) -> Callable[[Plan], float | None]:
-    """A number of a serving plan; None where the plan trains."""
+    """A number of a serving plan; None if the plan trains."""
     return lambda plan: getattr(plan.serving, name) if plan.serving is not None else None
 
 
 def _meets_targets(plan: Plan) -> float | None:
-    """1 where the cache holds the requests in flight and the targets are met, else 0; None where the plan trains."""
+    """1 if the cache holds the requests in flight and the targets are met, else 0; None if the plan trains."""
     from clusterspec.cost.serving.targets import meets_targets
 
     work = plan.design.workload
@@ -108,7 +108,7 @@ def _machine_watts(plan: Plan) -> float | None:
 
 
 def _machine_cost(plan: Plan) -> float | None:
-    """The cost of the machine of a plan over the term; None where that is not known."""
+    """The cost of the machine of a plan over the term; None if that is not known."""
     from clusterspec.procurement.bill import bill
     from clusterspec.procurement.cost import cost
 
@@ -164,7 +164,7 @@ _UNITS = {"s": "d", "B": " GB", "W": " kW"}
 class Condition:
     """A metric, ``<=`` or ``>=``, and a limit in SI units; `fits` has no limit of its own.
 
-    ``holds`` is False where the metric cannot be computed. A plan that does not fit meets no condition; where
+    ``holds`` is False if the metric cannot be computed. A plan that does not fit meets no condition; where
     ``surely``, the upper end of its memory range has to fit.
     """
 
@@ -185,7 +185,7 @@ class Condition:
         return metric <= self.limit if self.at_most else metric >= self.limit
 
     def value(self, plan: Plan) -> float | None:
-        """The metric of a plan; None where it cannot be computed."""
+        """The metric of a plan; None if it cannot be computed."""
         if self.metric == "fits":
             fits = self.fit(plan)
             return None if fits is None else float(fits)
@@ -201,7 +201,7 @@ class Condition:
         return found + self.beside if found is not None and self.metric in OF_FLEET else found
 
     def fit(self, plan: Plan) -> bool | None:
-        """Whether a plan fits in memory; None where that is not known."""
+        """Whether a plan fits in memory; None if that is not known."""
         return plan.surely_fits if self.surely else plan.fits
 
     def holds(self, plan: Plan) -> bool:

@@ -85,7 +85,7 @@ def priced_stock(stock: Stock | None, study: Study, machine: FailingMachine) -> 
 
 
 def _cost_of_hour(study: Study) -> tuple[float | None, str]:
-    """The cost of an hour of the machine over its term, in a currency; None where prices or the term are not stated."""
+    """The cost of an hour of the machine over its term, in a currency; None if prices or the term are not stated."""
     found = cost(study).cost
     if found is None or found.total is None or not found.years:
         return None, ""
@@ -103,7 +103,7 @@ def early_factor(machine: FailingMachine) -> float | None:
 
 
 def first_year(machine: FailingMachine, rows: Iterable[FaultRow]) -> FirstYear | None:
-    """The goodput of the first year with its early failures; None where the spec does not state them."""
+    """The goodput of the first year with its early failures; None if the spec does not state them."""
     factor = early_factor(machine)
     goodput = yearly_goodput(machine, rows, factor) if factor is not None else None
     return FirstYear(factor, goodput) if factor is not None and goodput is not None else None

@@ -103,7 +103,7 @@ def _is_rented(machine: FullReport) -> bool:
 
 
 def _known_sum(amounts: Sequence[Money | None]) -> Money | None:
-    """The sum; None where an amount is not known or in another currency."""
+    """The sum; None if an amount is not known or in another currency."""
     known = [each for each in amounts if each is not None]
     one_currency = len({each.currency for each in known}) == 1
     return Money.total(known) if one_currency and len(known) == len(amounts) else None

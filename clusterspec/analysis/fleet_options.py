@@ -288,7 +288,7 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
     """A lower bound of the run time of a job on some nodes, in seconds, including pauses in which other jobs have the
     nodes: its matrix multiplications at the peak of all accelerators.
 
-    0 where nothing is known, and for serving.
+    0 if nothing is known, and for serving.
     """
     job = parts.fleet.jobs[name]
     if engines_away(job.spec):
@@ -323,7 +323,7 @@ def misses_target_by_wait(option: JobOption, goal: Goal) -> bool:
 
 
 def _missing_part(study: Study) -> str:
-    """Why a job cannot be searched at all; empty where it can."""
+    """Why a job cannot be searched at all; empty if it can."""
     if study.design.cluster is None or study.design.workload is None:
         return missing_for_search(study)
     return ""

@@ -123,7 +123,7 @@ class _Table:
     def _best_assignments(
         self, rows: Sequence[Option], where: Sequence[Place]
     ) -> list[tuple[Chosen, Assignment | None]]:
-        """The assignments of least value with the waits for shared stores, least first; None where one misses a target
+        """The assignments of least value with the waits for shared stores, least first; None if one misses a target
         by its waits.
 
         Waits only lengthen runs, so that none beyond the last of `best_assignments` that is compared can be better.
@@ -261,7 +261,7 @@ def _nodes_taken_by_engines(pool: Pool) -> int:
 
 
 def objective_of(options: Sequence[JobOption], objective: str) -> float | None:
-    """The sum of the objective over some jobs; None where a figure is unknown. Serving jobs add no run time."""
+    """The sum of the objective over some jobs; None if a figure is unknown. Serving jobs add no run time."""
     values = [
         0.0
         if objective == "time" and each.serving is not None
@@ -273,7 +273,7 @@ def objective_of(options: Sequence[JobOption], objective: str) -> float | None:
 
 
 def _present_assignment(parts: FleetStudy, goal: Goal) -> Assignment | None:
-    """The assignment of the spec with its own layouts; None where a figure is not known."""
+    """The assignment of the spec with its own layouts; None if a figure is not known."""
     options = {}
     for name, study in parts.jobs.items():
         job, work = parts.fleet.jobs[name], study.design.workload
@@ -309,7 +309,7 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
 
 
 def _why_not(name: str, options: Sequence[JobOption], goal: Goal) -> str:
-    """Why a job has no option; empty where it has some."""
+    """Why a job has no option; empty if it has some."""
     if any(each.usable and objective_of([each], goal.objective) is not None for each in options):
         return ""
     usable = [each for each in options if each.usable]

@@ -186,7 +186,7 @@ def _store_wait(fleet: Fleet, job: Job) -> float:
 
 
 def _billed_cost(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
-    """The cost of a pool that is billed to a job, by its nodes and its share of the term; None where the cost or the
+    """The cost of a pool that is billed to a job, by its nodes and its share of the term; None if the cost or the
     nodes are unknown.
     """
     total = cost.total.value if cost and cost.total else None

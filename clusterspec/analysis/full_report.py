@@ -78,7 +78,7 @@ def report(
 
 
 def difference(study: Study, other: Study) -> DiffReport | None:
-    """The differences of a compared design from the first one; None where either cannot be estimated."""
+    """The differences of a compared design from the first one; None if either cannot be estimated."""
     from clusterspec.analysis.comparison import diff
 
     return other.part("difference", lambda: diff(study, other), None)

@@ -66,7 +66,7 @@ def sized_collectives(study: Study, tests: Sequence[PlannedTest]) -> tuple[Sized
 
 def half_size(curve: Sequence[tuple[float, float]]) -> float | None:
     """The size from which on a rate is at least half of the last one, interpolated between the logarithms of sizes;
-    None where the shortest message has it.
+    None if the shortest message has it.
 
     >>> half_size([(1.0, 10.0), (4.0, 30.0), (16.0, 40.0)])
     2.0
@@ -80,7 +80,7 @@ def half_size(curve: Sequence[tuple[float, float]]) -> float | None:
 
 
 def launch(design: Design) -> Launch | None:
-    """The launch of the framework that the spec names; None where no format exists, or the design cannot be written."""
+    """The launch of the framework that the spec names; None if no format exists, or the design cannot be written."""
     section = design.spec.layout
     exporter = format_by_name(EXPORTERS, section.framework) if section is not None and section.framework else None
     if exporter is None:

@@ -84,7 +84,7 @@ def _rates_of_link(number: int, top: int, rates: Sequence[tuple[float, float]]) 
 
 
 def _slot_share(cluster: Cluster) -> float | None:
-    """Bytes per second and direction of the PCIe slots of NICs, for each accelerator; None where the accelerators have
+    """Bytes per second and direction of the PCIe slots of NICs, for each accelerator; None if the accelerators have
     the ports, or the generation is not known.
     """
     out = cluster.scale_out

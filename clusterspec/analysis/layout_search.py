@@ -314,7 +314,7 @@ def _empty_search_reason(found: Found, job: SearchJob, pins: Pins, picks: Picks[
 
 
 def _indivisible_batch_reason(job: SearchJob, pins: Pins) -> str:
-    """Why no layout divides the batch, and the nearest batches that one divides; empty where the batch is not why."""
+    """Why no layout divides the batch, and the nearest batches that one divides; empty if the batch is not why."""
     batch, degrees = job.workload.global_batch, data_parallel_degrees(job, pins)
     if batch is None or not degrees or any(batch % dp == 0 for dp in degrees):
         return ""

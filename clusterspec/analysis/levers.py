@@ -21,8 +21,8 @@ GIGABIT = 1e9 / 8
 class Lever:
     """A key with numeric values, in SI units (bandwidths in bytes per second per direction).
 
-    ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 where a larger value never slows a
-    step down on the same layout, -1 where it never speeds one up. ``whole`` values are counts, which divisibility
+    ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 if a larger value never slows a
+    step down on the same layout, -1 if it never speeds one up. ``whole`` values are counts, which divisibility
     makes uneven: they are scanned instead of bisected. ``removed`` are keys that would contradict a new value.
     ``written`` returns the value of the key in a spec. ``grown_from`` is the cluster's number of nodes where the job
     uses fewer: more than these are bought.
@@ -91,7 +91,7 @@ def _ratio_quantity(value: float) -> tuple[Quantity, ...]:
 
 
 def _serving_number(name: str) -> Callable[[Design], float | None]:
-    """A number from the serving section; None where it is not stated."""
+    """A number from the serving section; None if it is not stated."""
 
     def value(design: Design) -> float | None:
         load = design.workload.serving if design.workload else None

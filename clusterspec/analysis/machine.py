@@ -85,7 +85,7 @@ def _bisection(cluster: Cluster) -> float | None:
 
 
 def _free_leaf_ports(cluster: Cluster, fabric: Fabric) -> int | None:
-    """The ports of the leaves that connect nothing; None where the split of a leaf is not known."""
+    """The ports of the leaves that connect nothing; None if the split of a leaf is not known."""
     out = cluster.scale_out
     if out is None or not fabric.leaf_switches or not fabric.down_ports:
         return None

@@ -279,7 +279,7 @@ def _or_worst(value: float | None) -> float:
 def _least_row(
     rows: Sequence[MachineRow], key: Callable[[MachineRow], tuple[float | None, float | None]]
 ) -> MachineRow | None:
-    """The row with the least first figure, and among equal ones the least second; None where no row has a first."""
+    """The row with the least first figure, and among equal ones the least second; None if no row has a first."""
     having = [row for row in rows if key(row)[0] is not None]
     return min(having, key=lambda row: (_or_worst(key(row)[0]), _or_worst(key(row)[1])), default=None)
 

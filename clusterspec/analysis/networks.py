@@ -24,7 +24,7 @@ def network_choices(
 ) -> tuple[NetworkChoice, ...]:
     """The technology of the design and the one of the other family, at the same NICs and switch counts.
 
-    Empty where the fabric is neither, is of a cloud, or belongs to the accelerators, and where the platform is not
+    Empty if the fabric is neither, is of a cloud, or belongs to the accelerators, and if the platform is not
     sold with the other family.
     """
     cluster = design.cluster

@@ -16,7 +16,7 @@ LARGEST = 999_999_999
 
 
 def pin_fault(key: str, value: object, *, serves: bool | None = None) -> str:
-    """Why a search cannot fix a key to a value; empty if it can. ``serves`` is None where that is not known.
+    """Why a search cannot fix a key to a value; empty if it can. ``serves`` is None if that is not known.
 
     >>> pin_fault("tp", 8), pin_fault("tp", 0)
     ('', 'tp takes a whole number from 1, not 0')

@@ -204,7 +204,7 @@ def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
 
 
 def _serving_section(study: Study, row: LayoutRow) -> Mapping[str, object] | None:
-    """The requests with the separate engines of a serving plan; None where they are as written."""
+    """The requests with the separate engines of a serving plan; None if they are as written."""
     written = value_at(study.document.value if study.document else None, *SERVING)
     if (
         row.serving is None
@@ -291,7 +291,7 @@ class _Entry(NamedTuple):
 
 
 def _mapping_entries(study: Study, path: Path) -> dict[str, _Entry]:
-    """The entries of the mapping at a path, in their order; none where it is not in the text of the study itself."""
+    """The entries of the mapping at a path, in their order; none if it is not in the text of the study itself."""
     if study.document is None:
         return {}
     own = {

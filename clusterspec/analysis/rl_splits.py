@@ -233,7 +233,7 @@ COLOCATED = _placement_changes("colocated", None, 1, 0)
 
 
 def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts, named: str) -> RlSplit | None:
-    """One placement; None where its trainer cannot run, or where it does not fit.
+    """One placement; None if its trainer cannot run or if it does not fit.
 
     Without a length of the run, the estimate of the trainer leaves out the step of all roles.
     """
@@ -264,7 +264,7 @@ def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts, named
 
 
 def _engine_degree(design: Design) -> int:
-    """The tensor parallelism of the engines as the spec states it; 0 where it leaves it open."""
+    """The tensor parallelism of the engines as the spec states it; 0 if it leaves it open."""
     work = design.spec.workload
     rollout = work.rl.rollout if work is not None and work.rl is not None else None
     return (rollout.tp if rollout is not None else None) or 0

@@ -38,7 +38,7 @@ class ServingMachine(NamedTuple):
 def tokens_within_targets(predicted: Predicted, share: float = 1.0) -> float | None:
     """The output tokens per second of a plan with the most requests in flight that meet its targets.
 
-    Without targets those at the load of the spec times ``share``. None where there is no plan, or no load meets them.
+    Without targets those at the load of the spec times ``share``. None if there is no plan, or no load meets them.
     """
     job, times = serving_job(predicted.design), predicted.serving
     if job is None or times is None:
@@ -69,14 +69,14 @@ def load_tokens(design: Design) -> float | None:
 
 
 def machine_of_size(study: Study, changes: Changes, factor: Fraction) -> ServingMachine | None:
-    """A machine of another size with ``factor`` times the engines of the design; None where that is no whole number."""
+    """A machine of another size with ``factor`` times the engines of the design; None if that is no whole number."""
     job = serving_job(study.design)
     plan = scaled_plan(own_plan(job), factor) if job is not None else None
     return _machine_with_plan(study, changes, plan, float(factor)) if plan is not None else None
 
 
 def scaled_plan(plan: Plan, factor: Fraction) -> Plan | None:
-    """A plan with ``factor`` times the engines of each kind; None where that is no whole number.
+    """A plan with ``factor`` times the engines of each kind; None if that is no whole number.
 
     >>> one = Engines(replicas=4, tp=2)
     >>> scaled_plan((None, one), Fraction(3, 4))[1].replicas, scaled_plan((None, one), Fraction(1, 8))
@@ -95,7 +95,7 @@ def _scaled_engines(engines: Engines, factor: Fraction) -> Engines | None:
 def searched_machines(study: Study, changes_of: Callable[[int], Changes]) -> Iterator[ServingMachine]:
     """The machine of the plan that a search prefers, and the machine of the design with engines of that kind.
 
-    ``changes_of`` are the changed keys of a machine with a number of nodes. There is none where the plan of the design
+    ``changes_of`` are the changed keys of a machine with a number of nodes. There is none if the plan of the design
     is the best.
     """
     job = serving_job(study.design)
@@ -127,7 +127,7 @@ def nodes_of_plan(job: ServingJob, plan: Plan) -> int:
 
 
 def _machine_with_plan(study: Study, changes: Changes, plan: Plan, share: float) -> ServingMachine | None:
-    """A machine of another size with a plan on it; None where it cannot run."""
+    """A machine of another size with a plan on it; None if it cannot run."""
     job, cluster = serving_job(study.design), variation.rewritten_study(study, changes).design.cluster
     found = rated_plan(job, plan, inf, 1) if job is not None else None
     if job is None or found is None or cluster is None:

@@ -254,7 +254,7 @@ def plan_keys(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, 
 def best_by(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[Rated, ...]] | None:
     """Among the plans whose cache holds the requests, the ``top`` ones that meet a condition on a metric most easily.
 
-    The targets of the spec do not count, except for ``targets``. None where the design has no serving plan.
+    The targets of the spec do not count, except for ``targets``. None if the design has no serving plan.
     """
     job = serving_job(design)
     if job is None:

@@ -35,7 +35,7 @@ class Refusal(NamedTuple):
 class Trial(NamedTuple):
     """The plan with the lever at a value, and its refusal: with the spec's layout, or the best one there.
 
-    ``plan`` is None where no layout can run.
+    ``plan`` is None if no layout can run.
     """
 
     plan: Plan | None

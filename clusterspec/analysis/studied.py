@@ -247,7 +247,7 @@ class Studied:
         return tuple(sorted(worse))
 
     def cost(self, design: Design, plan: Plan) -> float | None:
-        """The cost of one run, else of the term, or of a million output tokens; None where prices are missing."""
+        """The cost of one run, else of the term, or of a million output tokens; None if prices are missing."""
         if design.spec.procurement is None or not design.spec.procurement.prices or design.cluster is None:
             return None
         found = cost(design, plan, self._bill(design))

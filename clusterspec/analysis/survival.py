@@ -202,7 +202,7 @@ class VariedRates:
         self._timings: dict[tuple[Rates, str, Placement], CollectiveTiming | None] = {}
 
     def device_seconds(self, rates: Rates, transfer: WireTime) -> float:
-        """Seconds of one call of a transfer at these rates; 0 where no link connects its ranks."""
+        """Seconds of one call of a transfer at these rates; 0 if no link connects its ranks."""
         key = (rates, transfer.collective, transfer.placement)
         if key not in self._timings:
             self._timings[key] = self._timing(*key)

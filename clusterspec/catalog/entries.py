@@ -130,8 +130,8 @@ class Interconnect(Entry):
     ``single_vendor`` says whether switches and NICs have to be the vendor's, ``overlapped_latency`` says whether
     latency overlaps with transmission; ``mtu`` is the largest payload of a packet in bytes, or the largest frame of
     Ethernet; ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud schedules, None
-    where that is the whole torus. ``rdma_priorities`` are those that its driver gives to
-    RDMA packets, the first to data; empty where a host chooses them.
+    if that is the whole torus. ``rdma_priorities`` are those that its driver gives to
+    RDMA packets, the first to data; empty if a host chooses them.
     """
 
     scope: str = ""

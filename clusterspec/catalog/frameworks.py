@@ -38,7 +38,7 @@ class Feature:
     """Whether a framework has a feature: ``value`` from release ``since`` on and before release ``until``.
 
     Outside these releases the opposite holds. An empty release is no bound. The years are those of the two releases,
-    None where the entry does not date them.
+    None if the entry does not date them.
     """
 
     value: bool
@@ -136,7 +136,7 @@ class Framework(Entry):
         )
 
     def _in_own_numbers(self, feature: Feature) -> Feature:
-        """A base's feature with its releases as numbered by this framework; empty where no own release reaches them."""
+        """A base's feature with its releases as numbered by this framework; empty if no own release reaches them."""
         return replace(
             feature, since=self._first_release_on_base(feature.since), until=self._first_release_on_base(feature.until)
         )
@@ -201,7 +201,7 @@ class Capabilities:
         return any(numbers[: len(known)] == known for known in map(version_numbers, self.framework.releases))
 
     def members(self, group: str) -> tuple[str, ...]:
-        """The features of a group that the framework has; empty where its entry states none of the group."""
+        """The features of a group that the framework has; empty if its entry states none of the group."""
         start = f"{group}."
         return tuple(
             name.removeprefix(start) for name, held in self.features.items() if held and name.startswith(start)

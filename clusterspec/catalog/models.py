@@ -15,7 +15,7 @@ from clusterspec.records import dataclass
 class Window:
     """Sliding-window attention of ``layers`` layers over ``tokens`` tokens.
 
-    ``heads``, ``kv_heads``, ``head_dim`` and ``value_head_dim`` apply to the layers with a window; 0 where they equal
+    ``heads``, ``kv_heads``, ``head_dim`` and ``value_head_dim`` apply to the layers with a window; 0 if they equal
     the model's.
     """
 
@@ -106,7 +106,7 @@ class Block:
     """What a transformer block computes beyond its sizes, for exports to training frameworks.
 
     ``norm`` is ``rms`` or ``layer``, ``positions`` ``rope``, ``learned`` or ``alibi``, ``bias`` (of linear layers)
-    ``none``, ``qkv`` or ``all``; empty where it is not known, as 0 and None are. ``rope_scaling`` changes rotary
+    ``none``, ``qkv`` or ``all``; empty if it is not known, as 0 and None are. ``rope_scaling`` changes rotary
     frequencies for sequences longer than ``rope_original_length``.
     """
 

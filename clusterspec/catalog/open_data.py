@@ -217,7 +217,7 @@ def _unit_of_value(line: FactView) -> str:
 
 
 def _price_ends(line: FactView) -> tuple[float | None, float | None]:
-    """The lowest and the highest price; both None where a fact is no price."""
+    """The lowest and the highest price; both None if a fact is no price."""
     ends = line.fact.value
     if line.name not in MONEY or not isinstance(ends, list):
         return None, None

@@ -48,7 +48,7 @@ _TORUS = re.compile(r"[1-9]\d{0,3}(?:x[1-9]\d{0,3}){1,2}")
 
 
 class TpuSlice(NamedTuple):
-    """A slice: its chip, the number of chips, and the shape of their torus, empty where the name only counts."""
+    """A slice: its chip, the number of chips, and the shape of their torus, empty if the name only counts."""
 
     chip: Accelerator
     chips: int

@@ -267,7 +267,7 @@ class FactReader:
         return tuple(str(value) for value in self._listed_values(name))
 
     def printed_figure(self, name: str) -> str:
-        """A figure as the vendor prints it; empty where that is the figure itself."""
+        """A figure as the vendor prints it; empty if that is the figure itself."""
         fact = self._fact(name)
         return fact.prints if fact else ""
 

@@ -324,7 +324,7 @@ def release_faults(read: FactReader) -> Iterator[ReleaseFault]:
 
 
 def _fault(text: str, fact: Fact) -> ReleaseFault | None:
-    """The fault of a text such as `slow + over nodes + roce + on gfx942/gfx950`; None where a part is unknown."""
+    """The fault of a text such as `slow + over nodes + roce + on gfx942/gfx950`; None if a part is unknown."""
     effect, *parts = text.split(" + ")
     conditions: dict[str, str] = {}
     for part in parts:

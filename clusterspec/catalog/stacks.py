@@ -117,7 +117,7 @@ class ServingSoftware:
     ``memory_fraction`` is a share of the whole memory, or, with ``of_free``, of the memory that remains after the
     weights. With ``whole_requests`` a request is admitted only if the cache can hold it to its end. ``chunk_tokens`` of
     prompts are processed in a step, ``max_sequences`` decoded. ``quantized_cache`` is the precision of the cache where
-    weights are quantized; None where it does not follow them.
+    weights are quantized; None if it does not follow them.
     """
 
     memory_fraction: float
@@ -220,7 +220,7 @@ class Stack(Entry):
     def plainest(self) -> Stack | None:
         """The software without fused kernels and with a plain loss, where that is possible and nothing says otherwise.
 
-        None where its memory follows from the entry and the spec.
+        None if its memory follows from the entry and the spec.
         """
         if not self.memory.may_be_plain or (self.fused is not None and self.loss is not None):
             return None
@@ -309,7 +309,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
 
 
 def _most_tokens(read: FactReader, name: str, all_of: str) -> float:
-    """A limit of tokens: a number, infinite where the fact is ``all_of`` (any step), 0 where it is absent."""
+    """A limit of tokens: a number, infinite if the fact is ``all_of`` (any step), 0 if it is absent."""
     if read.texts(f"{SERVING}.{name}") == (all_of,):
         return inf
     return read.count(f"{SERVING}.{name}") or 0

@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
         return [words[at], *words[:at], *words[at + 1 :]]
 
     def command_at(self, words: Sequence[str]) -> int | None:
-        """The position of the command, behind the last word if there is none; None where help or version is asked for.
+        """The position of the command, behind the last word if there is none; None if help or version is asked for.
 
         >>> shared_options().command_at(["--catalog", "check", "--debug", "estimate", "check"])
         3

@@ -150,7 +150,7 @@ def _listed_names(output: bytes | None) -> list[str]:
 
 
 def _study_at(reader: StudyReader, revisions: Revisions, side: str | None, name: str, place: Path) -> Study | None:
-    """The study of a spec on one side; None where the side lacks it."""
+    """The study of a spec on one side; None if the side lacks it."""
     whole = revisions.root / name
     if side is None:
         return reader.study(os.path.relpath(whole)) if whole.is_file() and not whole.is_symlink() else None

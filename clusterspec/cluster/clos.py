@@ -108,7 +108,7 @@ def three_tier_clos(leaves: int, leaf: Ports, ports: int, ratio: float, unit: in
 def evening_switch_count(switches: int, links: int, ports: int, below: int) -> int | None:
     """A switch count near ``switches`` over which ``links`` uplinks of each switch below spread evenly.
 
-    None where they already do, or where no near count does. ``below`` switches have these uplinks; a switch above has
+    None if they already do or if no near count does. ``below`` switches have these uplinks; a switch above has
     ``ports`` ports.
 
     >>> evening_switch_count(12, 32, 64, 16), evening_switch_count(10, 32, 64, 20)

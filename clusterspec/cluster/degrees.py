@@ -46,7 +46,7 @@ class Degrees:
 
 
 def nodes_of_domain(cluster: Cluster) -> int:
-    """Nodes of one scale-up domain; 1 where it is within a node."""
+    """Nodes of one scale-up domain; 1 if it is within a node."""
     return max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
 
 
@@ -56,14 +56,14 @@ def nodes_of_rack(platform: Platform) -> int:
 
 
 def rack_nodes(cluster: Cluster, stated: int | None) -> int | None:
-    """Nodes of one rack: as stated, else as the platform is sold; None where neither is known."""
+    """Nodes of one rack: as stated, else as the platform is sold; None if neither is known."""
     platform = cluster.platform
     return stated or (nodes_of_rack(platform) if platform is not None and platform.form == "rack" else None)
 
 
 def domain_overhead(cluster: Cluster) -> float:
     """Watts of a rack-scale machine besides its nodes, for scale-up switches and power conversion, by its platform; 0
-    where the platform states no power of a rack.
+    if the platform states no power of a rack.
     """
     platform = cluster.platform
     nodes = nodes_of_rack(platform) if platform else 1
@@ -204,7 +204,7 @@ def resolve_stages(
 ) -> tuple[int, ...]:
     """Layers of every stage in model order. A list of pp numbers is spread over the virtual stages.
 
-    Empty where the model is not known or there are more stages than any cluster has.
+    Empty if the model is not known or there are more stages than any cluster has.
     """
     stages = degrees.pp * degrees.virtual_stages
     written = section.stage_layers

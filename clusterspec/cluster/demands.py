@@ -73,7 +73,7 @@ class LayoutNumbers:
         return max(1, demands.ranks // self.replica)
 
     def micro_batches(self, demands: Demands) -> int | None:
-        """Micro-batches per replica and step; None where that is not an integer, or the batch is not known."""
+        """Micro-batches per replica and step; None if that is not an integer, or the batch is not known."""
         if demands.batch is None or demands.batch % (self.dp(demands) * self.micro_batch):
             return None
         return demands.batch // (self.dp(demands) * self.micro_batch)
@@ -231,12 +231,12 @@ def _settings_of_serving(serving: Serving) -> Iterator[str]:
 
 
 def sharding_use(sharding: str) -> str:
-    """The use that a sharding is; empty where it is not decided."""
+    """The use that a sharding is; empty if it is not decided."""
     return _SHARDED.get(sharding, sharding)
 
 
 def recomputation_uses(recompute: str | tuple[str, ...]) -> Iterator[str]:
-    """The uses that a recomputation is; none where it is not decided."""
+    """The uses that a recomputation is; none if it is not decided."""
     if recompute and recompute != "none":
         yield "recomputation"
     if recompute == "full":

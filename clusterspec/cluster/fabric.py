@@ -206,7 +206,7 @@ class NoFabric:
 
 @recent(8)
 def counted_fabric(design: Design) -> Fabric | None:
-    """The counted fabric of a design; None where it has none, or it cannot be counted."""
+    """The counted fabric of a design; None if it has none, or it cannot be counted."""
     written = design.spec.cluster.scale_out if design.spec.cluster else None
     found = count_fabric(design.cluster, written) if design.cluster is not None else None
     return found if isinstance(found, Fabric) else None

@@ -27,7 +27,7 @@ from clusterspec.spec.model import (
 
 @dataclass(frozen=True)
 class NodeSet:
-    """The nodes that one job has, or several jobs in turn. ``nodes`` is None where the spec does not determine it."""
+    """The nodes that one job has, or several jobs in turn. ``nodes`` is None if the spec does not determine it."""
 
     name: str
     pool: str
@@ -58,7 +58,7 @@ class Pool:
 
     @property
     def idle(self) -> int | None:
-        """The nodes that no job has; None where the number of nodes, or that of a job, is not known."""
+        """The nodes that no job has; None if the number of nodes, or that of a job, is not known."""
         if self.nodes is None or any(each.nodes is None for each in self.sets):
             return None
         return max(0, self.nodes - self.promised_nodes)
@@ -118,7 +118,7 @@ class FreeGroups:
 def free_groups(pool: Pool) -> tuple[FreeGroups, ...]:
     """The free nodes of a pool by scale-up domain and by leaf, where these have several nodes.
 
-    Jobs lie next to each other in the order of the spec, from the first node on. Empty where numbers are not known.
+    Jobs lie next to each other in the order of the spec, from the first node on. Empty if numbers are not known.
     """
     if pool.cluster is None or pool.nodes is None or pool.idle is None:
         return ()
@@ -156,7 +156,7 @@ class EnginesAway(NamedTuple):
     ranks: int | None = None
 
     def node_count_at(self, ranks_per_node: int | None) -> int | None:
-        """The nodes of the engines on a pool with ``ranks_per_node``; None where their number is not stated."""
+        """The nodes of the engines on a pool with ``ranks_per_node``; None if their number is not stated."""
         if self.nodes is None and self.ranks is not None and ranks_per_node:
             return -(-self.ranks // ranks_per_node)
         return self.nodes

@@ -48,7 +48,7 @@ class Placement:
     ``least_in_node`` those in the emptier of its outermost domains and nodes, ``accelerators`` the
     most packages it has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is
     the number of groups of this axis that have members on one node and also on others, and so share its NICs at the
-    same time: 0 where no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch levels
+    same time: 0 if no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch levels
     that some group crosses (where a job uses part of each domain and a level divides domains, its blocks are assumed to
     shrink in proportion). ``rail_aligned`` says whether all members have the same local rank.
     """

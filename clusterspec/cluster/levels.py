@@ -31,7 +31,7 @@ class _Row:
 def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
     """Counts one plane level by level; ``ports`` are those of a switch whose level states none.
 
-    None where the ports of some level are not known. A last level of several blocks has a row of switches above it.
+    None if the ports of some level are not known. A last level of several blocks has a row of switches above it.
     """
     fabric = cluster.scale_out
     assert fabric is not None
@@ -201,7 +201,7 @@ def _tier_module_count(*ends: _Ends) -> int:
 
 
 def ports_per_cage(fabric: ScaleOut) -> float | None:
-    """Ports at the rate of a plane in one cage of the switch; None where the entry states no cages."""
+    """Ports at the rate of a plane in one cage of the switch; None if the entry states no cages."""
     switch = fabric.switch
     if switch is None or not switch.cages or not fabric.switch_ports:
         return None
@@ -253,7 +253,7 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
 
 
 def _nodes_of_leaf(fabric: ScaleOut) -> int:
-    """Nodes that share a leaf; 1 where the ports of a switch are unknown, so that all traffic between nodes crosses the
+    """Nodes that share a leaf; 1 if the ports of a switch are unknown, so that all traffic between nodes crosses the
     leaf.
     """
     if not fabric.switch_ports:

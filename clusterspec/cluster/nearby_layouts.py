@@ -41,7 +41,7 @@ def fewer_nodes(section: LayoutSpec | None, cluster: Cluster) -> tuple[str, int]
     domain or in all.
 
     The degrees of a layout rarely divide the 72 ranks of an 18-node domain, but often divide the 64 ranks of 16 nodes.
-    Likewise 48 nodes divide more often than 52. None where the spec states the nodes, they are such a number, or more
+    Likewise 48 nodes divide more often than 52. None if the spec states the nodes, they are such a number, or more
     than a quarter of them would be left over.
     """
     if section is not None and (section.nodes is not None or section.nodes_per_domain is not None):

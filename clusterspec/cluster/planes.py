@@ -23,7 +23,7 @@ from clusterspec.records import NamedTuple, dataclass, replace
 class SwitchCount:
     """The switches and links of one plane.
 
-    ``capacity`` is the number of endpoints that these tiers can connect (None where levels are listed individually),
+    ``capacity`` is the number of endpoints that these tiers can connect (None if levels are listed individually),
     ``fits`` says whether they connect these endpoints. The ``least_…`` numbers are the minimum if uplinks need not
     spread evenly and unused ports stay dark. ``how`` derives each number, by its name.
     """
@@ -46,7 +46,7 @@ class SwitchCount:
 
 
 class OrderedParts(NamedTuple):
-    """Switches, and links between leaves and spines, as ordered; None where the spec does not say."""
+    """Switches, and links between leaves and spines, as ordered; None if the spec does not say."""
 
     leaves: int | None = None
     spines: int | None = None
@@ -226,7 +226,7 @@ def tier_count(cluster: Cluster) -> int | None:
     """Switch tiers of the scale-out fabric by the scalar keys: as stated, else the fewest that connect the endpoints
     and have every stated ratio.
 
-    None where the ports of a switch are not known, and where `levels` describe the fabric.
+    None if the ports of a switch are not known, or if `levels` describe the fabric.
     """
     fabric = cluster.scale_out
     if fabric is None or fabric.levels or not fabric.switch_ports:

@@ -200,7 +200,7 @@ MOST_RANKS = 20_000
 
 @lru_cache(maxsize=1 << 13)  # clusters with equal nodes share them
 def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
-    """The maximum number of groups on one node that also have members on other nodes; 0 where no group leaves its node.
+    """The maximum number of groups on one node that also have members on other nodes; 0 if no group leaves its node.
 
     ``group`` has the offsets of a group's members, ``others`` the first ranks of all groups; together they enumerate
     all ranks, unless there is only one group. ``node`` is the ranks per node.

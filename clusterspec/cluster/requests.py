@@ -76,7 +76,7 @@ class Session(NamedTuple):
 class CacheTier(NamedTuple):
     """Memory below the accelerator's that keeps caches: bytes and B/s of each engine, node or plan (``scope``).
 
-    ``writes_per_day`` are the times a day that the medium may be overwritten; None where it does not wear out.
+    ``writes_per_day`` are the times a day that the medium may be overwritten; None if it does not wear out.
     """
 
     medium: str
@@ -117,7 +117,7 @@ class Transfer(NamedTuple):
 
     The cache is sent ``whole`` after the prompt, or after each ``chunk`` or ``layer`` of the prompt, in blocks of
     ``block_tokens`` tokens (0: a prompt is contiguous in every layer). ``bandwidth`` is the link rate in B/s per
-    accelerator and direction; None where the machine's own links carry the cache. ``first_token`` reaches the user from
+    accelerator and direction; None if the machine's own links carry the cache. ``first_token`` reaches the user from
     ``prefill`` engines before the transfer, or from ``decode`` engines after it.
     """
 
@@ -166,7 +166,7 @@ class Serving:
     ``load`` is ``closed`` (``concurrency`` requests in flight over all engines), ``open`` (``request_rate`` arrive per
     second), ``static`` (one batch that starts and ends together) or ``offline`` (as many as the cache holds).
     ``requests`` is the length of a finite run, None for steady state. ``max_sequences`` and ``chunk_tokens`` are limits
-    of one engine, None where there is none. ``memory_fraction`` is the share of the memory available to weights and
+    of one engine, None if there is none. ``memory_fraction`` is the share of the memory available to weights and
     cache, or, with ``of_free``, the share for the cache of the memory left by the weights. With ``whole_requests`` a
     request starts only if the cache can hold it to its end; with ``raised`` the fraction rises where the requests need
     it. ``prefill`` and ``decode`` are set where they run on separate engines. Requests of an open load arrive with the
@@ -246,18 +246,18 @@ class Serving:
 
     @property
     def typical_prompt(self) -> float:
-        """The median of the prompts over their mean: below 1 where they vary."""
+        """The median of the prompts over their mean: below 1 if they vary."""
         return self.input_lengths.typical if self.input_lengths else 1.0
 
     @property
     def longest(self) -> int | None:
-        """Tokens of the longest request at its end; None where lengths vary and the spec states no maximum."""
+        """Tokens of the longest request at its end; None if lengths vary and the spec states no maximum."""
         prompt = self.input_lengths.most if self.input_lengths else self.input_tokens
         answer = self.output_lengths.most if self.output_lengths else self.output_tokens
         return prompt + answer if prompt and answer else None
 
     def tightest(self, quantity: str) -> Target | None:
-        """The shortest target of a latency; None where there is none."""
+        """The shortest target of a latency; None if there is none."""
         return min(
             (each for each in self.targets if each.quantity == quantity), key=lambda each: each.seconds, default=None
         )
@@ -371,5 +371,5 @@ class Rl:
         return (self.inputs.most or self.inputs.p99) + (self.outputs.most or self.outputs.p99)
 
     def role(self, name: str) -> Role | None:
-        """The role of a name; None where the algorithm has none."""
+        """The role of a name; None if the algorithm has none."""
         return next((role for role in self.roles if role.name == name), None)

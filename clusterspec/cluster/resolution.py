@@ -78,7 +78,7 @@ def written_figure(quantity: Quantity, key: str) -> Figure:
 
 
 def written_peak(quantity: Quantity, key: str) -> Peak | None:
-    """A written peak; None where its text states neither dense nor sparse, which a finding reports."""
+    """A written peak; None if its text states neither dense nor sparse, which a finding reports."""
     return None if quantity.sparsity is None else Peak.dense(quantity.dense, Written(key))
 
 
@@ -139,7 +139,7 @@ class Lookup:
         return self._find("model", Model, name, path)
 
     def named_entry(self, kind: str, name: str) -> Entry | None:
-        """An entry that another entry names; None where the catalog lacks it."""
+        """An entry that another entry names; None if the catalog lacks it."""
         return self.catalog.find(kind, name)
 
     def bus(self, generation: int) -> Interconnect | None:

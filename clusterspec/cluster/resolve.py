@@ -172,7 +172,7 @@ NETWORKS = ("frontend", "storage", "out_of_band")
 
 
 def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
-    """The cluster, or None where its accelerator or its number of nodes is not known."""
+    """The cluster, or None if its accelerator or its number of nodes is not known."""
     log = lookup.log
     platform = lookup.platform(section.platform, ("cluster", "platform")) if section.platform else None
     accelerator = _accelerator(section, platform, lookup)
@@ -330,7 +330,7 @@ def _accelerator_cap(section: PowerSpec | None, accelerator: Accelerator) -> Fig
 
 def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:
     """The power of one node: as written, else the platform's with the spec's accelerators, else the node's share of its
-    rack; None where none is known.
+    rack; None if none is known.
 
     A cap on the accelerators lowers the rated power.
     """
@@ -359,7 +359,7 @@ def _rated_node_power(parts: Parts) -> Figure | None:
 
 
 def _power_with_own_accelerators(rated: Figure, parts: Parts) -> Figure | None:
-    """The power of the platform's node with the accelerators of the spec; None where theirs is not known."""
+    """The power of the platform's node with the accelerators of the spec; None if theirs is not known."""
     sold = parts.lookup.named_entry("accelerator", parts.platform.accelerator) if parts.platform else None
     own = parts.accelerator.power
     if not isinstance(sold, Accelerator) or sold.power is None or own is None or own.value == sold.power.value:

@@ -244,7 +244,7 @@ def _leaf_switch(sources: _FabricSources, technology: Interconnect) -> Switch | 
 
 
 def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
-    """Ports of a switch at ``rate`` (B/s per direction), by even breakout of its ports; None where no port reaches it.
+    """Ports of a switch at ``rate`` (B/s per direction), by even breakout of its ports; None if no port reaches it.
 
     A port runs below its rate only where it is split: 64 ports of 800 Gb/s are 128 at 400 Gb/s.
     """

@@ -39,7 +39,7 @@ class _DomainSources:
 
 
 def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
-    """The scale-up tier; None, with a problem, where no bandwidth is stated or known.
+    """The scale-up tier; None, with a problem, if no bandwidth is stated or known.
 
     ``pcie`` is the generation of the accelerators' slots.
     """
@@ -182,7 +182,7 @@ def even_shape(count: int, sides: int) -> tuple[int, ...]:
 
 
 def _axis_bandwidths(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
-    """Bandwidth of one link, one direction, along each axis of a torus; empty where the axes do not differ or are not
+    """Bandwidth of one link, one direction, along each axis of a torus; empty if the axes do not differ or are not
     known.
     """
     written = sources.section.axis_bandwidth or ()

@@ -54,7 +54,7 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 def resolve_serving(
     section: ServingSpec, experts: int, stack: Stack | None, accelerator: Accelerator | None, log: ResolutionLog
 ) -> Serving | None:
-    """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer; defaults
+    """The requests; None, with a problem, if their lengths are not known. ``experts`` are those of a layer; defaults
     of software may depend on the ``accelerator``.
     """
     section = _with_highest_rate(_with_traced_requests(section, log), log)
@@ -133,7 +133,7 @@ def _batching_settings(
 
 
 def _resolved_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | None:
-    """The load of a day; None where the spec has none."""
+    """The load of a day; None if the spec has none."""
     if section.day is None and section.scaling is None:
         return None
     from clusterspec.cluster.serving_load import resolve_day
@@ -142,7 +142,7 @@ def _resolved_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | 
 
 
 def _resolved_expert_load(section: ServingSpec, experts: int, log: ResolutionLog) -> ExpertLoad | None:
-    """How unevenly tokens select experts; None where the spec does not say."""
+    """How unevenly tokens select experts; None if the spec does not say."""
     if section.expert_load is None:
         return None
     from clusterspec.cluster.serving_load import resolve_expert_load
@@ -228,7 +228,7 @@ MOST_SPREAD = 14.0
 
 
 def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: ResolutionLog) -> Lengths | None:
-    """The lengths under a key; without a 99th percentile all are equal. None where there is no mean."""
+    """The lengths under a key; without a 99th percentile all are equal. None if there is no mean."""
     if isinstance(written, int):
         return Lengths(written, written, None)
     if written is None:
@@ -249,7 +249,7 @@ def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: Resolut
 
 
 def _traced_lengths(written: LengthsSpec, name: str, path: Path, log: ResolutionLog) -> Lengths | None:
-    """The lengths of the column of a trace that has the name of the key. None, with a problem, where it has none."""
+    """The lengths of the column of a trace that has the name of the key. None, with a problem, if it has none."""
     if written.mean or written.p99 or written.max:
         message = f"`{path[-1]}` states lengths and the trace {name}, which has them"
         log.problems.append(Problem("keys-disagree", path, message, "state one of the two"))

@@ -29,12 +29,12 @@ def _minute_of_day(text: str) -> int:
 
 
 def highest_rate(section: ServingSpec) -> float | None:
-    """The highest request rate in the hours of a day; None where they state none above 0."""
+    """The highest request rate in the hours of a day; None if they state none above 0."""
     return max((hours.request_rate or 0.0 for hours in section.day or ()), default=0.0) or None
 
 
 def resolve_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | None:
-    """The request rates of a day, and how engines follow them; None where the spec has none for its load."""
+    """The request rates of a day, and how engines follow them; None if the spec has none for its load."""
     if section.day is None:
         if section.scaling is not None:
             message = "`scaling` needs `day`: it states how engines follow the load of a day"
@@ -136,7 +136,7 @@ def resolve_cache_tiers(section: ServingSpec, log: ResolutionLog) -> tuple[Cache
 
 
 def _resolved_tier(number: int, written: CacheTierSpec, log: ResolutionLog) -> CacheTier | None:
-    """One tier; None, with a problem, where a key is missing."""
+    """One tier; None, with a problem, if a key is missing."""
     key = f"workload.serving.cache_tiers.{number}"
     missing = [name for name in ("medium", "capacity", "read") if getattr(written, name) is None]
     for name in missing:
@@ -155,7 +155,7 @@ EXPERT_LOAD: Path = (*PATH, "expert_load")
 
 
 def resolve_expert_load(written: str | ExpertLoadSpec | None, experts: int, log: ResolutionLog) -> ExpertLoad | None:
-    """The load of the ``experts`` of a layer; None, with a problem, where it is not known."""
+    """The load of the ``experts`` of a layer; None, with a problem, if it is not known."""
     if written is not None and not experts:
         message, advice = "`expert_load` needs a model with experts", "drop `expert_load`"
         log.problems.append(Problem("keys-disagree", EXPERT_LOAD, message, advice))

@@ -105,7 +105,7 @@ def _accelerators_of_roles(design: Design, rl: Rl) -> dict[str, int]:
 
 
 def machine_of(design: Design, pool: str) -> Cluster | None:
-    """The machine of a pool that the job's spec has; None where there is none, or it cannot be resolved."""
+    """The machine of a pool that the job's spec has; None if there is none, or it cannot be resolved."""
     if pool not in (design.spec.pools or {}):
         return None
     return design_on_pool(design, pool, {("workload",): None, ("layout",): None}).cluster

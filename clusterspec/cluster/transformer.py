@@ -73,7 +73,7 @@ def _prediction_defaults(written: ModelSpec, base: Model | None) -> dict[str, An
 
 
 def _model_part(key: _Key, written: object, base: Model | None, defaults: Mapping[str, Any], log: ResolutionLog) -> Any:
-    """The part of one key; None where it is absent, or where a required key has no value."""
+    """The part of one key; None if it is absent or if a required key has no value."""
     if written is None:
         return None
     original = getattr(base, key.field) if base else None

@@ -23,10 +23,10 @@ WORKLOAD_PATH: Path = ("workload",)
 def resolve_workload(
     section: WorkloadSpec, accelerator: Accelerator | None, stack: Stack | None, lookup: Lookup
 ) -> Workload | None:
-    """The workload, or None where its model, sequence length or batch is not known.
+    """The workload, or None if its model, sequence length or batch is not known.
 
     A serving workload has ``serving``, or a sequence length and a batch (one sequence, as an assumption, where it
-    states none). ``accelerator`` is None where the cluster could not be resolved; the peak is then not known either.
+    states none). ``accelerator`` is None if the cluster could not be resolved; the peak is then not known either.
     ``stack`` is the software, which may define the precision of gradients.
     """
     log = lookup.log
@@ -85,7 +85,7 @@ ADAPTED = ("attention", "ffn")
 
 
 def _resolved_adapters(section: WorkloadSpec, kind: str, experts: int, log: ResolutionLog) -> Trainable | None:
-    """The adapters that are trained; None where all weights are."""
+    """The adapters that are trained; None if all weights are."""
     written = section.trainable
     if kind == "serve" or written is None or (method := written.method or "lora") == "full":
         return None
@@ -139,7 +139,7 @@ def _workload_size(
     known: tuple[Model | None, Stack | None, Accelerator | None],
     log: ResolutionLog,
 ) -> tuple[Serving | None, _Size | None]:
-    """The requests, and the size of the workload; None where a problem states what is missing. ``known`` are the model,
+    """The requests, and the size of the workload; None if a problem states what is missing. ``known`` are the model,
     the software and the accelerator.
     """
     model, stack, accelerator = known
@@ -213,7 +213,7 @@ def _precisions(
 
 
 def _multiplication_precision(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
-    """The precision in which engines multiply weights stored in ``kept``; None where activations stay in 16 bits.
+    """The precision in which engines multiply weights stored in ``kept``; None if activations stay in 16 bits.
 
     AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
     Models published in mxfp4 use it for experts only, with activations in 16 bits.

@@ -59,7 +59,7 @@ def activity_of(plan: Plan) -> Activity | None:
 
 
 def _peak_of_rank(plan: Plan) -> float | None:
-    """The dense FLOP/s of one rank in the precision of the plan, else in 16 bits; None where they are not known."""
+    """The dense FLOP/s of one rank in the precision of the plan, else in 16 bits; None if they are not known."""
     cluster, workload = plan.design.cluster, plan.design.workload
     if cluster is None:
         return None

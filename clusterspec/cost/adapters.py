@@ -33,7 +33,7 @@ def _adapters_of_chunks(workload: Workload, layout: Layout, held: tuple[Chunk, .
 
 
 def model_adapters(workload: Workload, layout: Layout) -> float:
-    """The weights of all adapters of a model; 0 where all weights are trained."""
+    """The weights of all adapters of a model; 0 if all weights are trained."""
     whole = replace(layout, tp=1, cp=1, ep=1, expert_tp=1, pp=1)
     held = tuple(chunk for chunks in stage_chunks(workload.model, layout) for chunk in chunks)
     return sum_of(_adapters_of_chunks(workload, whole, held)[:2])

@@ -56,7 +56,7 @@ def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int
 
 
 def mean_price(procurement: ProcurementSpec | None, currency: str) -> Term | None:
-    """The mean price of a kWh over a day, drawn evenly; None where some minutes have no price."""
+    """The mean price of a kWh over a day, drawn evenly; None if some minutes have no price."""
     if procurement is None:
         return None
     named, weighted = len(procurement.tariff or ()), 0.0
@@ -125,7 +125,7 @@ def _energy_term(
 @dataclass(frozen=True)
 class Supply:
     """The power of a full rack, of a full row and of the hall at nameplates, in watts, the rating of each feed of a
-    rack and the capacity of all feeds, and where the heat goes; None where the spec does not state what it takes.
+    rack and the capacity of all feeds, and where the heat goes; None if the spec does not state what it takes.
     """
 
     rack: Term | None = None

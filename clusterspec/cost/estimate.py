@@ -92,7 +92,7 @@ listed under.
 
 def highest_mfu(design: Design) -> float | None:
     """The highest published utilization of this kind of accelerator in this precision; of any precision where none is
-    published. None where nothing is trained."""
+    published. None if nothing is trained."""
     if design.cluster is None or design.workload is None:
         return None
     systolic = design.cluster.accelerator.array is not None
@@ -113,7 +113,7 @@ def mfu_figure_name(design: Design) -> str | None:
 
 
 def unseen_spread(design: Design) -> Figure | None:
-    """Half-width that the step's range gains without a published run like the design; None where there is one."""
+    """Half-width that the step's range gains without a published run like the design; None if there is one."""
     name, workload, cluster = mfu_figure_name(design), design.workload, design.cluster
     if name is None or workload is None or cluster is None:
         return None
@@ -151,7 +151,7 @@ def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:
 
 
 def measured_step(design: Design) -> MeasuredShare | None:
-    """The measured step that sets the rate of products of a design; None where there is none."""
+    """The measured step that sets the rate of products of a design; None if there is none."""
     known = design.cluster.measured if design.cluster else ()
     return next((each for each in known if each.part == RATE_OF_PRODUCTS), None)
 
@@ -160,7 +160,7 @@ def range_figure(design: Design, seconds: float) -> tuple[str, Figure] | None:
     """The half-width of a step's range that does not come from its software, with its key as an assumption.
 
     For the measured job itself it is the half-width of the measurement. Otherwise it is the extra width because a
-    measured step of another job sets the GEMM rate, or because no published run resembles the design; None where one
+    measured step of another job sets the GEMM rate, or because no published run resembles the design; None if one
     does.
     """
     measured = measured_step(design)

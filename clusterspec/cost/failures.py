@@ -30,7 +30,7 @@ class PartRate(NamedTuple):
     """How often one part fails.
 
     ``yearly`` is failures per year, most likely between ``low`` and ``high`` (5 and 95 %), which equal ``yearly`` where
-    no range is known. ``repair`` is the seconds until the part works again, None where unknown for its kind.
+    no range is known. ``repair`` is the seconds until the part works again, None if unknown for its kind.
     """
 
     part: str
@@ -46,7 +46,7 @@ class PartRate(NamedTuple):
 
 
 def part_rate(part: str, stated: FailuresSpec | None, catalog: Catalog) -> PartRate | None:
-    """The rate of a kind of part: the spec's, else the catalog's; None where neither has one.
+    """The rate of a kind of part: the spec's, else the catalog's; None if neither has one.
 
     The spec states a switch by its level, or all levels together as `switch`.
     """
@@ -73,7 +73,7 @@ def stated_rate(part: str, stated: FailureRateSpec | None) -> PartRate | None:
 
 
 def published_rate(part: str, catalog: Catalog) -> PartRate | None:
-    """The rate of the catalog's entry of a kind of part; None where it has none."""
+    """The rate of the catalog's entry of a kind of part; None if it has none."""
     entry = cast("PartFailures | None", catalog.find(KIND, part))
     if entry is None:
         return None
@@ -174,7 +174,7 @@ class Interruptions:
 
 
 def plan_interruptions(plan: Plan) -> Interruptions | None:
-    """The interruptions of the job of a training plan; None where its step has no time."""
+    """The interruptions of the job of a training plan; None if its step has no time."""
     design, step = plan.design, plan.step
     if design.cluster is None or design.layout is None or step is None:
         return None
@@ -291,8 +291,8 @@ def _checkpoint_time(
 def read_after_failure(
     written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None, layout: Layout
 ) -> float:
-    """Seconds in which all ranks read the last checkpoint; 0 where the stated restart time already includes them, or
-    where the spec states no storage bandwidth.
+    """Seconds in which all ranks read the last checkpoint; 0 if the stated restart time already includes them or
+    if the spec states no storage bandwidth.
     """
     if written.restart_time is not None or networks is None or parameters is None:
         return 0.0

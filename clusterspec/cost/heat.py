@@ -82,7 +82,7 @@ def cooling_units(written: PowerSpec | None) -> CoolingUnits | None:
 def loop_heat(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> tuple[float, float, float] | None:
     """Watts of the heat of the whole machine to liquid at nameplates, over the range of the share: low, middle, high.
 
-    None where the power of a node is not known.
+    None if the power of a node is not known.
     """
     drawn = it_power(cluster, fabric, written)
     if drawn is None:
@@ -131,7 +131,7 @@ def heat_of(name: str, watts: Term, cluster: Cluster, written: PowerSpec | None,
 
 
 def heat_assumptions(cluster: Cluster, written: PowerSpec | None) -> tuple[Assumption, ...]:
-    """The assumed share of cold plates; nothing where it is stated, or all heat goes one way."""
+    """The assumed share of cold plates; nothing if it is stated, or all heat goes one way."""
     share = liquid_shares(cluster, written)[1]
     if not isinstance(share.origin, Assumed) or share.value in (0.0, 1.0):
         return ()

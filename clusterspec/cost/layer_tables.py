@@ -174,7 +174,7 @@ def layer_name(layer: Layer, one_mixer: bool) -> str:
 class LayerKernels(NamedTuple):
     """The kernels of one layer on one rank, by pass; ``recomputed`` are those that run again before the backward pass.
 
-    ``parts`` holds them by part of the layer; it is empty where the passes are columns.
+    ``parts`` holds them by part of the layer; it is empty if the passes are columns.
     """
 
     layer: Layer

@@ -156,7 +156,7 @@ def stage_chunks(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
     """The chunks on the rank of each pipeline stage, in model order.
 
     One chunk each; ``virtual_stages`` with an interleaved schedule; in DualPipe also the chunk of the mirrored stage.
-    Empty where the layout has no `stage_layers`.
+    Empty if the layout has no `stage_layers`.
     """
     held: list[list[Chunk]] = [[] for _ in range(layout.pp if layout.stage_layers else 0)]
     for index, chunk in enumerate(_chunks_in_order(model, layout.stage_layers)):
@@ -192,7 +192,7 @@ def stage_groups(model: Model, layout: Layout) -> tuple[StageGroup, ...]:
     """All stages in order; consecutive stages with equal contents form one group.
 
     A rank holds one chunk; ``virtual_stages`` chunks with an interleaved schedule; in DualPipe also the chunk of the
-    mirrored stage. Empty where the layout has no `stage_layers`.
+    mirrored stage. Empty if the layout has no `stage_layers`.
     """
     return _cached_stage_groups(model, layout.stage_layers, layout.pp, layout.schedule == "dualpipe")
 

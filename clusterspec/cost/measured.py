@@ -221,7 +221,7 @@ def calibrated_design(design: Design, measurements: Sequence[Measurement]) -> De
 
 
 def expected_cost(cluster: Cluster, measurement: Measurement, size: float) -> CollectiveCost | None:
-    """The prediction from catalog figures for a measurement; None where nothing can be predicted."""
+    """The prediction from catalog figures for a measurement; None if nothing can be predicted."""
     group = measurement.group(cluster)
     if group is None or measurement.collective is None:
         return None

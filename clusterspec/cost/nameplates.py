@@ -184,7 +184,7 @@ def least_machine_watts(design: Design) -> float | None:
 
 
 def machine_watts(design: Design) -> float | None:
-    """Watts of the machine of a design at full load, as `it_power` sums them; None where nodes have no power."""
+    """Watts of the machine of a design at full load, as `it_power` sums them; None if nodes have no power."""
     section = design.spec.cluster
     power = section.power if section else None
     found = it_power(design.cluster, counted_fabric(design), power) if design.cluster is not None else None

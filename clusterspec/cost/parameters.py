@@ -35,7 +35,7 @@ class Parameters:
     weights. ``norm`` is one norm of the hidden width; a layer has one before its mixing and one before its network.
     ``latent_norm`` are the norms of compressed queries, keys and values in one attention layer. ``dense_ffn`` is one
     dense layer; ``expert`` one expert; ``shared``, ``router`` and ``latent`` (the projections to and from the latent
-    width of experts) one expert layer. ``head`` is 0 where it shares the embedding table. ``prediction`` counts all
+    width of experts) one expert layer. ``head`` is 0 if it shares the embedding table. ``prediction`` counts all
     modules of multi-token prediction, which no other sum includes.
     """
 

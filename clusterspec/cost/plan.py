@@ -73,7 +73,7 @@ class Plan:
 
     @cached_property
     def day(self) -> DayPlan | None:
-        """The engines of a serving plan over a day; None where its load has no hours of a day."""
+        """The engines of a serving plan over a day; None if its load has no hours of a day."""
         load = self.design.workload.serving if self.design.workload else None
         if self.serving is None or load is None or load.day is None:
             return None
@@ -135,7 +135,7 @@ class Plan:
 
     @property
     def memory_capacity(self) -> float | None:
-        """Bytes that one accelerator has; None where that is not known."""
+        """Bytes that one accelerator has; None if that is not known."""
         return self.stored.capacity.value if self.stored and self.stored.capacity else None
 
     @property
@@ -169,14 +169,14 @@ class Plan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the memory is at most the capacity; None where the capacity is not known."""
+        """Whether the memory is at most the capacity; None if the capacity is not known."""
         if self.memory_bytes is None or self.memory_capacity is None:
             return None
         return self.memory_bytes <= self.memory_capacity
 
     @property
     def surely_fits(self) -> bool | None:
-        """Whether the upper end of the memory range is at most the capacity; None where either is not known."""
+        """Whether the upper end of the memory range is at most the capacity; None if either is not known."""
         if self.memory_range is None or self.memory_capacity is None:
             return None
         return self.memory_range[1] <= self.memory_capacity
@@ -210,7 +210,7 @@ class Plan:
 
     @property
     def mfu_range(self) -> tuple[float, float] | None:
-        """The MFU at the slow and at the fast end of the range of the step time; None where it is not known."""
+        """The MFU at the slow and at the fast end of the range of the step time; None if it is not known."""
         if self.mfu is None or self.step_seconds is None or self.step_time_range is None:
             return None
         fast, slow = self.step_time_range

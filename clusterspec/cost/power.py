@@ -159,7 +159,7 @@ def _million_tokens(token: Term) -> Term:
 
 
 def accelerator_draws(plan: Plan) -> tuple[Term, Term, Term] | None:
-    """The mean power of an accelerator under the planned work: low, middle and high; None where it is not known."""
+    """The mean power of an accelerator under the planned work: low, middle and high; None if it is not known."""
     cluster, shares = plan.design.cluster, activity_of(plan)
     if cluster is None or cluster.accelerator.power is None or shares is None:
         return None
@@ -201,7 +201,7 @@ class _Machine:
 
     @property
     def switch_power(self) -> float:
-        """The power of the switches of the fabric and of scale-up domains, in watts; 0 where it is not known."""
+        """The power of the switches of the fabric and of scale-up domains, in watts; 0 if it is not known."""
         drawn = power_draw(self.cluster, self.fabric, self.written)
         return self.fabric_switch_power + (
             drawn.domains * drawn.domain_overhead.value if drawn.domain_overhead else 0.0
@@ -209,7 +209,7 @@ class _Machine:
 
     @property
     def fabric_switch_power(self) -> float:
-        """The power of the switches of the fabric in watts; 0 where it is not known."""
+        """The power of the switches of the fabric in watts; 0 if it is not known."""
         drawn = power_draw(self.cluster, self.fabric, self.written)
         return drawn.switches * drawn.switch.value if drawn.switch else 0.0
 

@@ -36,7 +36,7 @@ class Transfer(NamedTuple):
 
 @dataclass(frozen=True)
 class StorageUse:
-    """What a job needs from the storage system; None where it does not apply or is unknown.
+    """What a job needs from the storage system; None if it does not apply or is unknown.
 
     ``checkpoint`` writes one checkpoint; ``restore`` reads one on all ranks after a failure; ``kept`` is the bytes of
     the retained checkpoints; ``load`` reads the weights for all engines of a serving plan; ``data`` reads the training
@@ -79,7 +79,7 @@ class StorageUse:
 
 
 def storage_use(plan: Plan) -> StorageUse | None:
-    """The transfers between the job of a plan and its storage system; None where the spec states no bandwidth of it."""
+    """The transfers between the job of a plan and its storage system; None if the spec states no bandwidth of it."""
     design, parameters, data = plan.design, plan.parameters, data_reads(plan)
     networks = _usable_networks(design)
     alone = StorageUse(data=data, assumptions=data.assumptions) if data is not None else None
@@ -109,14 +109,14 @@ def storage_use(plan: Plan) -> StorageUse | None:
 
 
 def write_seconds(networks: NetworksSpec | None, parameters: float | None, layout: Layout) -> float | None:
-    """Seconds in which a checkpoint is written; None where the bandwidth or the model is not known."""
+    """Seconds in which a checkpoint is written; None if the bandwidth or the model is not known."""
     if networks is None or parameters is None or _stated_bandwidth(networks.storage) is None:
         return None
     return moved_checkpoint(networks, parameters, layout, reads=False).seconds.value
 
 
 def restore_seconds(networks: NetworksSpec, parameters: float, layout: Layout) -> float | None:
-    """Seconds in which all ranks read the last checkpoint after a failure; None where the bandwidth is not known."""
+    """Seconds in which all ranks read the last checkpoint after a failure; None if the bandwidth is not known."""
     if _stated_bandwidth(networks.storage) is None:
         return None
     return transfer("restore", networks, _restored_bytes(parameters, layout), layout, reads=True).seconds.value
@@ -225,7 +225,7 @@ def _restored_bytes(parameters: float, layout: Layout) -> Term:
 
 
 def engine_load(plan: Plan) -> Transfer | None:
-    """The reading of the weights by one engine of a serving plan, on its own nodes; None where the bandwidth of the
+    """The reading of the weights by one engine of a serving plan, on its own nodes; None if the bandwidth of the
     storage system or the model is not known.
     """
     design, layout, networks = plan.design, plan.design.layout, _usable_networks(plan.design)
@@ -263,7 +263,7 @@ SMALL_VOCABULARY = 65500
 class DataReads(NamedTuple):
     """The reads of a training data set. ``needed`` is the rate in bytes per second that the predicted steps consume;
     ``batch`` one global batch read by all nodes, as at the start of the job, with the achieved rate; ``whole`` the data
-    set read once, as for a copy to the nodes (None where its size is not stated).
+    set read once, as for a copy to the nodes (None if its size is not stated).
     """
 
     needed: Term
@@ -317,7 +317,7 @@ def token_width(written: WorkloadSpec | None, model: Model) -> Figure:
 
 
 def data_reads(plan: Plan) -> DataReads | None:
-    """The reads of the data set of a training job; None where the step has no time, or the spec states no bandwidth of
+    """The reads of the data set of a training job; None if the step has no time, or the spec states no bandwidth of
     the storage system.
     """
     design, work, seconds = plan.design, plan.design.workload, plan.step_seconds

@@ -93,7 +93,7 @@ OUTSIDE = frozenset({"context", "communication_buffers"})
 class MemoryUse:
     """Bytes on the fullest accelerator, all its ranks together; each part a term.
 
-    ``capacity`` is that accelerator's memory, None where not known. ``elsewhere`` is the accelerator if it belongs to
+    ``capacity`` is that accelerator's memory, None if not known. ``elsewhere`` is the accelerator if it belongs to
     prefill engines on another pool. Published peaks should lie in the range of ``total``.
     """
 
@@ -117,7 +117,7 @@ class MemoryUse:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the total is at most the capacity; None where that is not known."""
+        """Whether the total is at most the capacity; None if that is not known."""
         return None if self.capacity is None else self.total.value <= self.capacity.value
 
 
@@ -169,7 +169,7 @@ def written_expression(
 
 @cache
 def formula_source(function: Callable[..., float]) -> str:
-    """The source that the docstring of a formula names; empty where it names none."""
+    """The source that the docstring of a formula names; empty if it names none."""
     found = re.search(r"Source: (.*?)(?:\n *\n|\Z)", function.__doc__ or "", re.DOTALL)
     return " ".join(found[1].split()).rstrip(".") if found else ""
 

@@ -45,7 +45,7 @@ from clusterspec.summation import sum_of
 
 
 def design_tables(design: Design, near: Tables | None = None) -> Tables | None:
-    """The tables of a design; None where an input of its time is missing, or the workload is not training.
+    """The tables of a design; None if an input of its time is missing, or the workload is not training.
 
     They share what is equal with ``near``, tables of another design.
     """
@@ -58,8 +58,8 @@ def design_tables(design: Design, near: Tables | None = None) -> Tables | None:
 
 
 def timed_step(design: Design, tables: Tables) -> StepRecord | None:
-    """The step of a design by tables that apply to it; None where the accelerator has no peak at the precision of the
-    workload, or where no fabric connects the ranks of a group.
+    """The step of a design by tables that apply to it; None if the accelerator has no peak at the precision of the
+    workload or if no fabric connects the ranks of a group.
     """
     layout = design.layout
     if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:

@@ -62,7 +62,7 @@ _COLUMNS = {
 @dataclass(frozen=True)
 class FailureEvent:
     """A failure at ``time`` (seconds since 1970, or of a clock of the log). ``node`` and ``one`` tell equal parts
-    apart, empty where the log does not say.
+    apart, empty if the log does not say.
     """
 
     time: float
@@ -96,7 +96,7 @@ class FailureLog:
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of a log with its time; ``part`` is None where ``why`` says what is not decided, or nothing failed."""
+    """A line of a log with its time; ``part`` is None if ``why`` says what is not decided, or nothing failed."""
 
     time: float
     part: str | None

@@ -313,7 +313,7 @@ class _Shell(Expansion):
     # Tests
 
     def test_result(self, node: Node) -> bool | None:
-        """Whether a test holds; None where that depends on the arguments of the script."""
+        """Whether a test holds; None if that depends on the arguments of the script."""
         inner = [child for child in node.named_children if child.type != "comment"]
         if node.type in {"test_command", "parenthesized_expression"} and len(inner) == 1:
             return self.test_result(inner[0])

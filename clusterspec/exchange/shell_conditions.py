@@ -12,7 +12,7 @@ def matches_case(text: str, pattern: str) -> bool:
 
 
 def conjunction(sign: str, one: bool | None, other: bool | None) -> bool | None:
-    """The result of two tests joined by ``&&`` or ``||``; None where the script does not decide it."""
+    """The result of two tests joined by ``&&`` or ``||``; None if the script does not decide it."""
     short = sign == "||"
     if one is short or other is short:
         return short

@@ -45,7 +45,7 @@ _DRIVERS = tuple((causes, re.compile(words)) for causes, words in DRIVERS)
 
 
 def causes_of_part(line: str) -> tuple[str, ...]:
-    """The causes that the reporting part of a line of an error is about; none where it names no known part.
+    """The causes that the reporting part of a line of an error is about; none if it names no known part.
 
     >>> causes_of_part("n1:7:9 [0] graph/xml.h:101 NCCL WARN Attribute arch of node cpu not found")
     ('wrong-topology',)

@@ -188,7 +188,7 @@ USES = (0.25, 0.5, 0.75, 1.0)
 
 
 def costs_by_use(design: Design, plan: Plan, bill: Bill) -> tuple[UseCost, ...]:
-    """The cost of the work at other utilizations of the term; empty where no token cost is known."""
+    """The cost of the work at other utilizations of the term; empty if no token cost is known."""
     buying = design.spec.procurement
     stated = buying.utilization if buying else None
     found = []

@@ -25,7 +25,7 @@ class Phase:
     """A phase: the parts installed from ``date`` on, spares included, and the reserve for the last phase.
 
     ``reserved_ports`` are ports of spines and cores for later leaves and spines, ``free_leaf_ports`` ports of present
-    leaves for nodes. ``racks``, ``power`` in watts and their reserves are None where a figure is missing.
+    leaves for nodes. ``racks``, ``power`` in watts and their reserves are None if a figure is missing.
     ``moved_cables`` counts cables of this phase that must move later if it is built for its own size only.
     """
 

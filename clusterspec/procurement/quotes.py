@@ -51,7 +51,7 @@ class QuotedPart:
 
     ``needed`` is None for what the bill does not hold, ``quoted`` for what the quote does not. ``price`` is the sum of
     the quoted lines, ``missing`` the value of the units that are not quoted, at the unit price of the quote or of the
-    spec; None where neither has a price. ``state`` is one of
+    spec; None if neither has a price. ``state`` is one of
 
     - ``quoted``, ``surplus``, ``short`` or ``missing``, for nodes and parts of the network;
     - ``no quantity``: the quote has a line without a number, or one lot;
@@ -204,7 +204,7 @@ def quoted_parts_of_pools(machines: Machines, quote: tuple[QuoteLine, ...], cata
 
 
 def _nodes_by_accelerator(machines: Machines, lines: Sequence[Offered], catalog: Catalog) -> tuple[QuotedPart, ...]:
-    """The nodes of each accelerator in the bills and in the quote; empty where a line does not say which it offers."""
+    """The nodes of each accelerator in the bills and in the quote; empty if a line does not say which it offers."""
     items: dict[str, list[Item]] = {}
     for bill, cluster in machines.values():
         of_nodes = [item for item in bill.items if PRICED_AS.get(item.kind, item.kind) == "node"]

@@ -286,7 +286,7 @@ def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
 
 
 def data_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The rate at which training reads data, and the rate of the storage system; None where unknown."""
+    """The rate at which training reads data, and the rate of the storage system; None if unknown."""
     reads = report.storage.data if report.storage is not None else None
     if reads is None:
         return None

@@ -35,7 +35,7 @@ def _table(report: FaultsReport, ink: Ink) -> str:
 
 
 def _pairs_table(report: FaultsReport, ink: Ink) -> str:
-    """The pairs of parts; empty where they were not asked for."""
+    """The pairs of parts; empty if they were not asked for."""
     if report.pairs is None:
         return ""
     if not report.pairs:

@@ -171,7 +171,7 @@ def budget_text(report: FleetReport) -> str:
 
 
 def unknown_power(report: FleetReport) -> str:
-    """The pools without a known power, and the key that states it; empty where each has one."""
+    """The pools without a known power, and the key that states it; empty if each has one."""
     names = [name for name, use in report.pools.items() if use.power is None and use.nodes]
     if not names:
         return ""
@@ -204,7 +204,7 @@ def fleet_cost_text(report: FleetReport, ink: Ink = PLAIN) -> str:
 
 
 def _support_text(report: FleetReport, ink: Ink) -> str:
-    """A note that a support price stated for all pools counts once per pool; empty where it does not."""
+    """A note that a support price stated for all pools counts once per pool; empty if it does not."""
     pools = [use for use in report.pools.values() if "support" in use.parts]
     shared = report.spec and report.spec.procurement and (report.spec.procurement.prices or {}).get("support_per_year")
     if len(pools) < 2 or not shared:
@@ -224,7 +224,7 @@ def _no_cost_text(report: FleetReport, ink: Ink) -> str:
 
 
 def left_out(report: FleetReport) -> str:
-    """Items that the costs of the pools omit; empty where they are complete or unknown."""
+    """Items that the costs of the pools omit; empty if they are complete or unknown."""
     pools = [name for name, use in report.pools.items() if use.cost is not None and use.missing]
     if not pools:
         return ""
@@ -322,7 +322,7 @@ def _sum_row(report: FleetReport) -> tuple[str, ...]:
 
 
 def pool_total(report: FleetReport, figure: str) -> float | None:
-    """A figure summed over all pools: nodes, W of power or a cost; None where a pool does not have it."""
+    """A figure summed over all pools: nodes, W of power or a cost; None if a pool does not have it."""
     found = [getattr(use, figure) for use in report.pools.values()]
     return sum_of(found) if None not in found else None
 

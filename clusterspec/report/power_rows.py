@@ -13,7 +13,7 @@ Row = tuple[str, str, str]
 
 
 def power_rows(report: EstimateReport) -> Iterator[Row | None]:
-    """The rows, each None where the spec states too little for it."""
+    """The rows, each None if the spec states too little for it."""
     yield power_row(report)
     yield supply_row(report)
     yield swing_row(report)
@@ -35,7 +35,7 @@ def power_row(report: EstimateReport) -> Row | None:
 
 
 def supply_row(report: EstimateReport) -> Row | None:
-    """The power of a full rack and row at nameplates, and the rating of a feed; None where the spec states no racks."""
+    """The power of a full rack and row at nameplates, and the rating of a feed; None if the spec states no racks."""
     supply = report.drawn.supply if report.drawn is not None else None
     if supply is None or supply.rack is None:
         return None
@@ -49,7 +49,7 @@ def supply_row(report: EstimateReport) -> Row | None:
 
 
 def swing_row(report: EstimateReport) -> Row | None:
-    """How far and how fast the power of a training job falls and rises; None where the spec states no racks."""
+    """How far and how fast the power of a training job falls and rises; None if the spec states no racks."""
     drawn = report.drawn
     if drawn is None or drawn.swings is None or drawn.supply.rack is None or report.plan.step_time is None:
         return None
@@ -59,7 +59,7 @@ def swing_row(report: EstimateReport) -> Row | None:
 
 
 def heat_row(report: EstimateReport) -> Row | None:
-    """The heat of the hall and of a rack that liquid and air remove at nameplate power; None where air removes all."""
+    """The heat of the hall and of a rack that liquid and air remove at nameplate power; None if air removes all."""
     heat = {each.of: each for each in report.drawn.supply.heat} if report.drawn is not None else {}
     hall, rack = heat.get("hall"), heat.get("rack")
     if hall is None or not hall.liquid.value:
@@ -70,7 +70,7 @@ def heat_row(report: EstimateReport) -> Row | None:
 
 
 def energy_row(report: EstimateReport) -> Row | None:
-    """The money and the carbon of the energy of a run, else of a million tokens; None where the spec states neither."""
+    """The money and the carbon of the energy of a run, else of a million tokens; None if the spec states neither."""
     drawn = report.drawn
     if drawn is None or not (drawn.money or drawn.carbon):
         return None

@@ -256,7 +256,7 @@ def _front_text(report: SearchReport, ink: Ink) -> str:
 
 
 def used_nodes_text(layout: Section) -> str:
-    """The nodes that a layout states; empty where it uses all.
+    """The nodes that a layout states; empty if it uses all.
 
     >>> used_nodes_text({"nodes": 64}), used_nodes_text({"nodes_per_domain": 16})
     ('64 nodes', '16 nodes of each domain')

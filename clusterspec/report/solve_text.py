@@ -117,7 +117,7 @@ def _answer_text(report: SolveReport) -> str:
 
 
 def _missing_nodes_sentence(report: SolveReport, value: float) -> str:
-    """A sentence where a job of a fleet takes more nodes than the other jobs leave it; empty where they suffice."""
+    """A sentence where a job of a fleet takes more nodes than the other jobs leave it; empty if they suffice."""
     missing = round(value) - report.available if report.available is not None else 0
     if missing <= 0:
         return ""
@@ -131,7 +131,7 @@ def _present_text(report: SolveReport) -> str:
 
 
 def _roles_sentence(report: SolveReport) -> str:
-    """The nodes of each role at the boundary and in the spec; empty where one role has all."""
+    """The nodes of each role at the boundary and in the spec; empty if one role has all."""
     found = report.roles.get(report.value or 0.0, {})
     if len(found) < 2:
         return ""
@@ -148,13 +148,13 @@ def _roles_text(report: SolveReport, nodes: Mapping[str, int]) -> str:
 
 
 def _refusal_sentence(report: SolveReport, value: float) -> str:
-    """A sentence on the rules that refuse the boundary itself; empty where `check` passes it."""
+    """A sentence on the rules that refuse the boundary itself; empty if `check` passes it."""
     errors = report.errors.get(value, ())
     return f" `check` finds an error in {_amount_text(report, value)} itself: {', '.join(errors)}." if errors else ""
 
 
 def _unsure_sentence(report: SolveReport) -> str:
-    """A sentence where the plan may not fit; empty where the upper end of its memory range fits."""
+    """A sentence where the plan may not fit; empty if the upper end of its memory range fits."""
     return " The plan there may not fit: the upper end of its memory range does not." if report.unsure else ""
 
 

@@ -224,12 +224,12 @@ class SpecDiff:
         return self.report or self.fleet
 
     def effect(self, name: str) -> Effect | None:
-        """A figure by name; None where it did not change or is not known."""
+        """A figure by name; None if it did not change or is not known."""
         effects = self.report.effects if self.report else self.figures
         return next((each for each in effects if each.name == name), None)
 
     def amounts(self, name: str) -> tuple[float | None, float | None]:
-        """A figure before and after: 0 on a side without the spec, None where unknown."""
+        """A figure before and after: 0 on a side without the spec, None if unknown."""
         effect = self.effect(name)
         old, new = (effect.old, effect.new) if effect is not None else (None, None)
         return (0.0 if self.change == "added" else old), (0.0 if self.change == "removed" else new)

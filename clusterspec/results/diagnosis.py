@@ -159,7 +159,7 @@ class PlannedTest:
     """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
     counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line. ``demanded``
     is what the spec demands, None for a test that only this program proposes; ``remedy`` is what follows a failure;
-    ``unmeasured`` what of the machine no published measurement covers, empty where one does.
+    ``unmeasured`` what of the machine no published measurement covers, empty if one does.
     """
 
     collective: str

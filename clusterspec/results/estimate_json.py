@@ -184,7 +184,7 @@ def terms(plan: Plan) -> tuple[Term, ...]:
 
 
 def rl_json(times: RlTimes | None) -> Json | None:
-    """The step of reinforcement learning by role; None where there is none."""
+    """The step of reinforcement learning by role; None if there is none."""
     if times is None:
         return None
     memory = times.memory

@@ -146,7 +146,7 @@ def _stock_json(stock: Stock) -> Json:
 @dataclass(frozen=True)
 class FaultsReport(Result):
     """The failures of single parts by class. ``step_time`` in seconds, and ``hour`` the cost of an hour, are those of
-    the whole machine; None where they cannot be computed.
+    the whole machine; None if they cannot be computed.
 
     ``repairs`` has, by part, the number in repair at once that 95 % of the time do not exceed.
     """
@@ -177,7 +177,7 @@ class FaultsReport(Result):
 
     @property
     def lost_at_first(self) -> YearlyCost | None:
-        """The cost of the hours of the first year that keep no step; None where it is unknown."""
+        """The cost of the hours of the first year that keep no step; None if it is unknown."""
         return (
             YearlyCost.from_goodput(self.first_year.goodput, self.hour)
             if self.first_year and self.hour is not None

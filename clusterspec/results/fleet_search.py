@@ -69,7 +69,7 @@ class JobOption:
 @dataclass(frozen=True)
 class Assignment:
     """One option of every job. ``objective`` is the sum that was minimized; ``gap`` the largest share of it by which a
-    better assignment could be below, 0 where none is."""
+    better assignment could be below, 0 if none is."""
 
     jobs: Mapping[str, JobOption]
     objective: float
@@ -87,7 +87,7 @@ class Assignment:
 class FleetSearchReport(Result):
     """The best assignments of the jobs of a fleet, best first, and all options that were compared.
 
-    ``unit`` is that of the objective; ``present`` is the assignment of the spec, None where it has no value. ``why``
+    ``unit`` is that of the objective; ``present`` is the assignment of the spec, None if it has no value. ``why``
     is the reason where there is no assignment.
     """
 

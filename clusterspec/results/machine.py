@@ -29,7 +29,7 @@ class MachineLevel:
 @dataclass(frozen=True)
 class MoreNodes:
     """The number of nodes that the machine can still add: on the same tiers of ``switches``, in its ``racks``, and
-    within its ``power`` budget at nameplate power. None where the spec sets no limit or a figure is unknown.
+    within its ``power`` budget at nameplate power. None if the spec sets no limit or a figure is unknown.
     """
 
     switches: int | None
@@ -276,7 +276,7 @@ class LayoutGrid:
 class Reliability:
     """Seconds between failures, between checkpoints, per checkpoint and per restart, each with its origin; ``goodput``
     is the fraction of productive time. ``curve`` is goodput over the checkpoint interval, and ``best_interval`` the one
-    with the least lost time by Young's approximation. ``checkpoint_bytes`` is the size of one, None where a part of the
+    with the least lost time by Young's approximation. ``checkpoint_bytes`` is the size of one, None if a part of the
     model is trained.
     """
 

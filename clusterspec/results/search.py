@@ -147,7 +147,7 @@ class SeparationSide:
 @dataclass(frozen=True)
 class BreakEvenRow:
     """Where plans with separate engines and with one kind are equally good: a length in tokens, requests in flight, or
-    B/s per accelerator and direction. ``value`` is None where they are not between ``low`` and ``high``;
+    B/s per accelerator and direction. ``value`` is None if they are not between ``low`` and ``high``;
     ``separate_above`` says whether separate engines are better above it, or everywhere.
     """
 
@@ -239,7 +239,7 @@ class SearchReport(Result):
 
     @property
     def saved_share(self) -> float | None:
-        """The share of the present step that the best layout saves; None where either is not known."""
+        """The share of the present step that the best layout saves; None if either is not known."""
         best, present = next(iter(self.layouts), None), self.present
         if best is None or present is None or best.step_time is None or not present.step_time:
             return None

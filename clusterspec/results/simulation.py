@@ -20,7 +20,7 @@ class Percentiles(NamedTuple):
 
 
 class SimulatedTarget(NamedTuple):
-    """A target of a latency in seconds at a percentile, and the simulated value, None where no request has one."""
+    """A target of a latency in seconds at a percentile, and the simulated value, None if no request has one."""
 
     quantity: str
     percentile: float
@@ -69,7 +69,7 @@ class SimulatedRise(NamedTuple):
 class SimulatedHours(NamedTuple):
     """Hours of a day with one load, from one minute to another, and the engines that they need.
 
-    ``prefill`` is 0 where the same engines decode. Latencies are None without requests or engines. ``rise`` is the
+    ``prefill`` is 0 if the same engines decode. Latencies are None without requests or engines. ``rise`` is the
     simulation of the start of the hours, if engines start only after the load has risen.
     """
 
@@ -107,7 +107,7 @@ class SimulatedHours(NamedTuple):
 class SimulationReport(Result):
     """What the requests of a serving plan experience. Times in seconds.
 
-    ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None where
+    ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None if
     answers have one token). ``requests`` are simulated, of which the first ``warm_up`` do not count. ``goodput`` is the
     share of requests within the targets, None without targets. ``saturation`` is the highest rate of requests per
     second that the plan sustains. ``queue_share`` is the share of the times to the first token that requests wait for

@@ -118,7 +118,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Risk:
-    """A risk in ``days`` of the run and in ``money``; None where one of them cannot be computed."""
+    """A risk in ``days`` of the run and in ``money``; None if one of them cannot be computed."""
 
     risk: str
     days: float | None
@@ -180,7 +180,7 @@ class Choices:
     number of the one that surely fits, without errors and within its budget, whose tokens cost least, or that does the
     most work for its price where no term is known; not that of a size that does less work in a time or costs more than
     a design that is itself such a one. ``load`` is what a serving plan is asked for, in output tokens per second; None
-    where that is not a rate.
+    if that is not a rate.
     """
 
     unit: str

@@ -63,7 +63,7 @@ class PartCache(dict[str, Any]):
         return part
 
     def of(self, needs: tuple[str, ...]) -> list[Any] | None:
-        """The parts that a check takes, in order; None where a required one is absent."""
+        """The parts that a check takes, in order; None if a required one is absent."""
         try:
             return [*map(self.__getitem__, needs)]
         except _AbsentPartError:

@@ -93,7 +93,7 @@ class Facts(WrittenParts):
 
     @property
     def written_layout(self) -> LayoutSpec | None:
-        """The section as written; empty where separate engines for prefill and decode are the layout."""
+        """The section as written; empty if separate engines for prefill and decode are the layout."""
         return self.spec.layout or (LayoutSpec() if self.design.layout is not None else None)
 
     @property
@@ -206,7 +206,7 @@ class Facts(WrittenParts):
 
     @cached_property
     def oversubscription(self) -> float:
-        """The product of the oversubscription ratios between the nodes of the job; 1 where none applies."""
+        """The product of the oversubscription ratios between the nodes of the job; 1 if none applies."""
         return oversubscription(self.cluster, self.job_nodes) if self.cluster and self.job_nodes else 1.0
 
     @cached_property

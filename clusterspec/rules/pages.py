@@ -122,7 +122,7 @@ def groups() -> tuple[str, ...]:
 
 
 def rules_of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
-    """The rules of a group, ``own`` being the company rules; none where no group has this name."""
+    """The rules of a group, ``own`` being the company rules; none if no group has this name."""
     if name == OWN.rstrip("/"):
         return tuple(own)
     return tuple(rule for rule, (group, _) in RULES.items() if group == name)

@@ -64,7 +64,7 @@ SPREAD = "tp-crosses-scale-up-domain"
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
     """The problems with engines that the layout does not describe: those that generate samples in reinforcement
-    learning, and prefill engines of a serving plan with separate engines. None where the machine is unknown.
+    learning, and prefill engines of a serving plan with separate engines. None if the machine is unknown.
     """
     workload = design.workload
     if workload is None or design.cluster is None or design.catalog is None:

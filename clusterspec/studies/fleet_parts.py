@@ -163,7 +163,7 @@ def _procurement(section: object, pool: Value, pools: Value) -> object:
 
 
 def mapping_at(value: object, path: Path) -> Value:
-    """The mapping at a path; empty where there is none."""
+    """The mapping at a path; empty if there is none."""
     found = value_at(value, *path)
     return found if isinstance(found, dict) else {}
 

@@ -179,7 +179,7 @@ class Study:
         return rules.exists(rule, [one.name for one in self.settings.own_rules])
 
     def _similar_rules(self, rule: str) -> list[str]:
-        """The rule with the most similar name; none where no name is similar."""
+        """The rule with the most similar name; none if no name is similar."""
         return rules.nearest(rule, limit=1, others=[one.name for one in self.settings.own_rules])
 
     def _reading_problems(self) -> Iterable[Problem]:
@@ -302,7 +302,7 @@ class Study:
 
     @property
     def _description_of_keys(self) -> str | None:
-        """The description of the text; None where that describes other keys: of a variation, of a fleet of several."""
+        """The description of the text; None if that describes other keys: of a variation, of a fleet of several."""
         if self.is_variation:
             return None
         whole = self.fleet_part[0].value if self.fleet_part else {}

@@ -285,7 +285,7 @@ def _may_separate(job: ServingJob, pins: Pins) -> bool:
 
 
 def one_kind_reason(job: ServingJob, pins: Pins) -> str:
-    """Why a search looks at one kind of plan alone; empty where it compares both."""
+    """Why a search looks at one kind of plan alone; empty if it compares both."""
     fixed = pins.values.get("pools")
     if fixed == "aggregated" or _pinned_degrees(pins).values:
         keys = ", ".join(sorted(_pinned_degrees(pins).values)) or "pools"

@@ -25,7 +25,7 @@ MOST_LINK = 1e13
 class BreakEven(NamedTuple):
     """The value of a quantity at which both plans are equally good.
 
-    ``better_above`` says whether separate engines are better above ``value``. ``value`` is None where one plan is
+    ``better_above`` says whether separate engines are better above ``value``. ``value`` is None if one plan is
     better at all values from ``low`` to ``high``; ``better_above`` then says whether that is the one with separate
     engines.
     """
@@ -58,7 +58,7 @@ def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
 
 def plan_value(job: ServingJob, plan: Plan) -> float:
     """Output tokens per second and accelerator of a plan: at the highest concurrency within the targets, at the load
-    of the spec where there are none. 0 where no concurrency meets them.
+    of the spec where there are none. 0 if no concurrency meets them.
     """
     if not job.load.targets:
         found = rated_plan(job, plan, inf)
@@ -71,7 +71,7 @@ def plan_value(job: ServingJob, plan: Plan) -> float:
 
 
 def value_at_load(job: ServingJob, plan: Plan, each: float) -> float:
-    """Output tokens per second and accelerator with this number of requests in flight for each accelerator; 0 where the
+    """Output tokens per second and accelerator with this number of requests in flight for each accelerator; 0 if the
     plan then misses a target.
     """
     ranks = sum(engine.replicas * engine.ranks for engine in plan if engine is not None)
@@ -140,7 +140,7 @@ def _break_even_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: fl
 
 
 def _is_separation_better(together: float, apart: float) -> bool | None:
-    """Whether separate engines are better; None where neither plan serves anything."""
+    """Whether separate engines are better; None if neither plan serves anything."""
     return None if together == apart == 0 else apart > together
 
 

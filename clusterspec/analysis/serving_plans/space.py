@@ -56,7 +56,7 @@ class ServingJob:
 
 
 def serving_job(design: Design) -> ServingJob | None:
-    """The input of a search from a design; None where it lacks a cluster, requests, a peak or a layout."""
+    """The input of a search from a design; None if it lacks a cluster, requests, a peak or a layout."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None or workload.peak is None:
         return None
@@ -70,7 +70,7 @@ def serving_job(design: Design) -> ServingJob | None:
 
 
 def prefill_job(job: ServingJob) -> ServingJob | None:
-    """The input of a search for the prefill engines of another pool; None where they are on the machine of the job."""
+    """The input of a search for the prefill engines of another pool; None if they are on the machine of the job."""
     design = prefill_design(job.design) if job.prefill_ranks is not None else None
     if design is None:
         return None
@@ -243,7 +243,7 @@ class Rated:
 
 
 def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> Rated | None:
-    """The numbers of a plan; None where it has no times, or takes more than ``most`` bytes of an accelerator."""
+    """The numbers of a plan; None if it has no times, or takes more than ``most`` bytes of an accelerator."""
     design = design_of_plan(job, plan, concurrency=concurrency)
     held = design_memory(design)
     if held is None or held.total > most:

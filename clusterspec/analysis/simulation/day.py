@@ -33,7 +33,7 @@ BEFORE = 0.2
 
 
 def simulated_day(study: Study, seed: int, requests: int | None) -> tuple[SimulatedHours, ...]:
-    """The hours of a day; empty where the spec states none.
+    """The hours of a day; empty if the spec states none.
 
     Hours with the same load and engines are simulated once. Conversations have the hits of the formulas.
     """

@@ -78,7 +78,7 @@ class SimulatedEngine:
         return self.started + done * self.each
 
     def next_step_end(self, now: float) -> float | None:
-        """Admit requests and start the next steps; their end, or None where nothing is to do."""
+        """Admit requests and start the next steps; their end, or None if nothing is to do."""
         if self.launches_ahead and not self.mixed:
             self.looked = max(self.looked, now - self.each)
         if not self.since:

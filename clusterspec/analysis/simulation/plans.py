@@ -40,7 +40,7 @@ class Links(NamedTuple):
 class Timing:
     """Inputs of a simulation from a plan: the tables and limits of its engines, their number, and fixed times.
 
-    ``prefill`` is None where the same engines decode. ``links`` describes the transfer of caches from prefill to decode
+    ``prefill`` is None if the same engines decode. ``links`` describes the transfer of caches from prefill to decode
     engines. ``request`` is the seconds before a request reaches an engine.
     """
 

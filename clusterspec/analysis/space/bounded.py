@@ -60,7 +60,7 @@ class _Search:
         self.reach = numpy.zeros(len(spaces))
 
     def result(self, at: int) -> Found | None:
-        """The result for a space; None where it is not complete up to its best layouts."""
+        """The result for a space; None if it is not complete up to its best layouts."""
         found = self.parts[at].run.result()
         if found.unsure or not found.best or self.reach[at] < found.best[0].key * BEYOND:
             return None

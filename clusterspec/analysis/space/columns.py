@@ -68,7 +68,7 @@ class ColumnEvaluation:
                 yield EvaluatedBlock(number_column(table.number + at), number_column(times), *memory)
 
     def least_times(self, rows: BatchRows) -> Iterator[Floats]:
-        """A lower bound of the step times of each row of every table; infinite where it has none."""
+        """A lower bound of the step times of each row of every table; infinite if it has none."""
         for column in self._batch.least_times(*self._batch_inputs(rows)):
             times = cast(Floats, column)
             times[numpy.isnan(times)] = numpy.inf

@@ -28,7 +28,7 @@ class EvaluatedBlock(NamedTuple):
     """Some layouts of a space: their numbers, seconds of a step, bytes on the fullest accelerator, and the high end of
     the range of these bytes. Rows with the same recomputation are together, with ascending numbers.
 
-    The time of a layout is infinite where no fabric connects the ranks of one of its groups.
+    The time of a layout is infinite if no fabric connects the ranks of one of its groups.
     """
 
     number: Numbers

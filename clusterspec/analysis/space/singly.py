@@ -32,7 +32,7 @@ _DEGREES = ("tp", "cp", "pp", "dp", "ep", "expert_tp")
 
 class Timed(NamedTuple):
     """One layout: its number in the space, step time in seconds, bytes on the fullest accelerator, and the high end of
-    their range; infinite where unknown.
+    their range; infinite if unknown.
     """
 
     number: int

@@ -300,7 +300,7 @@ RowsOfOrders = tuple[Sequence[Order], Mapping[str, Array]]
 
 class BatchResult(NamedTuple):
     """Columns of memory, bytes on the fullest accelerator and the high end of their range, and for each order a column
-    of the seconds of a step, not a number where no fabric connects the ranks of a group.
+    of the seconds of a step, not a number if no fabric connects the ranks of a group.
     """
 
     step_times: list[Array]

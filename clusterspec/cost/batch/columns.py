@@ -116,7 +116,7 @@ def stored_value(tables: dict[K, T], key: K, made: Callable[[], T]) -> T:
 class Variant(NamedTuple):
     """The choices of a layout that vary inside a batch and are not numbers.
 
-    ``method`` of context parallelism is empty where there is none, and ``sequence_parallel`` False without tensor
+    ``method`` of context parallelism is empty if there is none, and ``sequence_parallel`` False without tensor
     parallelism.
     """
 
@@ -205,7 +205,7 @@ class GroupColumns:
         return as_number(found)
 
     def cost(self, name: str, size: float) -> QueuedSeconds:
-        """One collective of ``size`` bytes in each layout: 0 where nothing is sent, not a number without a path."""
+        """One collective of ``size`` bytes in each layout: 0 if nothing is sent, not a number without a path."""
         sizes = self.library.full(self.count, 0.0) + size
         found = self.library.full(self.count, 0.0)
         for group, rows in self._groups:
@@ -242,7 +242,7 @@ class HashTable:
         self._numbers = library.full(1 << 10, -1, "int64")
 
     def find(self, codes: Array) -> Array:
-        """The number of each code, -1 where there is none."""
+        """The number of each code, -1 if there is none."""
         slots = self._slots(codes)
         found, keys = self._numbers.take(slots), self._keys.take(slots)
         rows = self.library.flatnonzero(self.library.not_equal(keys, codes))

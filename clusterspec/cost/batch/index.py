@@ -67,7 +67,7 @@ class PairIndex:
         return self.fresh(first, second)[0]
 
     def fresh(self, first: Numbers, second: Numbers) -> tuple[Numbers, Array | None]:
-        """The number of each pair, and one row of each new pair in ascending number; None where there is none."""
+        """The number of each pair, and one row of each new pair in ascending number; None if there is none."""
         code = self._codes(first, second)
         found = self._find(code)
         if found.min() >= 0:
@@ -123,7 +123,7 @@ class RowIndex:
         return self.fresh(columns)[0]
 
     def fresh(self, columns: Sequence[Numbers]) -> tuple[Numbers, Array | None]:
-        """The number of each row, and one row of each new number in ascending order; None where there is none."""
+        """The number of each row, and one row of each new number in ascending order; None if there is none."""
         found, rows = columns[0], None
         for pair, column in zip(self._pairs, columns[1:], strict=True):
             found, rows = pair.fresh(found, column)
@@ -194,7 +194,7 @@ class ValueTable:
         return [column.take(numbers.values) for column in self._values]
 
     def reserve(self, numbers: Numbers) -> Array | None:
-        """One row of each number whose value `fill` has to supply, in this order; None where there is none."""
+        """One row of each number whose value `fill` has to supply, in this order; None if there is none."""
         if numbers.end > len(self._known):
             self._grow(2 * numbers.end)
         rows = self.library.flatnonzero(self.library.logical_not(self._known.take(numbers.values)))

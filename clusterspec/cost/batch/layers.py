@@ -122,7 +122,7 @@ class LayerTimes:
         self._passes = RowTable(self.library, 2, len(PASSES) * len(self.layers))
 
     def __call__(self, rows: LayerRows, template: Layout) -> list[StageTime]:
-        """One micro-batch through each part; not a number where nothing connects the ranks of a group."""
+        """One micro-batch through each part; not a number if nothing connects the ranks of a group."""
         variants = tuple(self.known.variants)
         method, again = (
             self._setting_numbers(rows, words)

@@ -235,9 +235,9 @@ class CollectiveCost:
 
     ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter and an all-to-all);
     ``seconds`` the time that nccl-tests would print; ``sending`` the seconds that bandwidth alone takes; ``low`` and
-    ``high`` the uncertainty range; ``algbw``, ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 where nothing is
+    ``high`` the uncertainty range; ``algbw``, ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 if nothing is
     sent. ``tier`` is the outermost tier that the group crosses, ``bound_by`` the bottleneck. ``paths`` and
-    ``candidate`` are the inputs of the prediction, None where nothing is sent.
+    ``candidate`` are the inputs of the prediction, None if nothing is sent.
     """
 
     name: str
@@ -267,7 +267,7 @@ class CollectiveCost:
 
     @property
     def uncertainty(self) -> float:
-        """Half the width of the uncertainty range relative to the time; 0 where nothing is sent."""
+        """Half the width of the uncertainty range relative to the time; 0 if nothing is sent."""
         return (self.high - self.low) / (2 * self.seconds) if self.seconds else 0.0
 
 

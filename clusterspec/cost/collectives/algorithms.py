@@ -99,7 +99,7 @@ ON_REQUEST: dict[str, dict[str, Algorithm]] = {
 
 
 def candidate_algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:
-    """The algorithms to choose from; empty where the collective has none of that name."""
+    """The algorithms to choose from; empty if the collective has none of that name."""
     if algorithm is None:
         return tuple(CHOICES[name].values())
     asked = {**CHOICES[name], **ON_REQUEST.get(name, {})}.get(algorithm)

@@ -27,7 +27,7 @@ MEASURED_DOMAINS = frozenset({"nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x",
 
 
 def unmeasured_part(cluster: Cluster, tier: str) -> str:
-    """The part of a tier that no published measurement covers; empty where one does, or where the spec states a
+    """The part of a tier that no published measurement covers; empty if one does or if the spec states a
     measurement.
     """
     fabric = cluster.scale_out

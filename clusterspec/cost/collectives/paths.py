@@ -57,7 +57,7 @@ CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Axis:
-    """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 where they form a ring."""
+    """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 if they form a ring."""
 
     side: int
     step: int

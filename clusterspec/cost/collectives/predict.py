@@ -71,7 +71,7 @@ def _measurement_applies(paths: Paths, share: MeasuredShare) -> bool:
 
 
 def _nearest_share(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:
-    """The share measured with the most similar collective, then the most similar number of ranks; None where none
+    """The share measured with the most similar collective, then the most similar number of ranks; None if none
     applies.
     """
 

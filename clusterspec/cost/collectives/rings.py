@@ -75,7 +75,7 @@ def _forwards_each_line(paths: Paths, protocol: Protocol) -> bool:
 
 
 def _ring_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
-    """B/s of a ring inside an island and between islands (infinite where there are none)."""
+    """B/s of a ring inside an island and between islands (infinite if there are none)."""
     most = highest_ll_rate(paths) if protocol is LL else _highest_ring_rate(paths)
     inside = min(most, _mesh_rate(paths) * protocol.share)
     between = min(most, paths.between.rate * protocol.share) if paths.between else inf

@@ -281,5 +281,5 @@ def fill_seconds(protocol: Protocol, rate: float, chunks: float = 1.0) -> float:
 
 
 def ring_chunks_held(paths: Paths) -> float:
-    """Chunks of each channel that a full ring holds; none where the links' entry has no figure."""
+    """Chunks of each channel that a full ring holds; none if the links' entry has no figure."""
     return paths.inside.held.value if paths.inside.held else 0.0

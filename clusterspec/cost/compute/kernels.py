@@ -171,7 +171,7 @@ class GemmShape(NamedTuple):
 class Kernel(NamedTuple):
     """``flops`` operations at ``rate`` and ``traffic`` bytes.
 
-    ``rate`` names the unit and precision of the arithmetic (``matmul_bf16``, ``attention_forward`` …); empty where
+    ``rate`` names the unit and precision of the arithmetic (``matmul_bf16``, ``attention_forward`` …); empty if
     memory traffic is the only cost. The tiles of its ``shape`` decide how much of the device it fills. ``launches`` is
     the number of launches by the host.
     """

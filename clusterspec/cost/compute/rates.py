@@ -82,7 +82,7 @@ class PassKernels(NamedTuple):
 
     ``mixing_gemms`` and ``network_gemms`` are seconds of the GEMMs that tensor parallelism cuts: those around the
     core, and those of a dense network or of shared experts. ``launches`` counts the launches of the host,
-    ``expert_launches`` those of grouped GEMMs. ``timed`` lists the kernels; it is empty where the sums are columns.
+    ``expert_launches`` those of grouped GEMMs. ``timed`` lists the kernels; it is empty if the sums are columns.
     """
 
     timed: TimedKernels
@@ -118,7 +118,7 @@ class Speed:
     """Achieved rates of one rank.
 
     ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s of a memory-bound kernel, reads
-    and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty where the
+    and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty if the
     device's units are not known); ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence
     at which half the rate is reached; ``grouped`` the rate of the experts' GEMMs over that of others; ``fixed`` the
     share of attention's time that narrow heads do not shorten, forward and backward.
@@ -214,7 +214,7 @@ class _Reached:
 
     def attention_figure(self, year: int, library: str = "") -> Figure | None:
         """The attention figure of a year: the latest one not after it, else the earliest. With ``library``, the latest
-        one of its kernels; None where it has none by that year.
+        one of its kernels; None if it has none by that year.
         """
         start = f"attention.{library}.y" if library else "attention.y"
         names = sorted(name for name in self.accelerator.achievable if name.startswith(start))
@@ -225,7 +225,7 @@ class _Reached:
 
 
 def rank_rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int) -> Rates | None:
-    """The rates of one rank; None where the accelerator has no peak or memory bandwidth."""
+    """The rates of one rank; None if the accelerator has no peak or memory bandwidth."""
     accelerator = cluster.accelerator
     if workload.peak is None or accelerator.memory_bandwidth is None:
         return None

@@ -32,7 +32,7 @@ def crossover_size(latency: float, bandwidth: float) -> float:
 
 @formula()
 def parallel_sum(first: float, second: float) -> float:
-    """Two rates or times in parallel: x y / (x + y), at most the smaller of the two; 0 where both are 0.
+    """Two rates or times in parallel: x y / (x + y), at most the smaller of the two; 0 if both are 0.
 
     >>> parallel_sum(2.0, 2.0), parallel_sum(0.0, 5.0), parallel_sum(0.0, 0.0)
     (1.0, 0.0, 0.0)

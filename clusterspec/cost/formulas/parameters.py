@@ -51,7 +51,7 @@ def index_weights(hidden: float, query_width: float, index_heads: float, index_d
 def latent_down_weights(hidden: float, q_rank: float, kv_rank: float, rope: float) -> float:
     """Weights that compress one layer's input in multi-head latent attention.
 
-    ``P = h·(q + c + r)`` with query rank q (0 where queries are not compressed), key-value rank
+    ``P = h·(q + c + r)`` with query rank q (0 if queries are not compressed), key-value rank
     c and shared rotary width r. Tensor parallelism does not cut them.
 
     Source: DeepSeek-V2, 2024 (arXiv 2405.04434), section 2.1.

@@ -176,7 +176,7 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
     """The time to first token: the wait, the prompt, the transfer of its cache to other engines, and half of a step of
     theirs until it can decode.
 
-    ``request`` is the time of a request outside the engines, ``tpot`` 0 where the same engine decodes, for whose
+    ``request`` is the time of a request outside the engines, ``tpot`` 0 if the same engine decodes, for whose
     running step a prompt waits before it starts.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 2.

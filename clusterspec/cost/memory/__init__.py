@@ -211,7 +211,7 @@ class Job:
 
     @property
     def plainest(self) -> Job | None:
-        """The job with the plainest software that it may run on; None where its software is known."""
+        """The job with the plainest software that it may run on; None if its software is known."""
         plainest = layout_on_plainest_software(self.layout)
         return None if plainest is None else Job.on_vendor(self.vendor, self.workload, plainest)
 
@@ -276,7 +276,7 @@ class Job:
 
     @property
     def keeps_gathered(self) -> float:
-        """1 where FSDP keeps weights gathered from forward to backward pass (as ZeRO-2, and in pipelines), else 0."""
+        """1 if FSDP keeps weights gathered from forward to backward pass (as ZeRO-2, and in pipelines), else 0."""
         if not self.framework.sharded_master or not (self.sharded_fully or self.layout.sharding == "zero2"):
             return 0.0
         if self.layout.sharding == "zero2":
@@ -285,7 +285,7 @@ class Job:
 
     @property
     def gathers_layers(self) -> float:
-        """1 where weights are gathered layer by layer, else 0."""
+        """1 if weights are gathered layer by layer, else 0."""
         if not self.sharded_fully:
             return 0.0
         return value_where(self.shards > 1, 1.0, 0.0) * (1.0 - self.keeps_gathered)

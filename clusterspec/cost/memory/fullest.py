@@ -30,7 +30,7 @@ NOTHING = PeakPoint((), (), ())
 class RankMemory:
     """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``; ``total`` is the sum.
 
-    ``plain`` is the total with the plainest software that it may run on (`Stack.plainest`), 0 where that is known.
+    ``plain`` is the total with the plainest software that it may run on (`Stack.plainest`), 0 if that is known.
     """
 
     weights: Lines
@@ -148,7 +148,7 @@ class Memory(NamedTuple):
 
 
 def design_memory(design: Design) -> Memory | None:
-    """Memory of a design; None where it lacks a cluster, a workload, a layout, or `stage_layers`.
+    """Memory of a design; None if it lacks a cluster, a workload, a layout, or `stage_layers`.
 
     The fullest rank is that of the pipeline stage whose sum is the largest.
     """
@@ -240,7 +240,7 @@ def _usable_capacity(cluster: Cluster, workload: Workload) -> Figure | None:
 
 
 def memory_use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
-    """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
+    """Bytes on the fullest accelerator as terms, and the assumptions made; None if `memory` is None."""
     from clusterspec.cost.memory.explain import explained_memory, memory_assumptions
 
     found = design_memory(design)

@@ -83,8 +83,8 @@ class Rank:
     """One rank of a pipeline stage; numbers may be columns.
 
     ``passes`` count layers times micro-batches in flight, ``in_flight`` the most micro-batches of one chunk; ``inputs``
-    and ``outputs`` are 1 where the stage receives or sends hidden states, else 0; ``head`` is the number of times that
-    it computes logits: 1 where it holds the output head, and 1 for each layer of multi-token prediction. ``kinds`` are
+    and ``outputs`` are 1 if the stage receives or sends hidden states, else 0; ``head`` is the number of times that
+    it computes logits: 1 if it holds the output head, and 1 for each layer of multi-token prediction. ``kinds`` are
     the kinds of feed-forward network on the rank.
     """
 

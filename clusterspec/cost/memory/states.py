@@ -168,7 +168,7 @@ def _updates_by_sub_group(job: Job) -> bool:
 
 
 def _master_lines(job: Job, share: Share, shards: Shards) -> Lines:
-    """Master weights; none where the weights have the same precision."""
+    """Master weights; none if the weights have the same precision."""
     master = precision_width(job.layout.master_precision)
     if job.framework.sharded_master or master <= precision_width(job.workload.parameter_precision):
         return ()

@@ -135,7 +135,7 @@ def _has_kernels_of_nvfp4(machine: Cluster | None) -> bool:
 
 
 def rollout_of(design: Design, rl: Rl, nodes: int) -> Rollout | None:
-    """The generation of one batch on some nodes; None where the engines cannot be timed."""
+    """The generation of one batch on some nodes; None if the engines cannot be timed."""
     engines = rollout_design(design, rl, nodes)
     pools = serving_pools(engines)
     return None if pools is None else batch_rollout(pools, rl, engines)

@@ -165,7 +165,7 @@ class RlTimes:
 
 
 def rl_times(plan: Plan) -> RlTimes | None:
-    """The step of reinforcement learning whose trainer has a plan; None where a part of it has no time."""
+    """The step of reinforcement learning whose trainer has a plan; None if a part of it has no time."""
     design = plan.design
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.rl is None or plan.step is None:
@@ -288,7 +288,7 @@ def forward_seconds(record: StepRecord, minibatches: int) -> float:
 
 
 def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
-    """Memory of an accelerator that the trainer and an engine share; None where either is not known."""
+    """Memory of an accelerator that the trainer and an engine share; None if either is not known."""
     stored, layout, load = plan.stored, rollout.engine.layout, rollout.engine.workload.serving
     whole = rollout.engine.cluster.accelerator.memory
     if stored is None or load is None or whole is None:

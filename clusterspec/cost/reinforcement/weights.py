@@ -252,7 +252,7 @@ def sync_of(
 
 
 def single_messages(model: Model, layout: Layout, rl: Rl, domain: int) -> Messages:
-    """Collectives and handles of single tensors in one transfer: none where trainer and engine pack tensors, or where
+    """Collectives and handles of single tensors in one transfer: none if trainer and engine pack tensors or if
     the weights pass through files.
     """
     if rl.sync.method == "disk":

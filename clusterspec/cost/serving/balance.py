@@ -31,7 +31,7 @@ class ExpertUse(NamedTuple):
 
     ``fullest`` is the plan's; ``listed`` and ``balanced`` are without redundant copies, with experts in listed order
     and placed by load. ``copies`` redundant experts take ``copy_bytes`` of each rank, over all layers. Placing the
-    experts again sends at most ``moved`` bytes to a rank, in ``seconds`` over its link; None where one rank holds all
+    experts again sends at most ``moved`` bytes to a rank, in ``seconds`` over its link; None if one rank holds all
     experts.
     """
 
@@ -45,7 +45,7 @@ class ExpertUse(NamedTuple):
 
 
 def expert_use(engine: Engine) -> ExpertUse | None:
-    """The ranks of an engine under the load that the spec states; None where it states none."""
+    """The ranks of an engine under the load that the spec states; None if it states none."""
     load = engine.workload.serving.expert_load if engine.workload.serving is not None else None
     if load is None or not engine.model.experts:
         return None

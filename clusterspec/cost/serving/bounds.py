@@ -14,7 +14,7 @@ def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load:
     """Lower bound of the time per output token in seconds: the weights and one request's cache, read at full bandwidth.
 
     With one request in flight, a layer reads only the experts of one token, distributed evenly over the ranks. Accepted
-    draft tokens divide the time. None where the memory bandwidth is not known.
+    draft tokens divide the time. None if the memory bandwidth is not known.
 
     Source: Pope et al., arXiv 2211.05102, section 2.
     """
@@ -39,7 +39,7 @@ def token_weight_bytes(workload: Workload, layout: Layout) -> float:
 def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
     """Lower bound of the time of one prompt in seconds: its GEMMs at the dense peak of all ranks of an engine.
 
-    Tokens in the prefix cache and attention are not counted. None where the accelerator has no peak.
+    Tokens in the prefix cache and attention are not counted. None if the accelerator has no peak.
 
     Source: Kaplan et al., arXiv 2001.08361, section 2.1: two operations a weight and token.
     """

@@ -274,7 +274,7 @@ class Part(NamedTuple):
 class StepTime(NamedTuple):
     """Equal steps of an engine: the parts of one step, the number of steps, and their seconds.
 
-    ``device`` excludes launches. ``floor`` is the minimum time that the host needs to launch the steps; 0 where graphs
+    ``device`` excludes launches. ``floor`` is the minimum time that the host needs to launch the steps; 0 if graphs
     capture whole steps.
     """
 
@@ -318,7 +318,7 @@ more than two PCIe-only GPUs"), as do cards without peer access.
 class RankLinks(NamedTuple):
     """The links of a group of adjacent ranks: B/s per rank and direction, bus bandwidth at line rate.
 
-    ``inside`` the domain, ``between`` domains (infinite where the group is in one), over ``domains`` domains.
+    ``inside`` the domain, ``between`` domains (infinite if the group is in one), over ``domains`` domains.
     ``direct`` says whether every rank reaches every other in one hop, ``library`` the time of its all-reduce.
     """
 
@@ -335,7 +335,7 @@ class RankLinks(NamedTuple):
 
 @recent(16)
 def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
-    """The links of the first ``ranks`` ranks; None where no fabric connects their domains."""
+    """The links of the first ``ranks`` ranks; None if no fabric connects their domains."""
     paths = group_paths(cluster, contiguous_placement(cluster, ranks))
     if paths is None:
         return None

@@ -36,7 +36,7 @@ Replicas = tuple[int, int]
 class HourPlan(NamedTuple):
     """Hours of a day with one load, and the engines that they need.
 
-    ``prefill`` is 0 where the same engines decode. ``accelerators`` counts the accelerators of these engines, ``times``
+    ``prefill`` is 0 if the same engines decode. ``accelerators`` counts the accelerators of these engines, ``times``
     are the plan's times with them (None without engines). ``served`` is False if even all engines of the plan miss the
     targets at this load. ``capacity`` is the highest sustainable rate in requests per second, regardless of targets;
     ``slowest`` the 99th-percentile time to first token in seconds (None without engines).
@@ -62,7 +62,7 @@ class LateStart(NamedTuple):
 
     The load rises from ``before`` to ``rate`` requests per second, of which running engines serve ``capacity``. After
     ``late`` seconds ``waiting`` requests wait, the last of them for ``wait`` seconds. The queue is empty ``drained``
-    seconds after the rise, None where it never is.
+    seconds after the rise, None if it never is.
     """
 
     minute: int
@@ -91,7 +91,7 @@ class DayPlan(NamedTuple):
 
 
 def day_plan(design: Design) -> DayPlan | None:
-    """The day of a serving plan; None where the spec states no hours, or the plan has no times."""
+    """The day of a serving plan; None if the spec states no hours, or the plan has no times."""
     pools = bare_pools(design)
     if pools is None or pools.load.day is None:
         return None

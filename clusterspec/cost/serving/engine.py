@@ -77,7 +77,7 @@ class Engine:
 
     @classmethod
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
-        """The engine of a layout; None where the accelerator has no peak for the workload."""
+        """The engine of a layout; None if the accelerator has no peak for the workload."""
         clock = capped_clock(cluster)
         share = measured_kernels(cluster)
         measured = share.share.value if share is not None else 1.0
@@ -208,7 +208,7 @@ class Engine:
 
     @property
     def software_year(self) -> float:
-        """The year of the generation of its software; infinite where no entry describes it."""
+        """The year of the generation of its software; infinite if no entry describes it."""
         return self.layout.stack.year if self.layout.stack is not None else inf
 
     @property
@@ -274,7 +274,7 @@ class Engine:
 
     def launch_floor(self, tokens: float) -> float:
         """Seconds that the host needs at least to launch a step of ``tokens`` with prompts: without captured graphs, or
-        with those of all but some kernels of each layer. Nothing where the step is one compiled graph.
+        with those of all but some kernels of each layer. Nothing if the step is one compiled graph.
         """
         if self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
             return 0.0
@@ -299,7 +299,7 @@ class Engine:
 
     @property
     def most_in_graphs(self) -> float:
-        """Tokens of a step with prompts up to which it is launched by captured graphs; 0 where there are none."""
+        """Tokens of a step with prompts up to which it is launched by captured graphs; 0 if there are none."""
         software, serving = self._serving_software, self.workload.serving
         if software is None or (serving is not None and not serving.captured_graphs):
             return 0.0
@@ -320,7 +320,7 @@ class Engine:
 
 
 def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
-    """The rate of an engine's kernels that a measured time per output token gives; None where none was measured."""
+    """The rate of an engine's kernels that a measured time per output token gives; None if none was measured."""
     return next((each for each in cluster.measured if each.part == RATE_OF_KERNELS), None)
 
 

@@ -72,7 +72,7 @@ def _experts_hit_and_read(engine: Engine, tokens: float) -> tuple[float, float]:
 def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
     """The experts of a layer on the ranks of an engine, or on ``ranks`` groups of adjacent ranks.
 
-    None where the spec does not say how uneven they are.
+    None if the spec does not say how uneven they are.
     """
     load = engine.workload.serving.expert_load if engine.workload.serving is not None else None
     if load is None:
@@ -178,7 +178,7 @@ def _stated_load_factor(engine: Engine, placement: Placed, copies: float, ranks:
 
 
 def _ranks_without_balancing(engine: Engine) -> int:
-    """The expert-parallel ranks; 1 where redundant experts balance their load."""
+    """The expert-parallel ranks; 1 if redundant experts balance their load."""
     return 1 if engine.layout.redundant_experts else engine.layout.ep
 
 

@@ -99,7 +99,7 @@ def side_transfers(
     """The transfer of a prompt's KV cache from a rank of a prefill engine, and to a rank of a decode engine.
 
     Each side sends or receives its own part. The link is the one that the spec states for caches, else the scale-up
-    interconnect if all engines are in one domain, else the rank's share of the NICs. None where no fabric connects
+    interconnect if all engines are in one domain, else the rank's share of the NICs. None if no fabric connects
     them.
     """
     stated = workload.serving.transfer if workload.serving is not None else Transfer()

@@ -210,12 +210,12 @@ class ServingTimes:
 
     @property
     def max_concurrency(self) -> float | None:
-        """The highest concurrency within the targets, by bisection when it is first read; None where not asked for."""
+        """The highest concurrency within the targets, by bisection when it is first read; None if not asked for."""
         return self.highest.value if self.highest is not None else None
 
     @property
     def handoff(self) -> float:
-        """Seconds to transfer the cache of a prompt to its decode engine; 0 where the same engine decodes."""
+        """Seconds to transfer the cache of a prompt to its decode engine; 0 if the same engine decodes."""
         return self.sent.seconds if self.sent else 0.0
 
     @property
@@ -232,7 +232,7 @@ class ServingTimes:
 
     @property
     def most_in_flight(self) -> int | None:
-        """Whole requests in flight within the targets; None where there are no targets."""
+        """Whole requests in flight within the targets; None if there are no targets."""
         return None if self.max_concurrency is None else floor(self.max_concurrency * (1 + 1e-12))
 
     @property

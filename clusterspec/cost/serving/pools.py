@@ -24,7 +24,7 @@ class Pools(NamedTuple):
     space, and the software limit, ``sequences``. ``prompt_tokens`` is the cache space in tokens of a rank that runs
     prompts. Reading cached tokens from other memory takes a request ``loading`` seconds on average. ``transfer`` is the
     seconds in which the cache of a prompt occupies the link of a sending rank, and of a receiving rank; ``sent`` is the
-    transfer on the slower side, None where no fabric connects them. ``link`` connects the machines of prefill and
+    transfer on the slower side, None if no fabric connects them. ``link`` connects the machines of prefill and
     decode engines, if these are two machines.
     """
 
@@ -83,7 +83,7 @@ def prompts_of_step(pools: Pools, taken: float) -> float:
 
 
 def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
-    """The handoff of a prompt, which takes ``prompt`` seconds in ``chunks``, to the decode engine; None where the same
+    """The handoff of a prompt, which takes ``prompt`` seconds in ``chunks``, to the decode engine; None if the same
     engine decodes.
     """
     if not pools.has_prefill_engines:

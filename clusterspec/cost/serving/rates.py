@@ -88,7 +88,7 @@ class KernelRates:
     def of(
         cls, chip: Accelerator, entry: Kernels | None, clock: float = 1.0, measured: float = 1.0
     ) -> KernelRates | None:
-        """The rates of an accelerator; None where it has no memory bandwidth or no peak of 16 bits."""
+        """The rates of an accelerator; None if it has no memory bandwidth or no peak of 16 bits."""
         ranks = chip.ranks_per_accelerator / measured
         peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}
         if chip.memory_bandwidth is None or entry is None or not {"bf16", "fp16"} & set(peaks):
@@ -129,7 +129,7 @@ class KernelRates:
         return self.dense_gemm_rate(precision, padded, peak, software) * (rows / padded if rows else 1.0)
 
     def weights_share(self, precision: str, weights: float) -> float:
-        """The rate of a GEMM with ``weights`` weights over that of the median shape: 1 where it was not measured.
+        """The rate of a GEMM with ``weights`` weights over that of the median shape: 1 if it was not measured.
 
         A GEMM reads and converts its inputs and writes its outputs in 16 bits, which takes the longer beside products
         in 4 bits the smaller its weights are.
@@ -139,7 +139,7 @@ class KernelRates:
 
     def experts_share(self, precision: str, rows: float, software: str) -> float:
         """The rate of the fused kernels of experts with ``rows`` rows each over that of GEMMs of as many rows, by the
-        kernels of ``software`` where they were measured apart: 1 where none were.
+        kernels of ``software`` where they were measured apart: 1 if none were.
 
         Their routing is not part of it: passes over activations and launches count it. Tiles of an expert are filled
         up, and blocks of weights have scales of their own.

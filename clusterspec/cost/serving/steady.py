@@ -227,7 +227,7 @@ def decoding_seconds(pools: Pools, sequences: float) -> float:
 
 
 def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:
-    """The sequences that decode in steps with prompts: none where such steps hold prompts alone."""
+    """The sequences that decode in steps with prompts: none if such steps hold prompts alone."""
     apart = pools.has_prefill_engines or pools.load.load == "static" or pools.decode.separates_prompts
     return NOTHING if apart else decoding
 

@@ -107,7 +107,7 @@ def keeps_up(times: ServingTimes, load: Serving) -> bool:
 
 
 def target_excess(times: ServingTimes, load: Serving) -> float:
-    """The largest excess of a latency over its target, as a share of it; at most 0 where all targets are met."""
+    """The largest excess of a latency over its target, as a share of it; at most 0 if all targets are met."""
     return max(
         (latency_at(times, load, each.quantity, each.percentile) - each.seconds) / each.seconds for each in load.targets
     )

@@ -43,7 +43,7 @@ HALF = 0.5 - 1e-9
 
 
 def serving_times(design: Design) -> ServingTimes | None:
-    """The times of a serving plan; None where the design does not serve, or its accelerator has no peak for the
+    """The times of a serving plan; None if the design does not serve, or its accelerator has no peak for the
     workload.
     """
     kept = serving_caches(design)
@@ -51,7 +51,7 @@ def serving_times(design: Design) -> ServingTimes | None:
 
 
 def serving_pools(design: Design) -> Pools | None:
-    """The engines of a serving plan and their load; None where `serving_times` is None."""
+    """The engines of a serving plan and their load; None if `serving_times` is None."""
     kept = serving_caches(design)
     return kept[0] if kept is not None else None
 
@@ -93,7 +93,7 @@ def _plan_times(pools: Pools) -> ServingTimes:
 
 
 def _expert_use(pools: Pools) -> ExpertUse | None:
-    """How uneven the ranks of the decode engines are; None where the spec does not say how tokens select experts."""
+    """How uneven the ranks of the decode engines are; None if the spec does not say how tokens select experts."""
     if pools.load.expert_load is None:
         return None
     from clusterspec.cost.serving.balance import expert_use
@@ -224,7 +224,7 @@ def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
 
 def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[float, float, float]:
     """Three times of the handoff in seconds: before the first token, after the first token, and the decode engine's
-    time per output token where a request waits half a step for it (0 where that wait is already counted).
+    time per output token where a request waits half a step for it (0 if that wait is already counted).
     """
     if sent is None:
         return 0.0, 0.0, 0.0

@@ -163,7 +163,7 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
-    """Mean seconds of a step that an engine formed before a prompt came, as far as the host had launched it; 0 where it
+    """Mean seconds of a step that an engine formed before a prompt came, as far as the host had launched it; 0 if it
     forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt, of which the
     share ``mixed`` of all steps consists.
 

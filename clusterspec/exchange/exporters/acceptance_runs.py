@@ -25,7 +25,7 @@ def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:
 
 
 def limit_check(test: AcceptanceCase, command: str) -> Iterator[str]:
-    """Shell lines that run a test and exit with 1 where its log misses the limit or has wrong values.
+    """Shell lines that run a test and exit with 1 if its log misses the limit or has wrong values.
 
     The columns are those of nccl-tests, counted from the last one: bus bandwidth out of place, wrong values of both.
     """

@@ -120,7 +120,7 @@ def _memory_section(source: ExportInput) -> Section:
 
 
 def _context(source: ExportInput) -> float:
-    """Bytes of the context of a process under the software of the layout; 0 where the design names none."""
+    """Bytes of the context of a process under the software of the layout; 0 if the design names none."""
     layout = source.design.layout
     spread = layout.stack.memory_of(layout.sharding).context if layout and layout.stack else None
     return spread.value if spread else 0.0

@@ -205,7 +205,7 @@ VISIBLE = {"nvidia": "CUDA_VISIBLE_DEVICES", "amd": "HIP_VISIBLE_DEVICES"}
 
 
 def visible_accelerators(source: ExportInput, launch: Launch) -> str:
-    """The environment of an engine on a part of the accelerators of a node; empty where it has all."""
+    """The environment of an engine on a part of the accelerators of a node; empty if it has all."""
     name = VISIBLE.get((source.cluster.accelerator.vendor or "").lower())
     if launch.all or name is None or source.cluster.ranks_per_accelerator > 1:
         return ""

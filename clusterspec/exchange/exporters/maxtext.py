@@ -152,7 +152,7 @@ def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: li
 
 
 def _quantization(cluster: Cluster, work: Workload) -> str | None:
-    """The quantization of a precision and its recipe; empty for none, None where MaxText has no such precision."""
+    """The quantization of a precision and its recipe; empty for none, None if MaxText has no such precision."""
     if work.precision == "fp8" and (cluster.accelerator.id or "").startswith(_NANOO):
         return "nanoo_fp8"
     engine = _ENGINE.get((work.precision, work.recipe or "")) if cluster.accelerator.vendor == "NVIDIA" else None

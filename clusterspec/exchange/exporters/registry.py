@@ -113,7 +113,7 @@ def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
 
 
 def unchanged_model(source: ExportInput) -> str:
-    """The catalog id of the model; empty where the spec describes or changes it."""
+    """The catalog id of the model; empty if the spec describes or changes it."""
     model = source.workload.model
     entry = (source.design.catalog or Catalog.open()).find("model", model.id) if model.id else None
     return model.id if entry == model else ""

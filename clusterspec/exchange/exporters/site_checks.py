@@ -31,7 +31,7 @@ class Limit:
     """The minimum bus bandwidth of a collective, in B/s.
 
     ``basis`` says where the limit comes from. ``unmeasured`` names the part of the machine that no published
-    measurement covers; it is empty where one does, or where the spec states the limit.
+    measurement covers; it is empty if one does or if the spec states the limit.
     """
 
     collective: str

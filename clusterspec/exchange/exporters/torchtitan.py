@@ -145,7 +145,7 @@ def _training_lines(layout: Layout, work: Workload) -> Iterator[str]:
 
 
 def _recompute_class(layout: Layout) -> list[str]:
-    """The policy of activation checkpointing; none where nothing is computed again."""
+    """The policy of activation checkpointing; none if nothing is computed again."""
     if layout.recompute == "none":
         return []
     return ["FullAC" if layout.recompute == "full" else "SelectiveAC"]

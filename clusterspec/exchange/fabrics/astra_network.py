@@ -62,7 +62,7 @@ def _listed(yaml: Yaml, name: str) -> list[Any]:
 
 
 def _link_text(yaml: Yaml, dimension: int, *, old: bool) -> str:
-    """Bandwidth and latency of a dimension as text; empty where they are not stated."""
+    """Bandwidth and latency of a dimension as text; empty if they are not stated."""
     names = ("link-bandwidth", "link-latency", "links-count") if old else ("bandwidth", "latency", "")
     bandwidth, latency, links = (next(iter(_listed(yaml, name)[dimension:]), None) for name in names)
     if not _is_number(bandwidth) or not _is_number(latency):

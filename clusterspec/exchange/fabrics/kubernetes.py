@@ -187,7 +187,7 @@ def _train_job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The nodes of the jobs that ask for accelerators: replicas × parallelism, both 1 where absent."""
+    """The nodes of the jobs that ask for accelerators: replicas × parallelism, both 1 if absent."""
     jobs = value_at(yaml.value, "spec", "replicatedJobs")
     if not isinstance(jobs, list):
         raise FormatError("a JobSet without replicatedJobs", yaml.line("spec"))

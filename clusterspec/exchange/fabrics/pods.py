@@ -36,14 +36,14 @@ def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str)
 
 
 def pod_count(value: Any) -> int | None:
-    """A whole number; 1 where absent, as Kubernetes takes it; None for a template or a word."""
+    """A whole number; 1 if absent, as Kubernetes takes it; None for a template or a word."""
     if value is None:
         return 1
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def count_product(*values: Any) -> Any:
-    """The product of counts, 1 where absent; a word if one of them is no count."""
+    """The product of counts, 1 if absent; a word if one of them is no count."""
     product = 1
     for value in values:
         count = pod_count(value)

@@ -37,7 +37,7 @@ def record_ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def record_ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
-    """The workers that ask for accelerators: replicas × numOfHosts (1 where absent), unless they scale by load.
+    """The workers that ask for accelerators: replicas × numOfHosts (1 if absent), unless they scale by load.
 
     A head that asks for accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
     """

@@ -27,7 +27,7 @@ Path = tuple[str | int, ...]
 
 
 class _Reserved(NamedTuple):
-    """Devices that a service reserves: their name, their number (None where not stated), why the number is missing, and
+    """Devices that a service reserves: their name, their number (None if not stated), why the number is missing, and
     the line of each.
     """
 

@@ -65,7 +65,7 @@ def is_terraform_file(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Pool:
-    """Machines of one type; ``count`` is None where the file leaves it open, ``given`` says why."""
+    """Machines of one type; ``count`` is None if the file leaves it open, ``given`` says why."""
 
     name: str
     machine: str

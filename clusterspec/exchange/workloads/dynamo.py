@@ -135,7 +135,7 @@ def _worker(yaml: Yaml, path: Path, component: dict[str, Any], documents: list[Y
 
 
 def _engine_role(keys: Keys, component: dict[str, Any]) -> str:
-    """The role of an engine by its options, or else by the kind of its component; empty where it does both."""
+    """The role of an engine by its options, or else by the kind of its component; empty if it does both."""
     mode = keys.get("disaggregation_mode")
     if mode is not None:
         return _ROLES.get(str(mode), str(mode))

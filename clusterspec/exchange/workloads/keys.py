@@ -206,7 +206,7 @@ def set_switch(
 
 
 def switch_state(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> bool | None:
-    """Whether a switch is on; None where the keys lack it, or have no boolean for it, which is listed as unknown."""
+    """Whether a switch is on; None if the keys lack it, or have no boolean for it, which is listed as unknown."""
     value = keys.get(*names)
     state = boolean_value(value)
     if value is not None and state is None:

@@ -92,7 +92,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _devices_of(keys: Keys, role: str) -> frozenset[int]:
-    """The devices of a role; empty where the file does not list them as ranges."""
+    """The devices of a role; empty if the file does not list them as ranges."""
     text = str(keys.values.get(f"{role}.device_mapping", ("",))[0]).strip()
     spans = [(int(one[1]), int(one[2])) for one in _RANGE.finditer(text)]
     rest = _RANGE.sub("", text).replace("+", "").strip()

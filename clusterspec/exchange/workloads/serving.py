@@ -195,7 +195,7 @@ def _set_shared_limits(
 
 
 def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
-    """A degree of parallelism: 1, the default of the engines, where no option states it; None where the value is not
+    """A degree of parallelism: 1, the default of the engines, where no option states it; None if the value is not
     known.
 
     Defaults: vllm 0.33.0, vllm/config/parallel.py; sglang 0.5.21, sglang/srt/server_args.py; TensorRT-LLM,

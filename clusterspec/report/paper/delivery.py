@@ -54,7 +54,7 @@ def _section_of_rows(rows: tuple[TableRow, ...]) -> Section:
 
 def delivery_of_pools(machines: Mapping[str, FullReport], due: str) -> Section:
     """The checklist of all pools of a fleet: an answer that not all pools have names its pools. ``due`` is the payment
-    for all pools, empty where none is stated.
+    for all pools, empty if none is stated.
     """
     answers: dict[str, dict[str, list[str]]] = {}
     for name, report in machines.items():
@@ -87,7 +87,7 @@ def _combined_rows(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
 
 
 def _spares_text(cluster: Cluster, written: ClusterSpec | None) -> str:
-    """The spare nodes; empty where nobody stated any."""
+    """The spare nodes; empty if nobody stated any."""
     if not cluster.spare_nodes and (written is None or written.spare_nodes is None):
         return ""
     return f"{cluster.spare_nodes or 'none'} beside {plural(cluster.nodes, 'node')}"

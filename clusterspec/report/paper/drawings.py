@@ -76,7 +76,7 @@ def _node_picture(cluster: Cluster) -> Picture:
 
 
 def _switch_links(cluster: Cluster) -> tuple[int, ...]:
-    """The links of an accelerator to each scale-up switch of its node; empty where they are not known, or where they
+    """The links of an accelerator to each scale-up switch of its node; empty if they are not known or if they
     are not all links of the accelerator.
     """
     links = cluster.platform.scale_up_switch_links if cluster.platform else ()

@@ -71,7 +71,7 @@ def composed_fleet(report: FleetReport) -> Paper:
 
 
 def _left_out(report: FleetReport) -> tuple[str, ...]:
-    """The parts that the costs of the pools omit; empty where no cost is known."""
+    """The parts that the costs of the pools omit; empty if no cost is known."""
     known = (use for use in report.pools.values() if use.cost is not None)
     return tuple(dict.fromkeys(text for use in known for text in use.missing))
 

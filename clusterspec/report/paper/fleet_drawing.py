@@ -15,7 +15,7 @@ MOST_POOLS = 12
 
 
 def fleet_picture(report: FleetReport, tints: Mapping[str, str]) -> Iterator[Picture]:
-    """The pools whose nodes are known, in one drawing; nothing where there are none, or very many."""
+    """The pools whose nodes are known, in one drawing; nothing if there are none, or very many."""
     known = {name: use for name, use in report.pools.items() if use.nodes}
     if not 0 < len(known) <= MOST_POOLS:
         return

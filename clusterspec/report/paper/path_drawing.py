@@ -13,7 +13,7 @@ from clusterspec.units import display
 
 
 def path_picture(pod: Pod | None) -> Picture | None:
-    """The path of a message between the farthest accelerators; None where no two are connected.
+    """The path of a message between the farthest accelerators; None if no two are connected.
 
     The live figure has the path of every class of pairs, and for pairs on two rails the one over a rail's accelerator.
     """

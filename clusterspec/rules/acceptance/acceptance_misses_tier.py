@@ -89,7 +89,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, written_clus
 
 
 def _lowest_level(cluster: Cluster, fabric: ScaleOutSpec | None) -> tuple[str, int]:
-    """The name and the number of nodes of one lowest-level block of the fabric, such as a leaf; 0 where the spec does
+    """The name and the number of nodes of one lowest-level block of the fabric, such as a leaf; 0 if the spec does
     not state topology and switches.
     """
     if fabric is None or not fabric.topology or not (fabric.switch or fabric.switch_ports or fabric.levels):

@@ -26,7 +26,7 @@ class Legality:
 
     @property
     def framework(self) -> str:
-        """The framework that the spec names; empty where it names none."""
+        """The framework that the spec names; empty if it names none."""
         return self._layout.framework if self._layout.capabilities.named else ""
 
     @property
@@ -60,7 +60,7 @@ class Legality:
         return violations(changed, self.demands) <= violations(self.numbers, self.demands) - {rule}
 
     def offer(self, rule: str, *axes: str) -> str:
-        """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty where there are none."""
+        """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
         found = ((axis, self.nearest(rule, axis)) for axis in axes)
         return ", or ".join(f"`{axis}` " + either(sorted(values)) for axis, values in found if values)
 

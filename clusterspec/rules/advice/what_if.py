@@ -44,7 +44,7 @@ class Alternative:
 
     @property
     def seconds(self) -> float:
-        """Seconds per step; infinite where that is not known."""
+        """Seconds per step; infinite if that is not known."""
         return self.plan.step_seconds or float("inf")
 
     @property
@@ -70,7 +70,7 @@ class WhatIf:
     """Estimates of a design with changed keys.
 
     Each costs one more estimate, so rules use it only after they found a flaw. ``plan`` is the estimate of the design
-    itself. ``timed`` is None where the plan's times depend on a figure reported as wrong.
+    itself. ``timed`` is None if the plan's times depend on a figure reported as wrong.
     """
 
     def __init__(self, design: Design, legality: Legality | None, plan: Plan | None, timed: Plan | None) -> None:
@@ -81,7 +81,7 @@ class WhatIf:
 
     @property
     def step_time(self) -> float | None:
-        """Seconds per step of the design itself; None where not known."""
+        """Seconds per step of the design itself; None if not known."""
         return self._timed.step_seconds if self._timed else None
 
     @property
@@ -90,19 +90,19 @@ class WhatIf:
         return self._plan is not None and bool(self._plan.refused)
 
     def with_layout(self, **changes: object) -> Plan | None:
-        """The plan with some keys of the layout changed and dp derived again; None where it cannot be estimated."""
+        """The plan with some keys of the layout changed and dp derived again; None if it cannot be estimated."""
         if self.design.spec.layout is None:
             return None
         return self.estimate({("layout", key): value for key, value in ({"dp": None} | changes).items()})
 
     def with_workload(self, **changes: object) -> Plan | None:
-        """The plan with some keys of the workload changed; None where it cannot be estimated."""
+        """The plan with some keys of the workload changed; None if it cannot be estimated."""
         if self.design.spec.workload is None:
             return None
         return self.estimate({("workload", key): value for key, value in changes.items()})
 
     def with_scale_out(self, **changes: object) -> Plan | None:
-        """The plan with some keys of the fabric changed; None where it cannot be estimated."""
+        """The plan with some keys of the fabric changed; None if it cannot be estimated."""
         if self.design.spec.cluster is None:
             return None
         return self.estimate({("cluster", "scale_out", key): value for key, value in changes.items()})
@@ -147,7 +147,7 @@ class WhatIf:
         return step_severity(loss, self._timed, unknown, most)
 
     def saved_share(self, alternative: Alternative) -> float | None:
-        """The share of the present step time that an alternative saves; None where either time is not known."""
+        """The share of the present step time that an alternative saves; None if either time is not known."""
         now = self.step_time
         return 1 - alternative.seconds / now if now and alternative.plan.step else None
 
@@ -209,7 +209,7 @@ class WhatIf:
         return saved, f"; predicted {times} ({percent(max(0.0, saved), 2)} less)"
 
     def at_half_rate(self, fabric: ScaleOut) -> float | None:
-        """Seconds of a step with NICs of half the rate; None where the time is not known."""
+        """Seconds of a step with NICs of half the rate; None if the time is not known."""
         return self._step_with_nic_rate(fabric.nic_bandwidth.value / 2)
 
     def _step_with_nic_rate(self, rate: float) -> float | None:

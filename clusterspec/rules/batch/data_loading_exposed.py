@@ -124,7 +124,7 @@ def check(
 def _files_per_second(
     networks: NetworksSpec | None, written: WorkloadSpec | None, training: Workload, step: float
 ) -> tuple[float, float] | None:
-    """The files that steps of ``step`` seconds open in a second, and those that the storage system opens; None where
+    """The files that steps of ``step`` seconds open in a second, and those that the storage system opens; None if
     the spec does not state both.
     """
     store = networks.storage if networks is not None else None

@@ -99,7 +99,7 @@ def _possessive_text(entry: Interconnect) -> str:
 
 
 def _topology_problem(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
-    """Switches between modules that have none, or none where there are."""
+    """Switches between modules that have none, or none if there are."""
     pair, entry = {written.topology, accelerator.topology}, scale_up.interconnect
     if written.topology == "full-mesh" and scale_up.domain <= SMALL_BOARD:
         return

@@ -86,7 +86,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, timed: Plan | None) 
 
 
 def _wraparound_gain(timed: Plan | None) -> float | None:
-    """The share of the step that rings along closed axes would save at most; None where no step is predicted."""
+    """The share of the step that rings along closed axes would save at most; None if no step is predicted."""
     if timed is None or timed.step is None:
         return None
     inside = sum(row.exposed for row in timed.communication if row.tier == "scale-up")

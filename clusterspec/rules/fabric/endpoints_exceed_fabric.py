@@ -108,7 +108,7 @@ def check(
 
 
 def _most_endpoints(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:
-    """Endpoints that the largest switch of the technology would connect in as many tiers; infinite where the catalog has
+    """Endpoints that the largest switch of the technology would connect in as many tiers; infinite if the catalog has
     none.
     """
     rate = scale_out.nic_bandwidth.value / max(1, fabric.planes)

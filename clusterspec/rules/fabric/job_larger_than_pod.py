@@ -90,7 +90,7 @@ def check(
 
 
 def _nodes_of_pod(cluster: Cluster, fabric: ScaleOut) -> int | None:
-    """Nodes of the smallest block below an oversubscribed level; None where the spec has none."""
+    """Nodes of the smallest block below an oversubscribed level; None if the spec has none."""
     if fabric.pod_nodes or not fabric.levels:
         return fabric.pod_nodes
     tapered = (level.nodes for level in fabric_levels(cluster) if level.oversubscription > 1 and level.nodes)

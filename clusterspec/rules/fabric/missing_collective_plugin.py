@@ -121,7 +121,7 @@ def check(
 
 
 def _wanted_plugin(cluster: Cluster, plugins: tuple[str, ...]) -> str:
-    """The plugin of the technology that supports the accelerator's vendor; empty where its library needs none."""
+    """The plugin of the technology that supports the accelerator's vendor; empty if its library needs none."""
     own = OF_VENDOR.get(cluster.accelerator.vendor, "")
     if cluster.accelerator.vendor not in WITH_PLUGINS and own not in plugins:
         return ""

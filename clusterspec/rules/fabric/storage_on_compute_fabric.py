@@ -78,7 +78,7 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _share(network: NetworkSpec, cluster: Cluster) -> float | None:
-    """Bandwidth of the network over the bandwidth of all NICs; None where either is not known."""
+    """Bandwidth of the network over the bandwidth of all NICs; None if either is not known."""
     if network.bandwidth is None or not cluster.nic_share:
         return None
     return network.bandwidth.per_direction / (cluster.nic_share * cluster.accelerators)

@@ -107,6 +107,6 @@ def _rate_problems(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator
 
 
 def _line_rate(pool: Pool | None) -> float | None:
-    """B/s per direction of all fabric NICs of a pool; None where they are not known."""
+    """B/s per direction of all fabric NICs of a pool; None if they are not known."""
     fabric = pool.cluster.scale_out if pool is not None and pool.cluster is not None else None
     return fabric.node_bandwidth * pool.nodes if fabric is not None and pool is not None and pool.nodes else None

@@ -50,7 +50,7 @@ def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
 
 
 def predicted_collective(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
-    """The predicted collective of a test at a size, without calibration; None where there is no prediction."""
+    """The predicted collective of a test at a size, without calibration; None if there is no prediction."""
     ranks, name = ranks_of(stated, cluster), stated.collective
     there = cluster.ranks_per_node * cluster.all_nodes
     if name not in NAMES or not ranks or not 1 < ranks <= there:

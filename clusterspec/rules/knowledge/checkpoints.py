@@ -39,7 +39,7 @@ def checkpoint_time(
     workload: Workload | None,
     layout: Layout | None,
 ) -> CheckpointTime | None:
-    """The time of one checkpoint; None where neither a time nor a storage system and a model are known, and in serving."""
+    """The time of one checkpoint; None if neither a time nor a storage system and a model are known, and in serving."""
     if serves(workload):
         return None
     if operations.pause is not None:
@@ -64,7 +64,7 @@ def stored_checkpoint_time(
     *,
     reads: bool = False,
 ) -> CheckpointTime | None:
-    """The time in which a job's nodes write one checkpoint to the storage system, or read it; None where the bandwidth
+    """The time in which a job's nodes write one checkpoint to the storage system, or read it; None if the bandwidth
     or the size is unknown.
 
     Without a layout, the number of clients and files sets no limit.
@@ -108,7 +108,7 @@ def written_after(
     workload: Workload | None,
     layout: Layout | None,
 ) -> CheckpointTime | None:
-    """The time after which an asynchronous checkpoint is complete; None where it is not known, or training waits."""
+    """The time after which an asynchronous checkpoint is complete; None if it is not known, or training waits."""
     if not operations.asynchronous or serves(workload):
         return None
     stated = operations.checkpoint.write_time if operations.checkpoint else None

@@ -163,7 +163,7 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
 
 
 def _unexplained_deviation(stated: StatedFigure) -> Deviation | None:
-    """The deviation of a figure that no likely cause explains; None where such figures exist."""
+    """The deviation of a figure that no likely cause explains; None if such figures exist."""
     if impossible := _impossible_figure_causes(stated):
         return Deviation(stated, stated.known[0], impossible)
     return Deviation(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic", "accelerator"} else None

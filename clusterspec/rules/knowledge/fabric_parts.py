@@ -43,7 +43,7 @@ class OrderedLinks:
 
 
 def ordered_links(written: ScaleOutSpec, level: str, usual: int = 1) -> OrderedLinks | None:
-    """The stated links of a level, or its cables times the links per cable; None where neither is stated.
+    """The stated links of a level, or its cables times the links per cable; None if neither is stated.
 
     ``usual`` are the links of a cable where the spec states none.
     """
@@ -68,7 +68,7 @@ def crossed_levels(cluster: Cluster, nodes: int) -> Iterator[Level]:
 
 
 def oversubscription(cluster: Cluster, nodes: int) -> float:
-    """The product of the ratios (down over up) of the levels that the job's traffic crosses; 1 where it crosses
+    """The product of the ratios (down over up) of the levels that the job's traffic crosses; 1 if it crosses
     none.
     """
     return prod(level.oversubscription for level in crossed_levels(cluster, nodes))
@@ -120,6 +120,6 @@ ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
 
 
 def forwards(switch: Switch, family: str) -> bool:
-    """Whether a switch forwards the packets of a family of technologies; True where its own families are not known."""
+    """Whether a switch forwards the packets of a family of technologies; True if its own families are not known."""
     known = switch.families
     return not known or family in known or (family in ETHERNET and not ETHERNET.isdisjoint(known))

@@ -15,7 +15,7 @@ POWER = "power"
 
 
 class FeedLoss(NamedTuple):
-    """``lost`` is the share by which the power of each accelerator has to fall; 0 where the supplies that are left
+    """``lost`` is the share by which the power of each accelerator has to fall; 0 if the supplies that are left
     carry the full load.
     """
 
@@ -34,7 +34,7 @@ class Supplies(NamedTuple):
 
 
 def supplies_of(cluster: Cluster, power: PowerSpec | None) -> Supplies | None:
-    """The supplies of a node as stated, else those of the platform; None where they or their load are not known."""
+    """The supplies of a node as stated, else those of the platform; None if they or their load are not known."""
     stated, platform, node = power.supplies if power else None, cluster.platform, cluster.node_power
     if stated is not None and stated.count and stated.power is not None:
         return Supplies(stated.count, stated.power.value, node.value, 1, "node") if node is not None else None
@@ -49,7 +49,7 @@ def supplies_of(cluster: Cluster, power: PowerSpec | None) -> Supplies | None:
 def feed_loss(cluster: Cluster, power: PowerSpec) -> FeedLoss | None:
     """The effect of one lost feed of ``N+1`` or ``2N`` on nodes whose supplies are spread evenly over the feeds.
 
-    None where the supplies, or the power of a node or an accelerator, are not known.
+    None if the supplies, or the power of a node or an accelerator, are not known.
     """
     own, found = cluster.accelerator_cap or cluster.accelerator.power, supplies_of(cluster, power)
     if own is None or found is None or power.feeds is None:

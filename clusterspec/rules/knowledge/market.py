@@ -102,7 +102,7 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
 
 
 def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
-    """The amount of the price's measure in one part, or in all parts; None where the design does not state it."""
+    """The amount of the price's measure in one part, or in all parts; None if the design does not state it."""
     cluster, written = design.cluster, design.spec.cluster
     assert cluster is not None
     fabric = cluster.scale_out

@@ -36,7 +36,7 @@ class PartClass:
     """The parts of one class and the effect of one failure.
 
     ``kind`` is the key of its rate in `operations.failures` and the catalog, `link` where cable and modules fail, empty
-    where no rate is known. ``used`` of ``count`` parts carry the job. ``lost`` is the share of the bandwidth of ``tier`` that a failure takes: of the NICs (``nic``), of
+    if no rate is known. ``used`` of ``count`` parts carry the job. ``lost`` is the share of the bandwidth of ``tier`` that a failure takes: of the NICs (``nic``), of
     the uplinks of a leaf (``leaf``) or of a pod (``pod``), of a scale-up domain (`SCALE_UP`), of the power of the accelerators (``power``), or the share of the engines of a serving plan (`ENGINES`);
     1 stops the job. ``nodes`` are those that it takes along. ``restarts`` says that the job restarts before it runs with
     what is left.
@@ -55,7 +55,7 @@ class PartClass:
 
 class BuiltMachine(NamedTuple):
     """A machine with what is counted of it: ``nodes`` are those of the job, ``levels`` those of the fabric from the leaf
-    upward; ``fabric`` is None where its parts are not counted.
+    upward; ``fabric`` is None if its parts are not counted.
     """
 
     design: Design
@@ -280,7 +280,7 @@ def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int) -> PartC
 
 
 def _nodes_in_sold_rack(machine: BuiltMachine) -> int | None:
-    """The nodes of the job in a rack that is sold whole; None where the platform is sold by the node."""
+    """The nodes of the job in a rack that is sold whole; None if the platform is sold by the node."""
     held, layout = rack_nodes(machine.cluster, None), machine.design.layout
     used = layout.nodes_per_domain if layout is not None else None
     return min(used or held, machine.nodes) if held else None

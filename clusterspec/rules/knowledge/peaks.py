@@ -71,7 +71,7 @@ def stated_peaks(spec: Spec, design: Design, catalog: Catalog) -> Iterator[State
 
 
 def known_peaks(spec: Spec, design: Design, catalog: Catalog) -> tuple[str, Mapping[str, float]] | None:
-    """The id of the accelerator's catalog entry and its dense peaks by precision, FLOP/s; None where it has none."""
+    """The id of the accelerator's catalog entry and its dense peaks by precision, FLOP/s; None if it has none."""
     own, resolved = _own_accelerator(spec), design.cluster.accelerator if design.cluster else None
     entry = catalog.find("accelerator", own.like) if own and own.like else resolved
     if not isinstance(entry, Accelerator):

@@ -47,7 +47,7 @@ a branded node doubles the price of its accelerators.
 
 
 def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
-    """Whether the price of a node, over its accelerators, is far from the market; False where the market is not known."""
+    """Whether the price of a node, over its accelerators, is far from the market; False if the market is not known."""
     market = cluster.accelerator.market_price
     band = band_in_currency(currency, market) if market is not None else None
     low, high = (end / cluster.accelerators_per_node for end in price_ends(node))

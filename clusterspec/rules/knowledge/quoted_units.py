@@ -28,7 +28,7 @@ def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
 
 
 def unit_of_line(offered: Offered) -> str:
-    """The unit by which a line is sold: accelerator, node or rack; empty where its text does not say, or for parts of
+    """The unit by which a line is sold: accelerator, node or rack; empty if its text does not say, or for parts of
     the bill, hours and credits.
 
     >>> from clusterspec.spec.model import QuoteLine

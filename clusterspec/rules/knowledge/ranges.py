@@ -256,7 +256,7 @@ def _range_of(path: Path) -> UsualRange | None:
 
 
 def _range_in_currency(usual: UsualRange, currency: str | None) -> UsualRange | None:
-    """A range of dollars in another currency; None where its rate is not known."""
+    """A range of dollars in another currency; None if its rate is not known."""
     rate = UNITS_PER_DOLLAR.get((currency or "USD").upper())
     if rate is None or 0.5 <= rate <= 2:
         return usual if rate is not None else None

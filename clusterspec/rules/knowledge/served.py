@@ -38,7 +38,7 @@ class Served:
 
     @classmethod
     def from_plan(cls, plan: Plan | None, redone: Redone) -> Served | None:
-        """The serving plan of an estimate; None where it trains, or has no times."""
+        """The serving plan of an estimate; None if it trains, or has no times."""
         if plan is None or plan.serving is None:
             return None
         design = plan.design

@@ -77,7 +77,7 @@ def fair_rate(total: float, others: Iterable[float]) -> float:
 def link_demand(fleet: Fleet, link: PoolLinkSpec) -> LinkDemand | None:
     """The demand on a link of the jobs with engines on both of its pools, each job estimated alone.
 
-    None where there are no such jobs, or where nothing connects the pools. On one fabric the link is the NICs of the
+    None if there are no such jobs or if nothing connects the pools. On one fabric the link is the NICs of the
     jobs' nodes.
     """
     ends = frozenset(link.between or ())
@@ -138,7 +138,7 @@ def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | N
 
 
 def _crossing(job: Job) -> Crossing | None:
-    """The traffic of a job; None where it has no times. In reinforcement learning, the weights of a step are sent in
+    """The traffic of a job; None if it has no times. In reinforcement learning, the weights of a step are sent in
     its sync.
     """
     assert job.design is not None

@@ -40,7 +40,7 @@ class StoreDemand(NamedTuple):
         return sum_of(each.burst for each in self.sets)
 
     def stretch(self, job: str) -> float:
-        """The factor by which the other jobs on a store lengthen the run of a job; 1 where the store can take all their
+        """The factor by which the other jobs on a store lengthen the run of a job; 1 if the store can take all their
         writes.
 
         If the demand ``mean`` exceeds ``bandwidth``, every save is delayed until each job's interval is mean /
@@ -88,7 +88,7 @@ def reading_demand(fleet: Fleet, owner: Pool) -> ReadingDemand | None:
 
 
 def _reading_rate(job: Job) -> float | None:
-    """B/s of training data that the steps of a job read; None where it has no time or reads none."""
+    """B/s of training data that the steps of a job read; None if it has no time or reads none."""
     reads = data_reads(legal_estimate(job.design)) if job.design is not None else None
     return reads.needed.value if reads is not None else None
 
@@ -126,7 +126,7 @@ def _rates(fleet: Fleet, jobs: tuple[str, ...]) -> Iterator[tuple[str, SavingRat
 
 
 def _saving_rate(job: Job) -> SavingRate | None:
-    """The checkpoint write rates of a job; None where it writes no checkpoints or states no time."""
+    """The checkpoint write rates of a job; None if it writes no checkpoints or states no time."""
     design = job.design
     operations = design.spec.operations if design else None
     if design is None or operations is None or design.workload is None or serves(design.workload):

@@ -37,17 +37,17 @@ def sent_seconds(plan: Plan, axes: Collection[str]) -> float:
 
 
 def bubble(plan: Plan) -> float:
-    """Idle seconds of the pipeline per step; 0 where the step is not known."""
+    """Idle seconds of the pipeline per step; 0 if the step is not known."""
     return plan.step.times.bubble if plan.step else 0.0
 
 
 def computing(plan: Plan) -> float:
-    """Seconds of computation per step; 0 where the step is not known."""
+    """Seconds of computation per step; 0 if the step is not known."""
     return plan.step.computing if plan.step else 0.0
 
 
 def share(seconds: float, plan: Plan) -> float:
-    """Seconds as a share of the step; 0 where the step is not known."""
+    """Seconds as a share of the step; 0 if the step is not known."""
     whole = plan.step_seconds
     return seconds / whole if whole else 0.0
 

@@ -74,5 +74,5 @@ def check(model: Model, layout: Layout) -> Iterator[Problem]:
 
 
 def _kv_head_count(model: Model, tp: int) -> int | None:
-    """Key-value heads of one tensor-parallel rank, at least one; None where latent or compressed attention has none."""
+    """Key-value heads of one tensor-parallel rank, at least one; None if latent or compressed attention has none."""
     return None if model.latent or model.compressed or not model.kv_heads else max(1, model.kv_heads // tp)

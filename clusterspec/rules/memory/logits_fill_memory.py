@@ -110,7 +110,7 @@ def check(
 
 
 def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float, loss: str | None) -> str:
-    """Severity by the memory of the plan, including logits; empty where enough memory is free. A stated ``loss`` is
+    """Severity by the memory of the plan, including logits; empty if enough memory is free. A stated ``loss`` is
     counted.
     """
     links = cluster.scale_up.interconnect

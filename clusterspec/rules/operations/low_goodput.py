@@ -152,7 +152,7 @@ def _missed_year(timed: Plan, target: float) -> str:
 
 
 def _saving_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
-    """The key that the pause of a checkpoint rests on; empty where it is assumed."""
+    """The key that the pause of a checkpoint rests on; empty if it is assumed."""
     if operations.pause is not None:
         return operations.pause_key
     storage = networks.storage if networks and not operations.asynchronous else None

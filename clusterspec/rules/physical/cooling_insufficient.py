@@ -144,7 +144,7 @@ def _share_problems(power: PowerSpec, share: float, cluster: Cluster) -> Iterato
 
 
 def _sold_cooling(cluster: Cluster) -> tuple[tuple[str, ...], str]:
-    """The coolings with which the platform, else the accelerator, is sold, and its id; none where not known."""
+    """The coolings with which the platform, else the accelerator, is sold, and its id; none if not known."""
     for entry in (cluster.platform, cluster.accelerator):
         if entry is not None and entry.cooling:
             return entry.cooling, entry.id

@@ -106,7 +106,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
 
 
 def _rating(pdus: PdusSpec) -> float | None:
-    """The watts of one unit: volts × amperes, × √3 with three phases; None where one of the three is not stated."""
+    """The watts of one unit: volts × amperes, × √3 with three phases; None if one of the three is not stated."""
     if pdus.voltage is None or pdus.current is None or pdus.phases is None:
         return None
     return pdus.voltage.value * pdus.current.value * (sqrt(3) if pdus.phases == 3 else 1.0)

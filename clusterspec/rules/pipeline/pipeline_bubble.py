@@ -116,7 +116,7 @@ def check(
 
 
 def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
-    """The fastest layout of fewer stages that surely fits the memory; None where none saves much."""
+    """The fastest layout of fewer stages that surely fits the memory; None if none saves much."""
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     degrees = [layout.pp // times for times in (2, 4, 8, 16) if layout.pp % times == 0]
     found = what_if.fitting_alternatives({"pp": each, **without} for each in degrees)
@@ -145,7 +145,7 @@ def _name_of_base_time(idle: float, timed: Plan | None) -> str:
 
 
 def _fewest_virtual_stages(model: Model, layout: Layout) -> int | None:
-    """The smallest usual number of virtual stages, above one, that the layers divide into; None where there is none.
+    """The smallest usual number of virtual stages, above one, that the layers divide into; None if there is none.
 
     Layers that are not divisible by the stages are counted with the loss, or with embedding and loss, as frameworks allow.
     """

@@ -155,7 +155,7 @@ def _has_market(cluster: Cluster, *, rent: bool) -> bool:
 
 
 def _usual_price(cluster: Cluster, currency: str | None) -> tuple[float, float] | None:
-    """The lowest and the highest price of an accelerator, or of others with its memory; None where neither is known."""
+    """The lowest and the highest price of an accelerator, or of others with its memory; None if neither is known."""
     if (price := cluster.accelerator.market_price) is not None:
         return band_in_currency(currency, price)
     new = (cluster.accelerator.year or 0) >= COMPARED_SINCE
@@ -177,7 +177,7 @@ def _lowest_rent(
 ) -> float | None:
     """The least rent of one accelerator that is not reported: of the market, and of the provider's price list.
 
-    None where neither is known. ``hourly`` is the rent of a node with ``count`` accelerators.
+    None if neither is known. ``hourly`` is the rent of a node with ``count`` accelerators.
 
     >>> _lowest_rent(98.32, (1.47, 6.88), (12.29, 12.29), 8), round(_lowest_rent(12.29, (1.47, 6.88), (12.29, 12.29), 8), 3)
     (0.735, 3.687)

@@ -97,7 +97,7 @@ def check(
 
 
 def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | None) -> tuple[str, str]:
-    """The kind of catalog entry that a line names, and the id of the design's; empty where the design states none."""
+    """The kind of catalog entry that a line names, and the id of the design's; empty if the design states none."""
     fabric = cluster.scale_out
     if offered.kind in {"node", "accelerator"}:
         name = cluster.accelerator.id

@@ -89,7 +89,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
 
 
 def _exposed_share(timed: Plan | None, axis: str) -> float | None:
-    """The share of the step that exposed collectives of an axis take; None where the step is not known."""
+    """The share of the step that exposed collectives of an axis take; None if the step is not known."""
     return share(exposed_seconds(timed, AXES[axis]), timed) if timed and timed.step else None
 
 

@@ -106,7 +106,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _tiers(served: Served) -> tuple[TierUse, ...]:
-    """The tiers of the plan, the accelerators' memory first; none where a trace says what returns."""
+    """The tiers of the plan, the accelerators' memory first; none if a trace says what returns."""
     load = served.load
     if served.times.tiers or not load.tiers or load.trace is not None:
         return served.times.tiers

@@ -267,7 +267,7 @@ class AcceptanceSpec:
 
     @property
     def required_runs(self) -> tuple[int, int] | None:
-        """The runs that must pass, and all runs: ``9 of 10``; None where they are not stated."""
+        """The runs that must pass, and all runs: ``9 of 10``; None if they are not stated."""
         passed, sign, runs = (self.passes or "").replace("/", "of").partition("of")
         return (int(passed), int(runs)) if sign else None
 
