@@ -227,7 +227,7 @@ def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices
 
 
 def nodes_of_domain_of_platform(design: Design, platform: Platform | None) -> int:
-    """Nodes that are bought together: those of a scale-up domain as the platform is sold."""
+    """Nodes that are bought together: the nodes of one scale-up domain as the platform is sold."""
     from clusterspec.cluster.degrees import nodes_of_rack
 
     if design.cluster is None:

@@ -215,7 +215,7 @@ def _channels_and_protocol(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _channels_of_nics(run: PlacedRun) -> Iterator[Cause]:
-    """Fewer channels than two for each NIC, of a node that uses all of them.
+    """Fewer than two channels per NIC on a node that uses all of its NICs.
 
     Published: ROCm/rccl pull request 1366 (a topology that the library does not know gives eight channels).
     """

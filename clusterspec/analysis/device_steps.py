@@ -86,9 +86,7 @@ def vendor_of_line(text: str) -> str:
 
 
 def with_steps_of_devices(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, of which those of devices have the next steps of the vendor that their line names, else of the
-    vendor of the cluster.
-    """
+    """The causes. A device's cause gets the next steps of the vendor in its line, else of the cluster's vendor."""
     for cause in found:
         steps = STEPS.get(vendor_of_line(cause.evidence) or run.cluster.accelerator.vendor, {})
         own = steps.get(cause.name)

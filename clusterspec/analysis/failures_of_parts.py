@@ -19,7 +19,7 @@ from clusterspec.summation import sum_of
 
 
 def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
-    """The failures of single parts by class, most hours lost first; with ``pairs``, also those of two parts at once."""
+    """The failures of single parts by class, most hours lost first; with ``pairs``, also of two parts at once."""
     design = study.design
     empty = FaultsReport(study.settings.tool, study.input, (), None, None, "", None, {}, ())
     if design.cluster is None:
@@ -119,8 +119,8 @@ def incomplete_keys(operations: OperationsSpec) -> Iterator[str]:
 
 
 def yearly_goodput(machine: FailingMachine, rows: Iterable[FaultRow], factor: float = 1.0) -> YearlyGoodput | None:
-    """The goodput of a year with all failures of known rate, those of hardware times ``factor``, and its spread by
-    chance and by the ranges of the rates.
+    """The goodput of a year with all failures of known rate, and its spread by chance and by the ranges of the rates.
+    Hardware failures are multiplied by ``factor``.
     """
     if machine.kept is None:
         return None

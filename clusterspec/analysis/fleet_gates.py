@@ -225,7 +225,7 @@ def _risks(
     machines: Mapping[str, FullReport],
     whole: tuple[Bill, tuple[QuotedPart, ...], Risk | None],
 ) -> Iterator[Risk]:
-    """The risks of each job's run, and those of the bill, the quote and the unused rent of all pools."""
+    """The risks of each job's run, then the risks of the bill, the quote and the unused rent of all pools."""
     bill, quoted, unused = whole
     yield from () if unused is None else (unused,)
     for name, study in parts.jobs.items():

@@ -236,7 +236,7 @@ def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, floa
 
 
 def _with_waits(options: Mapping[str, JobOption], waits: Mapping[str, float]) -> dict[str, JobOption]:
-    """The options by job; those of jobs that wait have runs longer by a factor."""
+    """The options by job. If a job waits, its runs are longer by a factor."""
     return {name: _with_wait(each, waits[name]) if name in waits else each for name, each in options.items()}
 
 

@@ -57,8 +57,8 @@ def report(
 ) -> FullReport:
     """A report of a design, compared with others.
 
-    ``audience`` defaults to that of the spec, else internal. Without ``live`` the report lacks the tables that only
-    interactive figures use.
+    ``audience`` defaults to the spec's audience, else to internal. Without ``live`` the report lacks the tables that
+    only interactive figures use.
     """
     written = study.design.spec.document.audience if study.design.spec.document else None
     readers = audience or written or "internal"

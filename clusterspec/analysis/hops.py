@@ -44,8 +44,8 @@ def message_parts(cluster: Cluster, accelerators: int) -> tuple[float, float] | 
 def local_hops(
     parts: Sequence[str], times: tuple[float, float] | None, rate: float, shared: float
 ) -> tuple[PathHop, ...]:
-    """The hops of a path inside a domain or a node. ``parts`` has accelerators, switches or a host, and a link between
-    each two of them; links are no hops. All links have one rate.
+    """The hops of a path inside a domain or a node. ``parts`` alternates accelerators, switches or a host with the
+    links between them; links are no hops. All links have one rate.
     """
     start, rest = times or (None, None)
     first, *others = (*parts[2:-2:2], parts[-1])

@@ -22,7 +22,7 @@ PLAIN_ROCE = "roce-v2"
 def network_choices(
     design: Design, catalog: Catalog, fabric: Fabric | None, provenance: Provenance
 ) -> tuple[NetworkChoice, ...]:
-    """The technology of the design and the one of the other family, at the same NICs and switch counts.
+    """The design's technology and one of the other family, with the same NICs and switch counts.
 
     Empty if the fabric is neither, is of a cloud, or belongs to the accelerators, and if the platform is not
     sold with the other family.
@@ -40,7 +40,7 @@ def network_choices(
 
 
 def _other_technology(cluster: Cluster, out: ScaleOut, catalog: Catalog) -> Interconnect | None:
-    """The technology of the other family: the one of the platform, else RoCE v2 or InfiniBand of the NIC rate."""
+    """A technology of the other family: the platform's, else RoCE v2 or InfiniBand at the NIC rate."""
     if out.technology.family not in FAMILIES:
         return None
     wanted = next(family for family in FAMILIES if family != out.technology.family)

@@ -231,7 +231,7 @@ def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]
 
 
 def _own_value(study: Study, text: str) -> dict[str, object]:
-    """The value of a text, without that of its bases."""
+    """The value in a text itself, without its bases."""
     document, _ = documents.parse(Source(study.source.name, text))
     return dict(document.value) if document is not None and isinstance(document.value, dict) else {}
 

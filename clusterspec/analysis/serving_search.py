@@ -285,7 +285,7 @@ def _only_concurrency(requests: int) -> dict[KeyPath, object]:
 def section_of(job: ServingJob, rated: Rated, machine: int | None = None) -> tuple[Section, Json | None]:
     """The `layout` section of a plan, and its separate engines if any; defaults are omitted.
 
-    ``machine`` are the nodes of the machine, by default those of the job.
+    ``machine`` are the nodes of the machine, by default the job's nodes.
     """
     prefill, decode = rated.plan
     here = [engine for engine in rated.plan if engine is not None and engine.pool is None]

@@ -331,7 +331,7 @@ def resolve_dispatcher(
     stack: Stack | None,
     log: ResolutionLog,
 ) -> Dispatcher:
-    """The dispatcher of tokens: as written, else that of the software; listed only where tokens are sent."""
+    """The dispatcher of tokens: as written, else the software's; listed only where tokens are sent."""
     written = section.dispatcher
     kind = written.kind if isinstance(written, DispatcherSpec) else written
     precision = written.precision if isinstance(written, DispatcherSpec) else None

@@ -161,7 +161,7 @@ _SHARDED = {"none": "unsharded"}
 
 
 def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> frozenset[str]:
-    """The uses that search does not vary: those of the machine, the workload and the settings of the layout.
+    """The uses that search does not vary, by the machine, the workload and the settings of the layout.
 
     The method of context parallelism and the dispatcher count where the spec states them: software may use others than
     those assumed.

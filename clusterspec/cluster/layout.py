@@ -329,7 +329,7 @@ def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str
 def _shard_group_size(
     section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog
 ) -> int:
-    """Number of ranks that share sharded states: those of one hsdp group, else dp × cp; 1 without sharding."""
+    """Number of ranks that share sharded states: the ranks of one hsdp group, else dp × cp; 1 without sharding."""
     replicas = degrees.dp * degrees.cp
     if sharding != "hsdp":
         return 1 if sharding == "none" else replicas

@@ -199,7 +199,7 @@ class Cluster:
 
     @property
     def all_nodes(self) -> int:
-        """Nodes that are bought: those of the job, and the spares."""
+        """Nodes that are bought: the job's nodes and the spares."""
         return self.nodes + self.spare_nodes
 
     @property

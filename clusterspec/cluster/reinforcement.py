@@ -174,7 +174,7 @@ def _weight_sync(section: WeightSyncSpec, placement: str, work: WorkloadSpec, lo
 def trainer_section(
     section: WorkloadSpec, rl: Rl, layout: LayoutSpec, cluster: Cluster, log: ResolutionLog
 ) -> WorkloadSpec:
-    """The workload of the trainer: packed sequences, and as many of them as a minibatch fills."""
+    """The trainer's workload: packed sequences, as many as a minibatch fills."""
     samples = rl.samples // rl.minibatches
     if rl.samples % rl.minibatches:
         message = f"{rl.samples:,} samples are not a multiple of {rl.minibatches:,} minibatches"

@@ -30,7 +30,7 @@ class PoolLink(NamedTuple):
 
 
 def design_on_pool(design: Design, pool: str, changes: Changes) -> Design:
-    """The design of a job on the machine of ``pools``, with other keys. Measured shares are those of one machine only.
+    """The design of a job on the machine of ``pools``, with other keys. Measured shares hold for one machine only.
 
     Raises `ValueError` for a pool that the spec does not have.
     """

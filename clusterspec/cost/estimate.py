@@ -133,8 +133,8 @@ def step_range(
     exposed communication. The range is the same factor up and down, so it extends further up in seconds.
     ``release_known`` says whether the spec states the release of the software: published runs are grouped by year, and
     releases of one year differ. ``ahead`` is the predicted utilization over the highest that is published: the range
-    reaches down to the published one. Of software of which it is not known whether it overlaps some communication, the
-    low end is that of a step which hides as much of it as the computation covers.
+    reaches down to the published one. If it is not known whether the software overlaps some communication, the low end
+    assumes that it hides as much as the computation covers.
     """
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
@@ -177,7 +177,7 @@ REPLICATED = frozenset({"dp_cp", "expert_dp", "replicate", "shard"})
 
 
 def _hideable_seconds(record: StepRecord) -> float:
-    """Exposed seconds of the axes that the software may hide, at most those of the computation."""
+    """Exposed seconds of the axes that the software may hide, at most the seconds of the computation."""
     axes = {*record.software.stack.may_hide}
     if not axes:
         return 0.0

@@ -83,7 +83,7 @@ class Parameters:
 
     @property
     def total(self) -> float:
-        """All weights of the model except those of multi-token prediction."""
+        """All weights of the model except multi-token prediction."""
         return self.embedding + self.positions + self.head + self.norms + self.mixing + self.network
 
     @property

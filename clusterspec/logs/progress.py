@@ -125,7 +125,7 @@ def _calls_by_number(text: str, *, sized: bool = False) -> Iterator[Calls]:
 
 
 def _divergence_text(calls: Calls) -> str:
-    """The collectives, those of most ranks first."""
+    """The collectives in which ranks wait, most ranks first."""
     ranks: dict[str, list[int]] = {}
     for rank, (call, _) in sorted(calls.items()):
         ranks.setdefault(call, []).append(rank)

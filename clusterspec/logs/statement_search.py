@@ -95,7 +95,7 @@ def _parts_of_forms(text: str) -> Iterator[str]:
 
 
 def line_statements(text: str) -> Iterator[Stated]:
-    """The statements of the lines of a log, then those of lines that are wrapped."""
+    """The statements of the lines of a log, then of its wrapped lines."""
     words = dict(_words_in(text))
     yield from _statements_of_lines(text, words)
     yield from _continued_statements(text, words)

@@ -156,7 +156,7 @@ class Bill:
 
     @property
     def unpriced(self) -> tuple[Item, ...]:
-        """The lines without a price, those of rented parts aside."""
+        """The lines without a price, except rented parts."""
         return tuple(item for item in self.items if item.unpriced)
 
     @property

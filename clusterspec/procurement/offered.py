@@ -215,7 +215,7 @@ def _model_names(id: str, kind: str) -> Iterator[str]:  # noqa: A002
 
 
 def line_price(line: QuoteLine) -> float | None:
-    """The price of a line: as stated, else that of its units; None without either."""
+    """The price of a line: as stated, else from its units; None without either."""
     if line.price is not None:
         return float(line.price)
     return None if line.unit_price is None or line.quantity is None else float(line.unit_price * line.quantity)

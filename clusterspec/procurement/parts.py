@@ -51,7 +51,7 @@ def power_of_parts(count: float, watts_each: float) -> float:
 def energy_cost(watts: float, pue: float, hours: float, utilization: float, electricity: float) -> float:
     """The cost of electricity: IT power × PUE × hours × share of full load × price of a kWh.
 
-    Source: PUE as in ISO/IEC 30134-2: energy of the facility over that of the IT equipment.
+    Source: PUE as in ISO/IEC 30134-2: facility energy divided by the energy of the IT equipment.
 
     >>> energy_cost(1_000_000.0, 1.3, 8_760.0, 0.85, 0.12)
     1161576.0
@@ -63,7 +63,7 @@ def energy_cost(watts: float, pue: float, hours: float, utilization: float, elec
 def drawn_energy_cost(watts: float, pue: float, hours: float, electricity: float) -> float:
     """The cost of electricity at a mean IT power: power × PUE × hours × price of a kWh.
 
-    Source: PUE as in ISO/IEC 30134-2: energy of the facility over that of the IT equipment.
+    Source: PUE as in ISO/IEC 30134-2: facility energy divided by the energy of the IT equipment.
 
     >>> drawn_energy_cost(850_000.0, 1.3, 8_760.0, 0.12)
     1161576.0

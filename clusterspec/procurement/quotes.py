@@ -83,7 +83,7 @@ class QuotedPart:
 
 
 def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> tuple[QuotedPart, ...]:
-    """Every kind of part of a bill and of a quote, those of the bill first; empty without a quote."""
+    """Every kind of part of a bill and of a quote, the bill's first; empty without a quote."""
     lines = list(offered_lines(quote, cluster))
     if not lines:
         return ()

@@ -76,7 +76,7 @@ def _number_text(value: float | None) -> str:
 
 
 def _hours_text(hours: float | None) -> str:
-    """Hours of a year; those of less than a few seconds are not given in digits."""
+    """Hours of a year; less than a few seconds are not given in digits."""
     return f"< {LEAST_HOURS:g}" if hours is not None and 0 < hours < LEAST_HOURS else _number_text(hours)
 
 

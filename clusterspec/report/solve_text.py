@@ -287,7 +287,7 @@ def _lever_cells(row: LeverRow, costs: bool) -> tuple[str, ...]:
 
 
 def _money_cell(cost: float | None) -> str:
-    """A cost; that of a million tokens to two decimals."""
+    """A cost; the cost of a million tokens has two decimals."""
     return money_text(round(cost, 2 if cost < 1000 else None)) if cost is not None else ""
 
 

@@ -162,8 +162,8 @@ POOL_FIGURES = ("nodes", "used", "idle", "power", "cost")
 
 @dataclass(frozen=True)
 class FleetDiffReport(Result):
-    """The difference of two fleets: that of every job in both, the names of jobs in one only, and the use of pools and
-    jobs in both.
+    """The difference of two fleets: the difference of every job in both, the names of jobs in one only, and the use of
+    pools and jobs in both.
     """
 
     tool: Tool

@@ -215,7 +215,7 @@ def _without_folders(row: Json) -> Json:
 
 
 def _difference(found: DiffReport, *, tender: bool) -> Json:
-    """A difference without names of files; that of a tender without findings."""
+    """A difference without names of files; in a tender, also without findings."""
     document = {key: value for key, value in _without_header(found.to_json()).items() if key != "against"}
     findings = {
         name: [] if tender else [_without_folders(row) for row in rows] for name, rows in document["findings"].items()
@@ -302,7 +302,7 @@ def glossary(*, serving: bool) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class NetworkChoice:
-    """A technology of the fabric at the NIC rate of the design; ``present`` is the one of the design.
+    """A technology of the fabric at the NIC rate of the design; ``present`` marks the design's own.
 
     ``wire`` is the latency in seconds between two adapters that the catalog has, with its basis in ``wire_basis``.
     ``near`` and ``far`` are the predicted latencies of a short message below one leaf and across the whole fabric, in

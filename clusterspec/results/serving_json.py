@@ -60,7 +60,7 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
 
 
 def with_day(served: Json | None, plan: Plan) -> Json | None:
-    """The figures of a serving plan with those of its day: minutes of the day, engines, accelerators, seconds."""
+    """The figures of a serving plan and of its day: minutes of the day, engines, accelerators, seconds."""
     day = plan.day if served is not None else None
     if served is None or day is None:
         return served

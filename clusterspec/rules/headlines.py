@@ -36,7 +36,8 @@ class Headline:
 
 
 def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[[Path], str]) -> Iterator[Problem]:
-    """The problems; those of figures without direction or sparsity extended by the catalog's reading of the figure.
+    """The problems. A problem with a figure without direction or sparsity is extended by the catalog's reading of the
+    figure.
 
     ``written`` returns the text at a key path.
     """

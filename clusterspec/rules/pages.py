@@ -117,7 +117,7 @@ OWN = "own/"
 
 
 def groups() -> tuple[str, ...]:
-    """The names of all groups; that of company rules is `own`."""
+    """The names of all groups; company rules are in the group `own`."""
     return (*dict.fromkeys(group for group, _ in RULES.values()), OWN.rstrip("/"))
 
 

@@ -146,8 +146,8 @@ def _spread_severity(design: Design, facts: rules.Facts) -> Severity:
 
 
 def _rollout_problem(problem: Problem, written: RolloutSpec) -> Problem | None:
-    """A problem of the serving design at the keys of the rollout; None for one of the machine or of the model, which
-    the trainer's design has as well.
+    """A problem of the serving design at the keys of the rollout; None for a problem of the machine or the model, which
+    the trainer's design reports as well.
     """
     where = _engine_path(problem.path, written)
     if where is None:

@@ -151,7 +151,7 @@ def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
 def _procurement(section: object, pool: Value, pools: Value) -> object:
     """The `procurement` section of one pool: with its prices, and without amounts for all pools.
 
-    The price of a storage system is not that of a pool without one, where other pools have one.
+    If other pools have a storage system, a pool without one does not carry its price.
     """
     if section is not None and not isinstance(section, dict):
         return section

@@ -73,7 +73,7 @@ class Settings:
 class Checked:
     """The findings of one file, as kept by a report of many files.
 
-    ``fault`` is the exception of a rule that failed; the findings are those of the other rules. ``logs`` are the names
+    ``fault`` is the exception of a rule that failed; the findings come from the other rules. ``logs`` are the names
     of the logs of measurements, ``extends`` is the place of the name of the base.
     """
 
@@ -183,7 +183,7 @@ class Study:
         return rules.nearest(rule, limit=1, others=[one.name for one in self.settings.own_rules])
 
     def _reading_problems(self) -> Iterable[Problem]:
-        """The problems found while reading, with those of headline figures."""
+        """The problems found while reading, and the problems with headline figures."""
         document = self.document
         if document is None:
             return self.problems
@@ -337,7 +337,7 @@ def _study(
     text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
 ) -> Study:
     """The study of a document. For a ``whole`` fleet, only the keys are read; its parts are resolved where they are
-    used. Measured ``steps`` are those of the job of the document.
+    used. Measured ``steps`` belong to the document's job.
     """
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])
     if not whole:

@@ -45,23 +45,23 @@ whose engines are slower than predicted (141).
 A match of the cost model alone that many bandwidths would give is listed as possible, not as likely; where nothing is
 likely, the output says that none of the known causes explains the difference.
 `tests/analysis/test_published_causes.py` has {cases} published threads with the cause that they state, which comes
-first in each, and 10 whose cause no log shows. Of a last nine, taken before any change, seven came first, one as a
+first in each, and 10 whose cause no log shows. In a last nine, taken before any change, seven came first, one as a
 possible cause, and one second: NVIDIA/nccl-tests 293, a host that interleaves memory, behind GPUDirect, which its log
-shows as off. Of four more, none came first, since two causes were not known: bonded ports of which a connection uses
+shows as off. In four more, none came first, since two causes were not known: bonded ports of which a connection uses
 one (NVIDIA/nccl 1015, NVIDIA/nccl-tests 191), and ranks of one node that reach each other over the network alone
-(NVIDIA/nccl 1536 and 1781). Of ten more, seven were right before any change (three as "none of the known"), one was
+(NVIDIA/nccl 1536 and 1781). In ten more, seven were right before any change (three as "none of the known"), one was
 named second (an IOMMU, behind access control), and two were not known: ranks of one node that reach each other over
-sockets (NVIDIA/nccl 324), and Ethernet without flow control (NVIDIA/nccl 378). Of a last fourteen, twelve were right
+sockets (NVIDIA/nccl 324), and Ethernet without flow control (NVIDIA/nccl 378). In a last fourteen, twelve were right
 before any change (three as "none of the known"); sockets that an older release words otherwise were not found, and
 ports that lose their link (NVIDIA/nccl 905) were not known. Where a thread describes its host in words, the lines are
-those that the library prints of such a host. Of a last thirteen, four were right before any change: seven were of
-runs that hang or stop, which had no diagnosis. Of thirteen more, five were right before any change (one as "none of
+those that the library prints of such a host. In a last thirteen, four were right before any change: seven were of
+runs that hang or stop, which had no diagnosis. In thirteen more, five were right before any change (one as "none of
 the known"); the other eight stop with an error of a connection or of its first transfer, of which two were known. Of
 thirteen more, most of them runs that stop, four were right before any change: shared and locked memory, interfaces
-and ranks of several releases were not known. Of eleven after those corrections, one was right: the fabric manager,
+and ranks of several releases were not known. In eleven after those corrections, one was right: the fabric manager,
 ranks that share an accelerator and refused peer access were not known either, and a binding of processes to cores
-(NVIDIA/nccl 644) is in no line. Of a last eight, all were right before any change; four were of a class of the
-thirteen. Of 23 more, seven came first before any change, none second or third, in eleven nothing was said, and four of
+(NVIDIA/nccl 644) is in no line. In a last eight, all were right before any change; four were of a class of the
+thirteen. In 23 more, seven came first before any change, none second or third, in eleven nothing was said, and four of
 eight logs of healthy machines had a possible cause: limits, drivers, accelerators that a rank does not see, copies of a
 benchmark that MPI did not join, and interfaces of sockets were not known. After it twenty come first and two are named
 where the log is refused; memory that a NIC does not register because of firmware (one thread) is in no line. Of nine
@@ -70,33 +70,33 @@ in different collectives were not known. Of twenty threads about engines, traini
 came first before any change, none in the list, two had a wrong cause and fifteen none, since such logs were mostly
 refused; three logs of healthy programs had none. After it eighteen come first, and two are in the list. Of ten threads
 taken after that, six came first before any change, of known kinds all of them, and in four nothing was said (a network
-that libfabric does not find, a fall of throughput at a full cache, a rendezvous, errors of amdgpu). Of a last eight,
+that libfabric does not find, a fall of throughput at a full cache, a rendezvous, errors of amdgpu). In a last eight,
 three came first before any change, of known kinds as well, and in five nothing was said: full storage, the service of
 JAX that joins workers and libfabric's own words were not known, and one (xorbitsai/inference 2836) prints no reason.
-Of eight more, nothing was said about any: limits of open files, memory of the host and the fabric manager were known in
+In eight more, nothing was said about any: limits of open files, memory of the host and the fabric manager were known in
 the words of the library alone, not in those of PyTorch, Ray and the CUDA runtime. After it all eight come first, one
-as a possible cause. Of 165 logs in public repositories, six had a cause before any change; four of them said that a
+as a possible cause. In 165 logs in public repositories, six had a cause before any change; four of them said that a
 program parts its ranks where a plugin of the network held one back (argonne-lcf/alcf-nccl-tests), which is only
 possible since then. Of 24 threads of 2026-11-23 about HCCL, RCCL, Mooncake, UCX, vLLM, DeepSpeed and PyTorch, nine
 were right before any change (one as "none of the known"), none wrong, and in fifteen nothing was said: HCCL's errors of
 ports, launchers that cannot log in, names of errors of the CUDA and HIP runtimes, kernels that an accelerator lacks and
 locked memory in the words of UCX and Open MPI were not known. After it 23 are right; a release of NCCL older than its
-accelerator (mila-iqia/milabench 183) is not named. Of fourteen more, five were right before any change, in seven
+accelerator (mila-iqia/milabench 183) is not named. In fourteen more, five were right before any change, in seven
 nothing was said, and two had another cause first: a full device that all processes share (deepmodeling/deepmd-kit
 1090), which its line does not say, and late workers of JAX. Errors of the system (`[Errno 28]`) without the name of a
 Python exception, refused connections of other programs, barriers of JAX and old forms of NCCL and UCX were not known.
-After it eleven come first and two are in the list. Of the 165 logs in public repositories, twelve have a cause since
-then (ports in use, limits of time). Of nineteen more, eight were right before any change (one as "none of the known"),
+After it eleven come first and two are in the list. In the 165 logs in public repositories, twelve have a cause since
+then (ports in use, limits of time). In nineteen more, eight were right before any change (one as "none of the known"),
 one had another cause first (a device that needs a reset, which the CUDA runtime calls busy: scitix/sichek 51), and in
 ten nothing was said, since their programs word known causes otherwise: peer access in TensorRT-LLM, /dev/shm in Open
 MPI, open files in PyTorch, Gloo's timeouts, ports that ibstat lists as down. After it all nineteen come first, three of
-them as possible causes. Of eleven more, five were right before any change, one was in the list behind a launcher's
+them as possible causes. In eleven more, five were right before any change, one was in the list behind a launcher's
 guess, and in five nothing was said: programs that a launcher does not find (`sshd`), the daemons and signals of
 launchers, kernels that NCCL was not built with, and a driver that does not run. After it all eleven come first.
-Of 23 more, 15 came first before any change, in four nothing was said and four had another cause first: what a call of
+In 23 more, 15 came first before any change, in four nothing was said and four had another cause first: what a call of
 the system means was read from its name alone, not from its error (memory that a NIC does not reach, against a limit of
-locked memory), and releases of libraries with published faults were not known. Of 18 after that, eight came first and
-one was in the list. Of 15 more, three came first and one was in the list, of 17 after that seven and two, of 19 after
+locked memory), and releases of libraries with published faults were not known. In 18 after that, eight came first and
+one was in the list. In 15 more, three came first and one was in the list, of 17 after that seven and two, of 19 after
 those ten and none, and of a last six four and one: half of each but the last was silent, since no known line had its
 words, among them texts of the CUDA runtime, drivers of NICs that do not start, topologies, messages that Open MPI
 wraps, and modules of another kernel. Their threads were chosen for lines and causes unlike those before; of a thread
@@ -104,11 +104,11 @@ that only quotes its log in part, lines that the library prints around it were a
 and 95 are named. Of the others, a build of rdma-core (linux-rdma/perftest 262) and a fault of a release that its log
 does not name (NVIDIA/nvshmem 21) are in no line. For new threads the first scores hold, not these.
 Of 40 threads of 2026-11-24, 26 came first before any change, six had another cause first, and eight logs were refused.
-Of 23 after that, 14 came first, one was rightly none of the known, one was in the list, six had another cause or none,
+In 23 after that, 14 came first, one was rightly none of the known, one was in the list, six had another cause or none,
 and one was refused: containers, the runtime of Neuron, JAX and sizes that differ between ranks were not known.
 Of 31 threads and documents of 2026-11-25, with each log as it was posted, 18 came first before any change, and one was
 in the list; eight logs were refused, and one had a cause where its document calls it harmless: messages of Neuron,
-Slingshot, Slurm and clouds were in no table. Of 25 drawn after that was mended, eleven came first (one as none of the
+Slingshot, Slurm and clouds were in no table. In 25 drawn after that was mended, eleven came first (one as none of the
 known), none was in the list and eight were refused: containers of Slurm, Megascale and JobSet were not known. After it
 29 and 24 come first.
 

@@ -23,7 +23,7 @@ def drawn_times(seed: int, count: int, rate: float, cv: float) -> list[float]:
 
 
 def drawn_lengths(seed: str, count: int, mean: int, lengths: Lengths | None) -> list[int]:
-    """Lengths in tokens: those of a distribution, or all equal to the mean."""
+    """Lengths in tokens, drawn from a distribution or all equal to the mean."""
     if lengths is None:
         return [mean] * count
     random, sigma = Random(seed), lengths.sigma

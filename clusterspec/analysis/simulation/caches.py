@@ -232,7 +232,7 @@ def session_arrivals(
 def session_blocks(
     number: int, turn: int, session: Session, output: int
 ) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The blocks of a turn's prompt, which the next turn repeats, and those of its answer, which are not repeated."""
+    """The blocks of a turn's prompt, which the next turn repeats, and of its answer, which it does not repeat."""
     repeated = min(output, session.growth)
     blocks: list[Block] = [
         ("shared", session.shared_prefix),

@@ -315,7 +315,7 @@ Section = dict[str, object]
 
 
 def layout_of(job: SearchJob, choice: Choice) -> Layout:
-    """The layout of a choice; settings that the search does not vary are those of the job's layout."""
+    """The layout of a choice; the job's layout gives the settings that the search does not vary."""
     family, pipeline = choice.family, choice.pipeline
     variant = replace(
         job.layout,

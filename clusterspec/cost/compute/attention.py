@@ -195,8 +195,8 @@ def _compressor_width(shard: Shard, part: CompressedAttention) -> float:
 
 
 def compressed_core(shard: Shard, part: CompressedAttention) -> Work:
-    """Scores and values of the last tokens and of the compressed entries before them: of all entries, or of those that
-    an index selects.
+    """Scores and values of the last tokens and of compressed entries before them: all entries, or the entries that an
+    index selects.
     """
     window, model = shard.model.window, shard.model
     pairs = windowed_pairs(shard, part.window or (window.tokens if window else 0))

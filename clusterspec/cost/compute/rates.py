@@ -343,7 +343,7 @@ def streaming_share(accelerator: Accelerator) -> float:
 
 
 def _measured_factor(cluster: Cluster) -> Factors:
-    """The rate of products and attention over that of the catalog, where a step of the machine was measured."""
+    """The rate of products and attention relative to the catalog's, if a step of the machine was measured."""
     return tuple(("measured", each.share) for each in cluster.measured if each.part == RATE_OF_PRODUCTS)
 
 

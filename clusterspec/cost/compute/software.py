@@ -132,7 +132,7 @@ def _loss(kind: str | None, usual: float) -> float:
 
 
 def _fusion(fused: bool | None, usual: float) -> float:
-    """Traffic of fully fused memory-bound kernels over that of fused, of eager, or (None) of ``usual`` kernels."""
+    """Traffic of fully fused memory-bound kernels relative to fused, eager, or (None) ``usual`` kernels."""
     if fused is None:
         return usual
     return max(usual, FUSED.value) if fused else min(usual, EAGER.value)

@@ -139,7 +139,7 @@ PIPELINING = "torch.distributed.pipelining, merge_chunks"
 
 
 def stored_lines(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
-    """All stored activations at the highest number of micro-batches in flight; ``tensors`` are those of one layer and
+    """All stored activations at the highest number of micro-batches in flight; ``tensors`` are stored per layer and
     micro-batch.
     """
     layers = tuple(tensor.line.with_factor("passes", rank.passes[tensor.layers]) for tensor in tensors)

@@ -110,8 +110,8 @@ def gradient_lines(job: Job, share: Share) -> Lines:
 
 
 def _gradient_shards(job: Job) -> Shards:
-    """The shards of gradients. Gradients reduced at the end of a step are accumulated whole: those of FSDP in a
-    pipeline, and those of several micro-batches with ``gradient_sync: step``.
+    """The shards of gradients. Gradients reduced at the end of a step are accumulated whole: with FSDP in a pipeline,
+    and for several micro-batches with ``gradient_sync: step``.
     """
     if job.layout.sharding not in SHARDS_GRADIENTS:
         return Shards()
@@ -239,9 +239,7 @@ def reserved_lines(job: Job, share: Share) -> Lines:
 
 
 def communicator_count(job: Job) -> float:
-    """Number of communicators of one rank: one per axis that communicates, one of all ranks, and those of the
-    framework.
-    """
+    """Number of communicators of a rank: one per axis that communicates, one of all ranks, and the framework's own."""
     layout = job.layout
     degrees = (layout.tp, layout.cp, layout.ep, layout.pp, layout.data_ranks)
     axes = sum_of((value_where(degree > 1, 1.0, 0.0) for degree in degrees), 0.0)

@@ -60,7 +60,7 @@ def flops_of_step(design: Design, rl: Rl) -> float:
 
 
 def forward_passes(design: Design, rl: Rl) -> float:
-    """Forward passes over all samples of a step on the trainer's nodes, as multiples of one of the trained model."""
+    """Forward passes over all samples of a step on the trainer's nodes, counted in passes of the trained model."""
     beside = sum(work_share(design, role) for role in rl.roles if role.nodes is None)
     return (0 if rl.recorded else 1) + beside
 

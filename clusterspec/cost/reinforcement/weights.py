@@ -129,7 +129,7 @@ def loaded_tensors(workload: Workload, rl: Rl, ep: int) -> int:
 
 
 def _shared_tensors(model: Model, counts: TensorCounts) -> int:
-    """Tensors of a model but those of its experts: tables, last norm, attention, norms, networks and routers."""
+    """Tensors of a model outside its experts: tables, last norm, attention, norms, networks and routers."""
     dense = max(0, model.ffn_layers - model.moe_layers)
     routed = model.moe_layers * (counts.network * bool(model.shared_experts) + 1)
     block = model.block or Block()
@@ -155,7 +155,7 @@ class Messages(NamedTuple):
 
     @property
     def mean_seconds(self) -> float:
-        """Seconds of one of them in the mean."""
+        """The mean seconds of one message."""
         seconds = self.inside * SINGLE.value + self.crossing * CROSSING.value
         return seconds / self.total if self.total else SINGLE.value
 

@@ -79,7 +79,7 @@ class DayPlan(NamedTuple):
     """A day of a serving plan whose engines follow the load.
 
     ``accelerator_hours`` include engines that start ahead of the load; ``constant_accelerator_hours`` are those of a
-    plan whose engines all run at all hours. ``requests`` and ``output_tokens`` are those of the day.
+    plan whose engines all run at all hours. ``requests`` and ``output_tokens`` are summed over the day.
     """
 
     hours: tuple[HourPlan, ...]

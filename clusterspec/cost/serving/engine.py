@@ -273,8 +273,8 @@ class Engine:
         return max(1.0, heads / keys / constants.REREAD.value)
 
     def launch_floor(self, tokens: float) -> float:
-        """Seconds that the host needs at least to launch a step of ``tokens`` with prompts: without captured graphs, or
-        with those of all but some kernels of each layer. Nothing if the step is one compiled graph.
+        """Least seconds that the host needs to launch a step of ``tokens`` with prompts, without captured graphs or
+        with graphs of all but some kernels of each layer. Nothing if the step is one compiled graph.
         """
         if self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
             return 0.0

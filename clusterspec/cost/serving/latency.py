@@ -65,7 +65,7 @@ class Stretched:
 class ServingTimes:
     """Seconds, bytes and tokens of a serving plan.
 
-    ``state`` is the steady state behind the times. Throughput is that of the whole plan.
+    ``state`` is the steady state behind the times. Throughput is the whole plan's.
     """
 
     ttft: float

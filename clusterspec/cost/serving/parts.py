@@ -192,7 +192,7 @@ def repeated_reads(part: Part, times: float) -> Part:
 
 
 def unevenly_loaded_ranks(engine: Engine) -> int:
-    """Attention ranks whose requests end at different times; 1 if a batch fills all of them evenly."""
+    """Attention ranks whose requests end at different times; 1 if a batch fills all ranks evenly."""
     serving = engine.workload.serving
     return engine.layout.attention_dp if serving is not None and serving.load in {"closed", "open"} else 1
 

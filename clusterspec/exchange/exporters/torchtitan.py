@@ -118,7 +118,7 @@ def _converters(work: Workload) -> list[str]:
 
 
 def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
-    """The model, where it differs from that of the base: quantized, or with another dispatcher."""
+    """The model, if it differs from the base's model: quantized, or with another dispatcher."""
     arguments = [f'"{flavor}"']
     if (backend := _DISPATCHERS.get(layout.dispatcher.kind)) and work.model.experts:
         arguments.append(f'moe_comm_backend="{backend}"')

@@ -56,7 +56,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
 
 
 def _listed(yaml: Yaml, name: str) -> list[Any]:
-    """The values of a key, of which one alone may stand without brackets."""
+    """The values of a key; a single value may stand without brackets."""
     value = yaml.mapping.get(name)
     return value if isinstance(value, list) else [] if value is None else [value]
 

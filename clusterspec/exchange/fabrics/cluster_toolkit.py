@@ -94,7 +94,7 @@ def _machines_of(yaml: Yaml) -> Iterator[_Machines]:
 
 
 def _resolved(value: Any, variables: dict[str, Any]) -> Any:
-    """A value, with that of the blueprint's variable in its place if it is one."""
+    """A value; a variable of the blueprint is replaced by its value."""
     match = _VARIABLE.fullmatch(value.strip()) if isinstance(value, str) else None
     return variables.get(match[1], value) if match else value
 

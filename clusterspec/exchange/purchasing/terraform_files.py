@@ -154,7 +154,7 @@ def _defaults(blocks: list[Block]) -> dict[str, Any]:
 
 
 def _resolved(value: Any, defaults: Mapping[str, Any]) -> Any:
-    """A value, or that of the variable or local value to which it refers."""
+    """A value; a reference to a variable or local value is replaced by its value."""
     for _ in range(4):
         match = _REFERENCE.fullmatch(value) if isinstance(value, Expression) else None
         if match is None or (name := f"{match[1]}.{match[2]}") not in defaults:
@@ -182,7 +182,7 @@ class Pools:
                     yield pool
 
     def inside(self, block: Block, table: Table, around: tuple[Table, ...]) -> Iterator[Pool]:
-        """The pools of a mapping and of those inside it; ``around`` are the mappings around it, the outermost first."""
+        """The pools of a mapping and of its inner mappings; ``around`` are the mappings around it, outermost first."""
         name = next((name for name in TYPES if name in table), None)
         if name is not None:
             stated, line = _resolved(table[name], self.defaults), table.lines.get(name, block.line)

@@ -152,7 +152,7 @@ _PARALLELISM = {
 
 
 def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
-    """The pool of an LLMInferenceService, and that of its prefill."""
+    """The pool of an LLMInferenceService, and the pool of its prefill."""
     spec = value_at(yaml.value, "spec")
     for path in (("spec",), ("spec", "prefill")):
         pool = value_at(yaml.value, *path)

@@ -69,7 +69,7 @@ def read_llama_factory(file: InputFile) -> ImportResult:
 
 
 def is_run(keys: Keys) -> bool:
-    """Whether the options of a launch are those of LLaMA-Factory."""
+    """Whether the options of a launch belong to LLaMA-Factory."""
     return keys.find("finetuning_type") is not None or any(_PROGRAM.search(word.text) for word in keys.command.words)
 
 

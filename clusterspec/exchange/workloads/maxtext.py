@@ -251,7 +251,7 @@ def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the precision of products: that of the quantization if there is one, else the type of activations."""
+    """Set the precision of products: the quantization's if there is one, else the type of activations."""
     word, line = str(keys.get("quantization") or "").strip().lower(), keys.line("quantization")
     if word in _QUANTIZATIONS:
         precision, recipe = _QUANTIZATIONS[word]

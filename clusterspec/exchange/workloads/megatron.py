@@ -325,7 +325,7 @@ def _set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
 
 
 def _marked_layers(text: str) -> int:
-    """The ones of a pattern of zeros and ones such as ``([0]*3+[1]*58)``."""
+    """The number of ones in a pattern of zeros and ones such as ``([0]*3+[1]*58)``."""
     parts = re.findall(r"\[([01](?:\s*,\s*[01])*)\]\s*(?:\*\s*([0-9]{1,6}))?", text)
     return sum(part.count("1") * int(times or 1) for part, times in parts)
 

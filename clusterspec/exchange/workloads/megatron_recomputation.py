@@ -17,7 +17,7 @@ _MODULES = {
 
 
 def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the recomputation of modules, of all layers or of none; list that of some layers as unknown."""
+    """Set the recomputation of modules, of all layers or of none; list recomputation of some layers as unknown."""
     modules = keys.words("recompute_modules")
     if modules and str(keys.get("recompute_granularity")) == "selective" and set(modules) <= _MODULES.keys():
         builder.set("layout.recompute", [_MODULES[name] for name in modules], keys.line("recompute_modules"))

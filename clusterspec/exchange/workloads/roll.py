@@ -103,7 +103,7 @@ def _devices_of(keys: Keys, role: str) -> frozenset[int]:
 
 
 def _set_devices(keys: Keys, builder: ImportBuilder) -> frozenset[int]:
-    """Set the nodes and the placement by the devices of the trainer and of the engines; those of the trainer."""
+    """Set the nodes and the placement from the devices of trainer and engines. Returns the trainer's devices."""
     trainer, engines = _devices_of(keys, "actor_train"), _devices_of(keys, "actor_infer")
     per_node = keys.whole("num_gpus_per_node")
     builder.count("ranks_per_node", per_node, keys.line("num_gpus_per_node"))

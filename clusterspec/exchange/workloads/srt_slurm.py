@@ -176,7 +176,7 @@ def _role_result(yaml: Yaml, engine: str, role: str, model: str | None, name: st
 
 
 def _engines(yaml: Yaml, role: str, reading: ImportResult) -> Value:
-    """Number of engines of a role: its workers, each of which may be several replicas of a dense model."""
+    """Number of engines of a role: its workers, times the replicas of a dense model in each worker."""
     workers = whole_of(value_at(yaml.value, "resources", f"{_ROLES[role]}_workers"))
     copies = reading.value(("layout", "dp"))
     return workers * copies if workers and isinstance(copies, int) else workers

@@ -233,7 +233,7 @@ def _set_code_choices(config: CodeConfig, keys: Keys, builder: ImportBuilder) ->
 
 
 def _set_stages(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the stages of each rank: as listed, or from the layers of a stage and those of the model."""
+    """Set the stages of each rank: as listed, or from the layers of a stage and of the model."""
     degree = keys.whole("pipeline_parallel_degree") or 1
     listed = keys.get("module_fqns_per_model_part")
     line = keys.line("module_fqns_per_model_part", "pipeline_parallel_layers_per_stage")

@@ -200,7 +200,7 @@ def _set_precisions(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_speculation(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the tokens that a draft predicts: one of several names by release."""
+    """Set the tokens that a draft predicts; the option's name depends on the release."""
     drafts = ("speculative_config.max_draft_len", "speculative_config.num_nextn_predict_layers")
     set_counts(keys, {"workload.serving.speculative.tokens": drafts}, builder)
     kind: Any = keys.get("speculative_config.decoding_type")

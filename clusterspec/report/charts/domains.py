@@ -29,7 +29,7 @@ PITCH = 13.0
 
 
 def domain_chart(domain: DrawnDomain, alt: str) -> str:
-    """Nodes at the left, switch trays at the right, and the links between them; those of the first node are dark."""
+    """Nodes at the left, switch trays at the right, and the links between them; links of the first node are dark."""
     top = 22.0
     tall = PITCH * max(min(domain.nodes, MOST_TRAYS), min(domain.switches, MOST_SWITCHES))
     nodes, _ = box_centers(domain.nodes, MOST_TRAYS, top, top + tall)

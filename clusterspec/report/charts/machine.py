@@ -197,7 +197,7 @@ def _link_shapes(
 def _switch_shapes(
     links: Sequence[int], centers: Sequence[float], top: float, start: float, end: float
 ) -> tuple[list[str], float]:
-    """The switches of a node with the links of an accelerator to each; those of the first accelerator are dark."""
+    """The switches of a node with the links of each accelerator to them; links of the first accelerator are dark."""
     low = top + 52
     switches, pitch = box_centers(len(links), len(links), start, end)
     drawn = [x for x in switches if x is not None]

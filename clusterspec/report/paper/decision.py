@@ -339,7 +339,7 @@ def _area_row(number: int, area: Area) -> TableRow:
 
 
 def headroom_text(area: Area) -> str:
-    """The margin to the limit; above twice the limit, the multiple of it."""
+    """The margin to the limit; above twice the limit, the value as a multiple of the limit."""
     if area.headroom is None:
         return "–"
     if area.headroom < -1:

@@ -107,7 +107,7 @@ def _domain_picture(cluster: Cluster) -> Iterator[Picture]:
 
 
 def _host_label(cluster: Cluster) -> str:
-    """The PCIe generation of the host, and that of the NICs where it is another."""
+    """The PCIe generation of the host, and the NICs' generation if it differs."""
     host, nic = cluster.pcie_host, cluster.pcie_nic
     if host is None:
         return "host"

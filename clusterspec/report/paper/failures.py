@@ -67,7 +67,7 @@ def _assumed_table(found: FaultsReport) -> PaperTable:
 
 
 def _other_goodput(found: FaultsReport, kept: Reliability | None) -> Iterator[str]:
-    """Why the goodput of a year is another than that of the run, where they differ as printed."""
+    """The reason why the goodput of a year differs from the run's; empty if both print alike."""
     if kept is None or found.goodput is None or percent(kept.goodput) == percent(found.goodput.mean):
         return
     yield (

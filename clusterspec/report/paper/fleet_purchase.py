@@ -22,7 +22,9 @@ KIND = "Procurement report"
 
 
 def composed_purchase(report: FleetReport) -> Paper:
-    """The paper for the buyer of a fleet; without a decision, where a pool is not resolved, what is known of it."""
+    """The paper for the buyer of a fleet. If a pool is not resolved, there is no decision, only what is known of the
+    fleet.
+    """
     purchase, whole = report.purchase, replace(fleet.composed_fleet(report), kind=KIND)
     if purchase is None:
         return whole

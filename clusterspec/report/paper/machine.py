@@ -66,7 +66,7 @@ def summary_table(design: Design, machine: Machine) -> PaperTable:
 
 
 def layout_rows(layout: Layout, work: Workload | None) -> Iterator[TableRow]:
-    """The degrees of a layout in one row; of a serving plan the engines, those of prefill and decode apart."""
+    """The degrees of a layout in one row; for a serving plan, the engines, with prefill and decode apart."""
     if work and work.kind == "serve":
         yield from _engine_rows(layout, work)
         return

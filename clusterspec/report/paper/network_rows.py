@@ -49,7 +49,7 @@ def _cells(one: NetworkChoice, present: NetworkChoice) -> Iterator[str]:
 
 
 def _change_text(one: NetworkChoice, present: NetworkChoice) -> str:
-    """The change of the step from that of the design."""
+    """The change of the step relative to the design's step."""
     if one.present or not one.step or not present.step:
         return ""
     change = one.step / present.step - 1

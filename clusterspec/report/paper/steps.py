@@ -57,7 +57,7 @@ def schedule_picture(schedule: Schedule | None) -> Iterator[Picture]:
 
 
 def rl_section(times: RlTimes | None) -> Section | None:
-    """The step of reinforcement learning by role, with the share of it in which the accelerators of a role wait."""
+    """The step of reinforcement learning by role, with the share in which a role's accelerators wait."""
     if times is None:
         return None
     rows = [

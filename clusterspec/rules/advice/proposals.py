@@ -39,7 +39,7 @@ class Legality:
         return CONDITIONS[rule](self.numbers, self.demands)
 
     def breaks_no_other(self, rule: str) -> bool:
-        """Whether the layout satisfies all conditions but that of this name."""
+        """Whether the layout satisfies all conditions except the one with this name."""
         return violations(self.numbers, self.demands) <= {rule}
 
     def nearest(self, rule: str, axis: str, limit: int = 3) -> list[int]:

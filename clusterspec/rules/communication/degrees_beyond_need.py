@@ -137,7 +137,7 @@ def _fastest_alternative(
 
 
 def _lower_degree_layouts(layout: Layout) -> list[Mapping[str, object]]:
-    """The layouts of lower degrees: those of context parallelism where it is used, else of the pipeline, or of tensor and
+    """The layouts of lower degrees: of context parallelism if it is used, else of the pipeline, or of tensor and
     pipeline together.
     """
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
@@ -159,7 +159,7 @@ def _narrower_tp_layouts(layout: Layout) -> list[Mapping[str, object]]:
 
 
 def _larger_micro_batch_layouts(layout: Layout, training: Workload) -> list[Mapping[str, object]]:
-    """Layouts with larger micro-batches, where those of the layout have few tokens."""
+    """Layouts with larger micro-batches, if the present micro-batches have few tokens."""
     if layout.cp > 1 or layout.tp > 1 or layout.micro_batch * training.sequence_length >= SHORT:
         return []
     return [{"micro_batch": layout.micro_batch * times} for times in (2, 4, 8)]

@@ -100,7 +100,7 @@ def check(
 
 
 def _severity(lost: float, what_if: WhatIf, training: Workload, timed: Plan) -> str:
-    """The severity of the exposed share of the step, or of what can be saved of it at the stated batch."""
+    """The severity of the exposed share of the step, or of the part of it that can be saved at the stated batch."""
     if lost >= DOMINANT:
         return step_severity(lost, timed)
     narrow = what_if.with_workload(gradient_precision="bf16") if training.gradient_precision == "fp32" else None

@@ -187,7 +187,7 @@ def _stated_count(text: str) -> int | None:
 
 
 def _node_counts(cluster: Cluster, layout: Layout | None) -> set[int]:
-    """Nodes that a text may count: all, with spares, of the job, and those of a domain and the domains themselves."""
+    """Nodes that a text may count: all, with spares, of the job, of a domain; and the domains themselves."""
     per_domain = max(1, cluster.scale_up.domain // max(1, cluster.accelerators_per_node))
     found = {cluster.nodes, cluster.all_nodes, cluster.spare_nodes, per_domain}
     if layout is not None:

@@ -223,7 +223,7 @@ def _scope_problems(tests: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:
 
 
 def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
-    """The bandwidth of one pair or axis, beside that of all links or the number of axes."""
+    """Contradictions between the bandwidth of one pair or axis and the bandwidth of all links or the number of axes."""
     peer, total, shape = written.peer_bandwidth, cluster.scale_up.bandwidth, cluster.scale_up.shape
     if peer is not None and total is not None and peer.per_direction > total.value * ROUNDED:
         message = f"two accelerators reach {peer.written}, more than one has over all its links"
@@ -263,7 +263,7 @@ def _release_problems(spec: Spec, software: tuple[str, ...]) -> Iterator[Problem
 
 
 def _is_same_release(one: str, other: str) -> bool:
-    """Whether one release is the other or one of its patches.
+    """Whether one release equals the other or is one of its patches.
 
     >>> _is_same_release("2.27.3", "2.27"), _is_same_release("2.2", "2.27")
     (True, False)

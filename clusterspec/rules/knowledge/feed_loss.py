@@ -34,7 +34,7 @@ class Supplies(NamedTuple):
 
 
 def supplies_of(cluster: Cluster, power: PowerSpec | None) -> Supplies | None:
-    """The supplies of a node as stated, else those of the platform; None if they or their load are not known."""
+    """The supplies of a node as stated, else the platform's; None if they or their load are not known."""
     stated, platform, node = power.supplies if power else None, cluster.platform, cluster.node_power
     if stated is not None and stated.count and stated.power is not None:
         return Supplies(stated.count, stated.power.value, node.value, 1, "node") if node is not None else None

@@ -51,7 +51,7 @@ def is_starved(cluster: Cluster, deviations: Deviations) -> bool:
 
 
 def includes_frontend(platform: Platform | None, cluster: Cluster | None, written: ScaleOutSpec | None) -> bool:
-    """Whether the stated fabric bandwidth equals that of the instance's fabric and frontend together."""
+    """Whether the stated fabric bandwidth equals the sum of the instance's fabric and frontend."""
     fabric = cluster.scale_out if cluster else None
     if platform is None or fabric is None or written is None:
         return False

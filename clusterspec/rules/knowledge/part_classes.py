@@ -76,7 +76,7 @@ class BuiltMachine(NamedTuple):
 
 
 def built_levels(cluster: Cluster, fabric: Fabric | None) -> tuple[Level, ...]:
-    """The levels of the fabric from the leaf upward, with that of the leaves where the spec states a pod alone."""
+    """The levels of the fabric from the leaf upward, with a level of leaves if the spec states a pod alone."""
     levels = fabric_levels(cluster)
     out = cluster.scale_out
     if out is None or fabric is None or not levels or levels[0].name != "pod":

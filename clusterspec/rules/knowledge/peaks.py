@@ -32,7 +32,7 @@ class StatedPeak:
 
     @property
     def catalog_peak(self) -> float | None:
-        """The dense peak in the catalog; that of bf16 for fp16 where the entry states none."""
+        """The dense peak in the catalog; for fp16 the bf16 peak if the entry states no fp16 peak."""
         fallback = self.peaks.get("bf16") if self.precision == "fp16" else None
         return self.peaks.get(self.precision, fallback)
 
@@ -55,7 +55,7 @@ class StatedPeak:
 
 
 def stated_peaks(spec: Spec, design: Design, catalog: Catalog) -> Iterator[StatedPeak]:
-    """The peak of the workload and those of the accelerator, where they state dense or sparse."""
+    """The peaks of the workload and of the accelerator that state dense or sparse."""
     found = known_peaks(spec, design, catalog)
     if found is None:
         return

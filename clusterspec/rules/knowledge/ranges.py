@@ -247,7 +247,7 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
 
 
 def _range_of(path: Path) -> UsualRange | None:
-    """The range of a key; a percentile, a mean or a maximum of a quantity has that of the quantity."""
+    """The range of a key; a percentile, a mean or a maximum has the range of its quantity."""
     keys = [key for key in path if isinstance(key, str)]
     last = keys[-1]
     if last in {"mean", "max"} or (last[0] == "p" and last[1:].replace("_", "").replace(".", "").isdecimal()):

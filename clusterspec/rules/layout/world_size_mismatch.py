@@ -101,7 +101,7 @@ def check(
 
 
 def _nodes_advice(nodes: int, cluster: Cluster) -> str:
-    """The advice to run the job on other nodes than those of the layout."""
+    """The advice to run the job on another number of nodes than the layout states."""
     if nodes < cluster.nodes:
         return f"run the job on {plural(nodes, 'node')} (`layout.nodes: {nodes}`)"
     return f"use {plural(nodes, 'node')}"

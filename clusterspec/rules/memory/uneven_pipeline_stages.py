@@ -105,7 +105,7 @@ def _makes_room(ranks: list[int]) -> bool:
 
 
 def _head_in_layers(model: Model) -> float:
-    """The weights of the output head over those of a layer."""
+    """The weights of the output head divided by the weights of a layer."""
     weights = model_weights(model)
     layer = (weights.multiplied - model.vocab * model.hidden) / model.layers
     return model.vocab * model.hidden / layer if layer > 0 else 0.0

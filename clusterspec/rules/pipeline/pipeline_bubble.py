@@ -137,7 +137,7 @@ def _idle_share(timed: Plan | None, layout: Layout, many: int) -> float:
 
 
 def _name_of_base_time(idle: float, timed: Plan | None) -> str:
-    """The time that a share is of: the step, or that of the micro-batches where the step has more."""
+    """The time to which a share refers: the step, or its micro-batches if they do not fill the step."""
     whole = share(bubble(timed), timed) if timed else 0.0
     if not whole or percent(whole, 2) == percent(idle, 2):
         return "of the step"

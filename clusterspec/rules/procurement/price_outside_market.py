@@ -148,7 +148,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _has_market(cluster: Cluster, *, rent: bool) -> bool:
-    """Whether a source gives the price of the accelerator, or its rent or that of its platform."""
+    """Whether a source gives the price of the accelerator, or a rent of it or of its platform."""
     if not rent:
         return cluster.accelerator.market_price is not None
     return bool(cluster.accelerator.market_rent or (cluster.platform and cluster.platform.market_rent))

@@ -230,7 +230,7 @@ def _difference_problem(
 
 
 def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
-    """The problems with parts that are quoted for the nodes and are inside of them."""
+    """The problems with quoted parts that the nodes already contain."""
     if cluster.platform is None or not any(line.kind == "node" for line in lines):
         return
     inside = {"nic": cluster.platform.nics_per_node or 0, "accelerator": cluster.accelerators_per_node}

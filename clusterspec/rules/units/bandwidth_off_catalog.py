@@ -86,7 +86,7 @@ def check(
 
 
 def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
-    """Whether a figure is the sum over the ports inside the domain and those of the fabric between nodes."""
+    """Whether a figure sums the ports inside the domain and the ports of the fabric between nodes."""
     outside = cluster.nic_share or _own_ports(cluster.accelerator)  # a single node has no fabric
     if outside is None or deviation.ratio <= 1:
         return False

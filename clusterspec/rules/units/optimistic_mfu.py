@@ -108,8 +108,8 @@ def check(
 
 
 def _highest_predicted_mfu(mfu: float, written: LayoutSpec | None, timed: Plan | None, what_if: WhatIf) -> float | None:
-    """The upper end of the predicted MFU; None without a prediction. Where the spec states neither virtual stages nor a
-    schedule and ``mfu`` exceeds the range, that of the fastest interleaving counts, too: the run may use it.
+    """The upper end of the predicted MFU; None without a prediction. If the spec states neither virtual stages nor a
+    schedule and ``mfu`` exceeds the range, the MFU of the fastest interleaving counts too: the run may use it.
     """
     if timed is None or timed.mfu_range is None:
         return None
