@@ -127,7 +127,7 @@ def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condit
     """
     parts, own = whole.fleet if whole is not None else None, study.fleet_part
     if condition.metric == "elapsed" and parts is not None and own is not None and own[1].job is not None:
-        return replace(condition, share=parts.fleet.jobs[own[1].job].share)
+        return replace(condition, share=parts.fleet.jobs[own[1].job].term_share)
     if condition.metric not in OF_FLEET:
         return condition
     if parts is None or own is None:
@@ -197,7 +197,7 @@ class _Trials:
     def _trial(self, study: Study) -> Trial:
         refusal = Refusal(of_others=True)
         return Trial(
-            study.plan if study.possible else None,
+            study.plan if study.has_figures else None,
             lambda: self.studied.one.part(self.lever.name, lambda: self._refusal(study), refusal),
         )
 
@@ -273,7 +273,7 @@ def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study,
     none.
     """
     metrics = [probe.metric for probe in probes if probe.metric is not None]
-    if not metrics and study.possible and condition.value(study.plan) is None:
+    if not metrics and study.has_figures and condition.value(study.plan) is None:
         return f"the plan of the spec has no `{condition.metric}`"
     if not metrics:
         return "no value that was tried gives a layout that divides"

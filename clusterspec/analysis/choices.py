@@ -246,7 +246,7 @@ def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
     """
     plan = other.plan
     kept = plan_interruptions(plan)
-    if not other.possible or plan.time_to_train is None or kept is None or kept.share <= 0:
+    if not other.has_figures or plan.time_to_train is None or kept is None or kept.share <= 0:
         return None
     errors = tuple(rule for rule in studied.refusing_rules(other) if rule not in OF_PURCHASE)
     if errors and plan.rl is not None:

@@ -76,7 +76,7 @@ def _compared_side(study: Study, names: Names) -> Side:
     findings = named_findings(study, names)
     read = Input(names.get(study.source.name, study.input.file), study.input.data)
     value = study.document.value if study.document is not None else None
-    kept = plan_interruptions(study.plan) if study.possible else None
+    kept = plan_interruptions(study.plan) if study.has_figures else None
     figures = estimate(study).to_json(), bill(study).to_json()
     return Side(read, value, *figures, findings, study.unchecked, kept.share if kept else None)
 

@@ -101,8 +101,8 @@ def expectation(text: str) -> Verdict:
         return lambda study, _: _findings_text(study, lambda one: one.severity.rank <= Severity(name).rank)
     if word in {"fires", "silent"}:
         rule = current_name(name.strip())
-        if not rules.exists(rule):
-            near = rules.nearest(rule)
+        if not rules.rule_exists(rule):
+            near = rules.nearest_rules(rule)
             raise ConditionFault(f"no rule is called {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
         if word == "silent":
             return lambda study, _: _findings_text(study, lambda one: one.rule == rule)
@@ -121,10 +121,10 @@ def _findings_text(study: Study, unwanted: Callable[[Any], bool]) -> str:
 
 def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
     """Why a condition on the figures of a study does not hold."""
-    if not study.possible:
+    if not study.has_figures:
         errors = _findings_text(study, lambda one: one.severity is Severity.ERROR)
         return f"there is no estimate, because of errors: {errors}"
-    condition = parse(text, unchanged.plan.step_seconds if unchanged.possible else None)
+    condition = parse(text, unchanged.plan.step_seconds if unchanged.has_figures else None)
     value = condition.value(study.plan)
     if value is None:
         return "the estimate has no such figure"

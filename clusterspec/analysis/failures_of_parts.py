@@ -24,7 +24,7 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
     empty = FaultsReport(study.settings.tool, study.input, (), None, None, "", None, {}, ())
     if design.cluster is None:
         return replace(empty, notes=("the cluster cannot be resolved; `clusterspec check` reports the reason",))
-    plan = study.plan if study.possible else None
+    plan = study.plan if study.has_figures else None
     machine = FailingMachine(design, step_of_job(plan) if plan else None, plan.parameters if plan else None)
     hour, currency = _cost_of_hour(study)
     found = with_broken_targets(machine, machine.rows(hour), plan)

@@ -304,7 +304,7 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
         step = work.rl.minibatches * work.rl.epochs * work.global_batch * work.filled_length
         trained = step / (work.rl.samples * work.rl.sample_tokens)
     accelerators = place.nodes * cluster.accelerators_per_node
-    return work.tokens * trained * each / (accelerators * work.peak.value) / (job.share or 1.0)
+    return work.tokens * trained * each / (accelerators * work.peak.value) / (job.term_share or 1.0)
 
 
 def with_missed_limit(option: JobOption, goal: Goal) -> JobOption:
@@ -340,11 +340,11 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
     """The option with the figures of a design of the job."""
     design, plan = placed.design, placed.plan
     assert design.cluster is not None
-    share = parts.fleet.jobs[option.job].share
+    share = parts.fleet.jobs[option.job].term_share
     nodes = _nodes_used(placed, option.nodes) if alone and plan.serving is not None else option.nodes
     elapsed = plan.time_to_train / share if plan.time_to_train is not None and share > 0 else None
     part = nodes / design.cluster.nodes
-    found = cost_of(design, plan if placed.possible else None, bill(design))
+    found = cost_of(design, plan if placed.has_figures else None, bill(design))
     run_cost = found.per_run.value if found is not None and found.per_run else None
     return replace(
         option,
@@ -372,7 +372,7 @@ def _billed_part(parts: FleetStudy, placed: Study, part: float) -> float | None:
     """The cost of a part of a pool over the term, as the fleet bills it: at full load unless the job is alone."""
     design = placed.design
     alone = len(parts.jobs) == len(parts.pools) == 1
-    found = cost_of(design, placed.plan if alone and placed.possible else None, bill(design))
+    found = cost_of(design, placed.plan if alone and placed.has_figures else None, bill(design))
     return found.total.value * part if found is not None and found.total else None
 
 

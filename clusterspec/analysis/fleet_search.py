@@ -231,7 +231,7 @@ def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, floa
     for pool, sets in by_pool.items():
         demand = demand_of_jobs(fleet, fleet.pools[pool], sets)
         if demand is not None and demand.mean > demand.bandwidth:
-            found |= {name: wait for jobs in sets for name in jobs if (wait := demand.stretch(name)) > 1}
+            found |= {name: wait for jobs in sets for name in jobs if (wait := demand.run_stretch(name)) > 1}
     return found
 
 

@@ -119,7 +119,7 @@ def _pool_cost(study: Study) -> Cost | None:
 
 def _job_cost(study: Study) -> Cost | None:
     """The cost of a design with its work, for the cost of a run and of tokens."""
-    return worked_out(study.design, study.plan if study.possible else None, counted(study.design))
+    return worked_out(study.design, study.plan if study.has_figures else None, counted(study.design))
 
 
 def _pool_use(parts: FleetStudy, pool: Pool, cost: Cost | None) -> PoolUse:
@@ -128,8 +128,8 @@ def _pool_use(parts: FleetStudy, pool: Pool, cost: Cost | None) -> PoolUse:
     return PoolUse(
         nodes=pool.nodes,
         used=pool.promised_nodes,
-        idle=pool.idle,
-        used_share=sum_of(shares) / pool.nodes if pool.nodes and pool.idle is not None else None,
+        idle=pool.idle_nodes,
+        used_share=sum_of(shares) / pool.nodes if pool.nodes and pool.idle_nodes is not None else None,
         power=cost.watts.value if cost and cost.watts.parts else None,
         cost=cost.total.value if cost and cost.total else None,
         currency=cost.currency if cost else "",
@@ -152,7 +152,7 @@ def _node_text(cluster: Cluster) -> str:
 
 def _busy_share(fleet: Fleet, nodes: NodeSet) -> float:
     """The share of the term for which some job has the nodes."""
-    return sum_of(fleet.jobs[name].share for name in nodes.jobs)
+    return sum_of(fleet.jobs[name].term_share for name in nodes.jobs)
 
 
 def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobUse:
@@ -160,15 +160,16 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
     run = plan.time_to_train if plan is not None else None
     used = {name: parts.fleet.job_node_count(name, job.name) for name in pools_of_job(job.spec) if name is not None}
     bills = [
-        _billed_cost(costs.get(name), parts.fleet.pools.get(name), nodes, job.share) for name, nodes in used.items()
+        _billed_cost(costs.get(name), parts.fleet.pools.get(name), nodes, job.term_share)
+        for name, nodes in used.items()
     ]
     billed = None if not bills or None in bills else sum_of(each or 0.0 for each in bills)
     wait = _store_wait(parts.fleet, job)
-    elapsed = run * wait / job.share if run is not None and job.share > 0 else None
+    elapsed = run * wait / job.term_share if run is not None and job.term_share > 0 else None
     return JobUse(
         pool=job.spec.pool,
         nodes=job.nodes,
-        share=job.share,
+        share=job.term_share,
         elapsed=elapsed,
         billed=billed,
         beside={name: nodes for name, nodes in used.items() if name != job.spec.pool},
@@ -182,7 +183,7 @@ def _store_wait(fleet: Fleet, job: Job) -> float:
     """The factor by which the checkpoints of other jobs on the store of its pool lengthen the run of a job."""
     pool = fleet.pools.get(job.spec.pool or "")
     demand = store_demand(fleet, pool) if pool is not None else None
-    return demand.stretch(job.name) if demand is not None else 1.0
+    return demand.run_stretch(job.name) if demand is not None else 1.0
 
 
 def _billed_cost(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
@@ -208,10 +209,10 @@ def _unit_cost(
     unit = (own.per_run or own.per_million_tokens) if own else None
     if unit is not None and own is not None and own.per_run is not None:
         return unit.value * _store_wait(parts.fleet, job)
-    if unit is not None or study is None or cost is None or not cost.years or not billed or not job.share:
+    if unit is not None or study is None or cost is None or not cost.years or not billed or not job.term_share:
         return unit.value if unit else None
     term, plan = cost.years * YEAR, study.plan
     if elapsed is not None:
         return billed * elapsed / term
     rate = plan.rl.tokens_per_second if plan.rl else plan.serving.output_tokens_per_second if plan.serving else None
-    return billed / (term * job.share * rate) * 1e6 if rate else None
+    return billed / (term * job.term_share * rate) * 1e6 if rate else None

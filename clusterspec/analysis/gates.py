@@ -216,7 +216,7 @@ def quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: Mo
             "no quote is entered (`procurement.quote`)",
             "ask suppliers to fill in the price sheet",
         )
-    lacking = [part for part in parts if part.lacks]
+    lacking = [part for part in parts if part.has_too_few]
     if lacking:
         ask = "ask the supplier for these lines"
         return Gate("quote", GateStatus.FAILED, f"the quote lacks {_lacking_text(lacking)}", ask)

@@ -195,7 +195,7 @@ def search(
 
 def _study_with_steps(study: Study) -> Study | None:
     """The study itself if its spec states a layout that is possible and has a predicted step."""
-    return study if present_section(study) and study.possible and study.plan.step else None
+    return study if present_section(study) and study.has_figures and study.plan.step else None
 
 
 def _fewer_nodes(

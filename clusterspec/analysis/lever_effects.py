@@ -24,7 +24,7 @@ def sensitivity(study: Study) -> SensitivityReport:
     """The effect of each lever one step up and down, or at every other value for `UNORDERED` levers; all else as in the
     spec.
     """
-    possible = study.document is not None and study.possible
+    possible = study.document is not None and study.has_figures
     seconds, memory = (_step_or_token_seconds(study), study.plan.memory_bytes) if possible else (None, None)
     if seconds is None:
         why = missing_for_estimate(study)

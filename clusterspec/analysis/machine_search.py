@@ -187,7 +187,7 @@ def _with_money(row: MachineRow, study: Study, limits: Limits) -> MachineRow:
     if design.cluster is None:
         return row
     counted = bill(design)
-    found = cost_of(design, study.plan if study.possible else None, counted)
+    found = cost_of(design, study.plan if study.has_figures else None, counted)
     priced_nodes = _nodes_are_priced(study, counted)
     unit = (found.per_run or found.per_million_tokens) if found and priced_nodes else None
     priced = replace(

@@ -9,7 +9,7 @@ from clusterspec.document import Document
 from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult
 from clusterspec.exchange.merge import Merged, merge
 from clusterspec.records import replace
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.source import Path
 from clusterspec.studies.fleet_parts import FleetPart, mapping_at
 from clusterspec.studies.study import Study, study_text
@@ -69,7 +69,7 @@ def _place_of_measured(document: Document, part: FleetPart, path: Path, pools: i
     if pools == 1 and path[:1] in document.places:
         return path
     if path[:1] in document.places and own not in document.places:
-        others = both(f"`{name}`" for name in mapping_at(document.value, ("pools",)))
+        others = and_list(f"`{name}`" for name in mapping_at(document.value, ("pools",)))
         raise FormatError(f"`measured` of the file holds for {others}: move it into the pools that it was measured on")
     return own
 

@@ -119,7 +119,7 @@ def cost(study: Study) -> CostReport:
     from clusterspec.results.decision import CostReport
 
     items = counted(study.design)
-    plan = study.plan if study.possible else None
+    plan = study.plan if study.has_figures else None
     found = study.part("cost", lambda: worked_out(study.design, plan, items), None)
     neighbor = study.part("cheaper neighbor", lambda: cheaper_neighbor(study.design, items), None)
     return CostReport(study.settings.tool, study.input, found, neighbor, study.checked.findings)

@@ -75,8 +75,8 @@ def risks_of_purchase(
 
 def _unquoted_text(parts: tuple[QuotedPart, ...]) -> str:
     """The parts without a quote: those that it lacks, and those that may be from another supplier, with their sums."""
-    lacking = [part for part in parts if part.missing is not None and part.lacks]
-    elsewhere = [part for part in parts if part.missing is not None and not part.lacks]
+    lacking = [part for part in parts if part.missing is not None and part.has_too_few]
+    elsewhere = [part for part in parts if part.missing is not None and not part.has_too_few]
     texts = []
     for group in filter(None, (lacking, elsewhere)):
         names = ", ".join(dict.fromkeys(kind_words(part.kind) for part in group))

@@ -134,7 +134,7 @@ def _machine_with_plan(study: Study, changes: Changes, plan: Plan, share: float)
         return None
     section, pools = section_of(job, found, cluster.nodes)
     placed = variation.rewritten_study(study, changes | {("layout",): whole_section(study, section), POOLS: pools})
-    if not placed.possible:
+    if not placed.has_figures:
         return None
     work = tokens_within_targets(placed.plan, share)
     return ServingMachine(placed, work, engines_of(found.plan)) if work else None

@@ -243,7 +243,7 @@ class Studied:
         with an error if the layout cannot run or does not fit.
         """
         found = errors_of(study)
-        worse = found if study.plan.fits is False or not study.possible else found - self.errors
+        worse = found if study.plan.fits is False or not study.has_figures else found - self.errors
         return tuple(sorted(worse))
 
     def cost(self, design: Design, plan: Plan) -> float | None:

@@ -186,7 +186,7 @@ def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow
         return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refusing_rules(varied)
     if refused:
-        held = (varied.plan.memory_bytes, varied.plan.fits) if varied.possible else (None, None)
+        held = (varied.plan.memory_bytes, varied.plan.fits) if varied.has_figures else (None, None)
         return row.refused_row(*held, refused, _refusal_reason(varied, refused, changes))
     return row.of(_row_as_written(varied, studied))
 
@@ -216,7 +216,7 @@ def _row_of_best_layout(studied: Studied, varied: Study, row: SweepRow, changes:
 
 def _unreadable_rules(study: Study) -> tuple[str, ...]:
     """The rules that report a key as unreadable or unknown, on which figures would rest."""
-    if study.possible:
+    if study.has_figures:
         return ()
     unread = (one for one in study.problems if one.severity is Severity.ERROR)
     return tuple(sorted({one.rule for one in unread if one.path[:1] != ("layout",)}))

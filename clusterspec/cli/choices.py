@@ -194,8 +194,8 @@ def expanded_rules(
     found: list[str] = []
     for name in names:
         members = rules.rules_of_group(name, own)
-        if not members and name not in rules.groups() and not rules.exists(name, () if every_own else own):
-            near = rules.nearest(name, others=(*rules.groups(), *own))
+        if not members and name not in rules.groups() and not rules.rule_exists(name, () if every_own else own):
+            near = rules.nearest_rules(name, others=(*rules.groups(), *own))
             advice = f"did you mean {near[0]}?" if near else "`clusterspec explain` lists the rules"
             raise UsageFault(f"{where}: no rule or group is called {name!r}; {advice}")
         found += members or (current_name(name),)

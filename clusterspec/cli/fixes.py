@@ -264,8 +264,8 @@ def refuse_unknown_rules(path: FilePath, read: Baseline, reader: StudyReader, re
     files = {report.names[one.name].project: one.name for one in report.inputs if one.name in report.names}
     for entry in sorted(read.known):
         own = [rule.name for rule in reader.settings_of(files[entry.file]).own_rules] if entry.file in files else []
-        if not rules.exists(entry.rule, own):
-            meant = rules.nearest(entry.rule, limit=1, others=own)
+        if not rules.rule_exists(entry.rule, own):
+            meant = rules.nearest_rules(entry.rule, limit=1, others=own)
             advice = f"did you mean {meant[0]}?" if meant else "`clusterspec explain` lists the rules"
             raise UsageFault(f"--baseline {path}: no rule is called {entry.rule[:60]!r}; {advice}")
 

@@ -57,7 +57,7 @@ class Pool:
         return sum(each.nodes or 0 for each in self.sets)
 
     @property
-    def idle(self) -> int | None:
+    def idle_nodes(self) -> int | None:
         """The nodes that no job has; None if the number of nodes, or that of a job, is not known."""
         if self.nodes is None or any(each.nodes is None for each in self.sets):
             return None
@@ -74,7 +74,7 @@ class Job:
     design: Design | None = None
 
     @property
-    def share(self) -> float:
+    def term_share(self) -> float:
         """The share of the term for which the job has its nodes."""
         return 1.0 if self.spec.share is None else self.spec.share
 
@@ -120,7 +120,7 @@ def free_groups(pool: Pool) -> tuple[FreeGroups, ...]:
 
     Jobs lie next to each other in the order of the spec, from the first node on. Empty if numbers are not known.
     """
-    if pool.cluster is None or pool.nodes is None or pool.idle is None:
+    if pool.cluster is None or pool.nodes is None or pool.idle_nodes is None:
         return ()
     levels = fabric_levels(pool.cluster)
     leaf = levels[0].nodes if levels and levels[0].nodes else 0

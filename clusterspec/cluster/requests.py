@@ -40,19 +40,19 @@ class Lengths:
     most: int | None
 
     @property
-    def sigma(self) -> float:
+    def log_deviation(self) -> float:
         """The standard deviation of the logarithms, from the ratio of 99th percentile and mean."""
         return NORMAL_99 - sqrt(max(0.0, NORMAL_99 * NORMAL_99 - 2 * log(self.p99 / self.mean)))
 
     @property
-    def typical(self) -> float:
+    def median_over_mean(self) -> float:
         """The median over the mean, before the cut."""
-        return exp(-self.sigma * self.sigma / 2)
+        return exp(-self.log_deviation * self.log_deviation / 2)
 
     @property
     def variation(self) -> float:
         """The square of the coefficient of variation, before the cut."""
-        return exp(self.sigma * self.sigma) - 1
+        return exp(self.log_deviation * self.log_deviation) - 1
 
 
 NORMAL_99 = 2.3263478740408408
@@ -247,16 +247,16 @@ class Serving:
     @property
     def typical_prompt(self) -> float:
         """The median of the prompts over their mean: below 1 if they vary."""
-        return self.input_lengths.typical if self.input_lengths else 1.0
+        return self.input_lengths.median_over_mean if self.input_lengths else 1.0
 
     @property
-    def longest(self) -> int | None:
+    def longest_request(self) -> int | None:
         """Tokens of the longest request at its end; None if lengths vary and the spec states no maximum."""
         prompt = self.input_lengths.most if self.input_lengths else self.input_tokens
         answer = self.output_lengths.most if self.output_lengths else self.output_tokens
         return prompt + answer if prompt and answer else None
 
-    def tightest(self, quantity: str) -> Target | None:
+    def tightest_target(self, quantity: str) -> Target | None:
         """The shortest target of a latency; None if there is none."""
         return min(
             (each for each in self.targets if each.quantity == quantity), key=lambda each: each.seconds, default=None

@@ -45,7 +45,7 @@ class _FabricSources:
     def log(self) -> ResolutionLog:
         return self.parts.log
 
-    def lacks(self, key: str, why: str, remedy: str) -> None:
+    def report_missing(self, key: str, why: str, remedy: str) -> None:
         """Reports a missing key of the fabric where the machine requires one."""
         if self.needed:
             self.log.report_missing((*PATH, key), why, remedy)
@@ -104,7 +104,7 @@ def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
     entry = sources.parts.lookup.named_entry("interconnect", name) if name else None
     if isinstance(entry, Interconnect):
         return entry
-    sources.lacks("technology", "no network between the nodes is described", "name it, such as infiniband-ndr")
+    sources.report_missing("technology", "no network between the nodes is described", "name it, such as infiniband-ndr")
     return None
 
 
@@ -141,7 +141,7 @@ def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwid
     typical = sources.parts.accelerator.nic_bandwidth
     supplied = named or typical or technology.bandwidth
     if supplied is None:
-        sources.lacks("nic_bandwidth", "no catalog entry supplies it", "state the line rate of one NIC")
+        sources.report_missing("nic_bandwidth", "no catalog entry supplies it", "state the line rate of one NIC")
         return None
     of = (
         f"the typical NIC of {sources.parts.accelerator.id}"
@@ -167,7 +167,7 @@ def _nic_count(sources: _FabricSources, technology: Interconnect) -> int | None:
     if share:
         nics = max(1, round(sources.parts.per_node * share))
         return sources.log.assume(key, nics, f"{share:g} per accelerator is typical of {sources.parts.accelerator.id}")
-    sources.lacks("nics_per_node", "no catalog entry supplies it", "state the number of NICs per node")
+    sources.report_missing("nics_per_node", "no catalog entry supplies it", "state the number of NICs per node")
     return None
 
 

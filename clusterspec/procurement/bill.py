@@ -44,7 +44,7 @@ class Item:
     quoted: bool = False
 
     @property
-    def named(self) -> str:
+    def part_label(self) -> str:
         """The part, of a switch with its level: leaf and spine are often of one kind."""
         return f"{self.part}, {self.kind.removesuffix('_switch')}" if self.kind.endswith("_switch") else self.part
 

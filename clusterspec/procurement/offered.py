@@ -72,7 +72,7 @@ class Offered:
         return self.line.quantity == 1 and (self.kind in CABLING or _LOT.search(plain_part(self.line)) is not None)
 
     @property
-    def covers(self) -> tuple[str, ...]:
+    def covered_kinds(self) -> tuple[str, ...]:
         """The kinds of part that the line offers at one price: a whole network as one lot, optics in a lot of cabling,
         NICs in the description of a server; else its own kind.
         """
@@ -223,7 +223,7 @@ def line_price(line: QuoteLine) -> float | None:
 
 def servers_have_nics(lines: Sequence[QuoteLine], cluster: Cluster) -> bool:
     """Whether a quote describes its servers with NICs."""
-    return any(offered.kind == "node" and "nic" in offered.covers for offered in offered_lines(lines, cluster))
+    return any(offered.kind == "node" and "nic" in offered.covered_kinds for offered in offered_lines(lines, cluster))
 
 
 def quoted_unit_prices(
@@ -241,7 +241,7 @@ def quoted_unit_prices(
             unit = whole / quantity
         if offered.is_lot and needed.get(offered.kind, 0) != 1:
             continue
-        if unit is None or offered.kind == "other" or offered.covers == NETWORKED:
+        if unit is None or offered.kind == "other" or offered.covered_kinds == NETWORKED:
             continue
         each = float(unit) / offered.units
         low, high = found.get(offered.kind, (each, each))

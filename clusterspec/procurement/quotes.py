@@ -34,7 +34,7 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     if any(line.kind == "switch" for line in lines):
         tiers = [kind for kind in SWITCHES if not any(line.kind == kind for line in lines)]
         needed["switch"] = sum(needed.pop(kind, 0) for kind in tiers)
-    if any(line.kind == "node" and "nic" in line.covers for line in lines):
+    if any(line.kind == "node" and "nic" in line.covered_kinds for line in lines):
         needed.pop("nic", None)
     cables = [line for line in lines if line.kind == "cable"]
     if any(line.is_complete for line in cables):
@@ -67,7 +67,7 @@ class QuotedPart:
     state: str
 
     @property
-    def lacks(self) -> bool:
+    def has_too_few(self) -> bool:
         """Whether the quote lacks units that the design needs."""
         return self.state in {"short", "missing"}
 

@@ -223,7 +223,7 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
     yield from inputs.bill.not_counted
     if not inputs.rented:
         unpriced = (
-            f"{item.named}: no price for `{PRICED_AS.get(item.kind, item.kind)}`" for item in inputs.bill.unpriced
+            f"{item.part_label}: no price for `{PRICED_AS.get(item.kind, item.kind)}`" for item in inputs.bill.unpriced
         )
         yield from dict.fromkeys(unpriced)  # spares are priced as nodes
     if any(item.quoted for item in inputs.bill.items):

@@ -28,7 +28,7 @@ from clusterspec.report.estimate_rows import (
 from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.report.power_rows import power_rows
 from clusterspec.report.rl_rows import rl_rows, rl_text
-from clusterspec.results import EstimateReport, count
+from clusterspec.results import EstimateReport, counts_by_severity
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.summation import sum_of
@@ -365,7 +365,7 @@ def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:
 
 def findings_footer(report: EstimateReport, ink: Ink) -> str:
     """The number of findings in one line, and how to see more."""
-    counted = count(report.findings)
+    counted = counts_by_severity(report.findings)
     counts = ", ".join(plural(number, level) for level, number in counted.items() if number)
     file = plain_line(quote(report.input.name)).replace("\n", " ")
     name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"

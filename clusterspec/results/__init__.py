@@ -129,7 +129,7 @@ def waived_json(waived: Waived) -> Json:
     }
 
 
-def count(findings: tuple[Finding, ...]) -> dict[str, int]:
+def counts_by_severity(findings: tuple[Finding, ...]) -> dict[str, int]:
     """The number of findings by severity."""
     return {str(level): sum(finding.severity is level for finding in findings) for level in Severity}
 
@@ -197,7 +197,7 @@ class CheckReport(Result):
 
     @property
     def summary(self) -> dict[str, int]:
-        return count(self.findings)
+        return counts_by_severity(self.findings)
 
     def reaches(self, threshold: Severity) -> bool:
         """Whether any finding is at or above a severity."""
@@ -308,7 +308,7 @@ class EstimateReport(Result):
             | body(self.plan, self.unmeasured_step_time, self.provenance)
             | (self.drawn.to_json() if self.drawn else {"power": None, "energy": None, "carbon": None})
             | {"storage": self.storage.to_json() if self.storage else None}
-            | {"waived": [waived_json(one) for one in self.waived], "summary": count(self.findings)}
+            | {"waived": [waived_json(one) for one in self.waived], "summary": counts_by_severity(self.findings)}
         )
 
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.fleet import FreeGroups, NodeSet
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
-from clusterspec.results import BillReport, EstimateReport, Input, Json, Result, Tool, count, head, result_repr
+from clusterspec.results import (
+    BillReport,
+    EstimateReport,
+    Input,
+    Json,
+    Result,
+    Tool,
+    counts_by_severity,
+    head,
+    result_repr,
+)
 from clusterspec.results.verdict import Purchase, Verdict, VerdictStatus
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
@@ -149,7 +159,7 @@ class FleetReport(Result):
             head(self.tool, self.input)
             | _top_fields(single, len(self.pools))
             | {"name": self.name, "jobs": jobs, "pools": whole}
-            | {"pool_links": [asdict(one) for one in self.links], "summary": count(self.findings)}
+            | {"pool_links": [asdict(one) for one in self.links], "summary": counts_by_severity(self.findings)}
             | ({"purchase": self.purchase.to_json()} if self.purchase else {})
         )
 

@@ -15,7 +15,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.peaks import known_peaks
 from clusterspec.rules.knowledge.stated import StatedFigure, bandwidth_figure
 from clusterspec.rules.rule import rewrite
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.source import Path, dotted_path
 from clusterspec.units import UnitFault, display, read
 from clusterspec.units.common_errors import AGREES, agrees_within
@@ -48,9 +48,9 @@ def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[
             continue
         is_, texts = ("it is", {found[0].text}) if len(found) == 1 else ("it may be", {one.text for one in found})
         fix = rewrite(dotted_path(problem.path), found[0].text) if len(found) == 1 and found[0].certain else None
-        message = f"{problem.message}: {is_} {either([one.what for one in found])}"
+        message = f"{problem.message}: {is_} {or_list([one.what for one in found])}"
         yield replace(
-            problem, message=message, help=f"write {either([f'`{text}`' for text in sorted(texts)])}", fix=fix
+            problem, message=message, help=f"write {or_list([f'`{text}`' for text in sorted(texts)])}", fix=fix
         )
 
 
@@ -144,7 +144,7 @@ def _other_peak_readings(
                 precision for precision, peak in peaks.items() if agrees_within(quantity.dense, count * peak, TOTAL)
             ]
             floats = [precision for precision in fits if not precision.startswith("int")] or fits
-            found += [f"the peak of {whose} in {either(floats)} {word}"] if fits else []
+            found += [f"the peak of {whose} in {or_list(floats)} {word}"] if fits else []
         if found:
             return found
     return []

@@ -128,7 +128,7 @@ def rules_of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
     return tuple(rule for rule, (group, _) in RULES.items() if group == name)
 
 
-def exists(name: str, own: Collection[str] = ()) -> bool:
+def rule_exists(name: str, own: Collection[str] = ()) -> bool:
     """Whether a rule exists; without company rules (``own``) any of their names may, in another configuration."""
     return is_rule_name(name) or (name.startswith(OWN) and (not own or name in own))
 
@@ -169,12 +169,12 @@ def summary_of(name: str) -> str:
     return page(name).summary if is_rule_name(name) else name
 
 
-def explain(name: str) -> str:
+def page_markdown(name: str) -> str:
     """The page of a rule as Markdown. Raises `KeyError` for an unknown name."""
     return page(name).text
 
 
-def nearest(name: str, limit: int = 3, others: Iterable[str] = ()) -> list[str]:
+def nearest_rules(name: str, limit: int = 3, others: Iterable[str] = ()) -> list[str]:
     """The names of rules and of ``others`` most similar to ``name``: first near spellings, then names that contain it,
     then the rest.
     """

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping
 from clusterspec.units.display import joined_words
 
 
-def either(values: Iterable[object]) -> str:
+def or_list(values: Iterable[object]) -> str:
     """Alternatives: a list joined by `or`.
 
-    >>> either([1, 2, 4]), either([8])
+    >>> or_list([1, 2, 4]), or_list([8])
     ('1, 2 or 4', '8')
     """
     return joined_words(values, "or")
 
 
-def both(values: Iterable[object]) -> str:
+def and_list(values: Iterable[object]) -> str:
     """A list joined by `and`.
 
-    >>> both(["tp 8", "cp 2"])
+    >>> and_list(["tp 8", "cp 2"])
     'tp 8 and cp 2'
     """
     return joined_words(values, "and")

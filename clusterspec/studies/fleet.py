@@ -92,7 +92,7 @@ class FleetStudy:
             nodes = nodes_of_job(name, job, main.sets)
         else:
             nodes = _nodes_of_engines(name, "decode", main.sets)
-        return replace(_part_of_job(main.name, name, job, None if nodes == main.nodes else nodes), idle=main.idle)
+        return replace(_part_of_job(main.name, name, job, None if nodes == main.nodes else nodes), idle=main.idle_nodes)
 
     @cached_property
     def _pools(self) -> dict[str, Pool]:

@@ -176,11 +176,11 @@ class Study:
 
     def _exists(self, rule: str) -> bool:
         """Whether a rule that a waiver names exists."""
-        return rules.exists(rule, [one.name for one in self.settings.own_rules])
+        return rules.rule_exists(rule, [one.name for one in self.settings.own_rules])
 
     def _similar_rules(self, rule: str) -> list[str]:
         """The rule with the most similar name; none if no name is similar."""
-        return rules.nearest(rule, limit=1, others=[one.name for one in self.settings.own_rules])
+        return rules.nearest_rules(rule, limit=1, others=[one.name for one in self.settings.own_rules])
 
     def _reading_problems(self) -> Iterable[Problem]:
         """The problems found while reading, and the problems with headline figures."""
@@ -256,7 +256,7 @@ class Study:
         return tuple(found for found in self.findings if found.severity is Severity.ERROR)
 
     @cached_property
-    def possible(self) -> bool:
+    def has_figures(self) -> bool:
         """Whether the design has figures: the keys they need are readable, all names known, and the layout can run."""
         unknown = any(problem.rule == "unknown-catalog-id" for problem in self.problems)
         return not unknown and rules.estimable(self.spec) and not self.plan.refused

@@ -136,7 +136,7 @@ def test_prefill_engines_on_another_pool_take_the_nodes_they_need() -> None:
         "replicas: 2, tp: 8", "replicas: 1, tp: 4"
     )
     _, parts = fleet(text)
-    assert parts.jobs["apart"].possible and parts.jobs["apart"].plan.serving is not None
+    assert parts.jobs["apart"].has_figures and parts.jobs["apart"].plan.serving is not None
     assert parts.fleet.job_node_count("train", "apart") == 2 and parts.fleet.job_node_count("serve", "apart") == 1
 
 

@@ -193,11 +193,11 @@ def test_a_fleet_counts_the_nodes_of_a_job_on_each_pool() -> None:
     assert [each.name for each in fleet.jobs_of("own")] == ["chat"]
     assert [each.name for each in fleet.jobs_of("away")] == ["chat", "o"]
     assert [fleet.store_pool(pool) for pool in ("own", "away", "none")] == ["own", "own", "none"]
-    assert (fleet.jobs["chat"].share, fleet.jobs["o"].share) == (1.0, 0.25)
-    assert (own.promised_nodes, own.idle, away.promised_nodes, away.idle) == (2, 14, 15, 5)
+    assert (fleet.jobs["chat"].term_share, fleet.jobs["o"].term_share) == (1.0, 0.25)
+    assert (own.promised_nodes, own.idle_nodes, away.promised_nodes, away.idle_nodes) == (2, 14, 15, 5)
     over = Pool("p", PoolSpec(), None, 10, (chat, more))
     unknown = Pool("p", PoolSpec(), None, 10, (NodeSet("c", "p", ("c",), None, False),))
-    assert (over.idle, unknown.idle, Pool("p", PoolSpec(), None, None).idle) == (0, None, None)
+    assert (over.idle_nodes, unknown.idle_nodes, Pool("p", PoolSpec(), None, None).idle_nodes) == (0, None, None)
 
 
 @pytest.mark.parametrize(

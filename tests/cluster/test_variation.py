@@ -153,4 +153,4 @@ def test_what_legality_refuses_is_an_error_of_check(layout: str, rules: set[str]
     assert rules <= refused and (bool(rules) or not refused)
     errors = {each.rule for each in one.errors}
     assert rules <= errors and bool(refused & errors) is bool(refused)
-    assert one.possible is not bool(refused)
+    assert one.has_figures is not bool(refused)

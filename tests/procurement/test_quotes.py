@@ -56,7 +56,7 @@ def test_a_line_offers_its_part_of_the_bill() -> None:
         assert (found.needed, found.quoted, found.state) == (needed, number, state), line
         assert found.price == (dollars(price) if price else None), line
         assert found.missing == (dollars(missing) if missing else None), line
-        assert found.lacks == (state in {"short", "missing"})
+        assert found.has_too_few == (state in {"short", "missing"})
 
 
 def test_what_no_line_offers_is_missing() -> None:
@@ -243,4 +243,4 @@ def test_one_lot_may_cover_the_network_or_its_optics() -> None:
     assert cluster is not None
     for line, kinds in COVERED:
         (offered,) = offered_lines((line,), cluster)
-        assert set(offered.covers) == kinds, line
+        assert set(offered.covered_kinds) == kinds, line

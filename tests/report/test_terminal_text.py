@@ -132,7 +132,7 @@ def test_color_does_not_change_widths() -> None:
 
 @each("name", sorted(RULES))
 def test_a_page_folded_is_the_same_markdown(name: str) -> None:
-    page = rules.explain(name)
+    page = rules.page_markdown(name)
     for ink in (Ink(), Ink(width=60), Ink(True, 80)):
         shown = unpainted(page_text.page_text(page, ink))
         assert shown.split() == page.split()

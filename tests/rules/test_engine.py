@@ -30,7 +30,7 @@ from clusterspec.rules import (
     choose,
     facts,
     is_rule_name,
-    nearest,
+    nearest_rules,
     parts,
     run_rules,
     summary_of,
@@ -219,8 +219,8 @@ def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired
 
 def test_names_are_known_and_misspellings_are_met_with_the_nearest() -> None:
     assert is_rule_name("shared-nic") and not is_rule_name("shared-nics")
-    assert nearest("tp-crosses-scaleup-domain")[0] == "tp-crosses-scale-up-domain"
-    assert nearest("xyzzy") == []
+    assert nearest_rules("tp-crosses-scaleup-domain")[0] == "tp-crosses-scale-up-domain"
+    assert nearest_rules("xyzzy") == []
     assert summary_of("shared-nic") == page("shared-nic").summary
     assert summary_of("no-such-rule") == "no-such-rule"
 

@@ -167,7 +167,7 @@ def test_nodes_of_engines_on_the_pool_of_the_job_follow_from_their_ranks() -> No
     text = text.replace("dgx-h200, nodes: 2", "dgx-h200, nodes: 6").replace("replicas: 2", "replicas: 4", 1)
     fleet = fleet_of(text)
     assert fleet.fleet.job_node_count("prefill", "chat") == 4
-    assert fleet.fleet.pools["prefill"].idle == 2
+    assert fleet.fleet.pools["prefill"].idle_nodes == 2
     few, enough = (text.replace("pool: prefill\n", f"pool: prefill\n    nodes: {nodes}\n") for nodes in (3, 5))
     assert "job-nodes-disagree" in rules_of(fleet_of(few))
     assert "job-nodes-disagree" not in rules_of(fleet_of(enough))

@@ -212,7 +212,7 @@ def test_a_job_on_a_part_of_a_pool_is_a_layout_on_that_many_nodes() -> None:
     plans: list[Plan] = [fleet.jobs["a"].plan, single.plan]
     assert plans[0].step_time == plans[1].step_time
     assert plans[0].memory_bytes == plans[1].memory_bytes
-    assert fleet.fleet.pools["train"].idle == 0
+    assert fleet.fleet.pools["train"].idle_nodes == 0
 
 
 def test_jobs_in_turn_have_the_same_nodes() -> None:
@@ -220,7 +220,7 @@ def test_jobs_in_turn_have_the_same_nodes() -> None:
     fleet = fleet_of(POOLS + turns + "  c: {pool: serve, nodes: 3}\n").fleet
     (turn,) = fleet.pools["train"].sets
     assert (turn.jobs, turn.nodes, fleet.jobs["b"].nodes) == (("a", "b"), 12, 12)
-    assert (fleet.pools["train"].idle, fleet.pools["serve"].idle) == (4, 1)
+    assert (fleet.pools["train"].idle_nodes, fleet.pools["serve"].idle_nodes) == (4, 1)
 
 
 PLACES = {

@@ -22,7 +22,7 @@ def test_figures_mean_something_where_every_name_is_known_and_the_layout_can_run
     )
     for platform, nodes, tp, possible in cases:
         study = study_text(SPEC.format(platform=platform, nodes=nodes, tp=tp), SETTINGS)
-        assert study.possible is possible, (platform, nodes, tp)
+        assert study.has_figures is possible, (platform, nodes, tp)
         errors = [each for each in study.findings if each.severity == "error"]
         assert list(study.errors) == errors and bool(errors) is not possible
 

@@ -83,7 +83,7 @@ def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
 
 def _busiest_engines(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
     """The engine layouts with the most output tokens per second per accelerator within the target per output token."""
-    tightest = job.load.tightest("tpot")
+    tightest = job.load.tightest_target("tpot")
     target = tightest.seconds if tightest else inf
     best = {
         engine: max((one.per_accelerator for one in ladder if one.times.tpot <= target), default=0.0)

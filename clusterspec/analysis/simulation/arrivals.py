@@ -26,7 +26,7 @@ def drawn_lengths(seed: str, count: int, mean: int, lengths: Lengths | None) -> 
     """Lengths in tokens, drawn from a distribution or all equal to the mean."""
     if lengths is None:
         return [mean] * count
-    random, sigma = Random(seed), lengths.sigma
+    random, sigma = Random(seed), lengths.log_deviation
     middle = log(lengths.mean) - sigma * sigma / 2
     most = lengths.most or MOST_ROW_TOKENS
     return [max(1, min(most, round(random.lognormvariate(middle, sigma)))) for _ in range(count)]

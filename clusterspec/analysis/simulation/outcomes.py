@@ -90,7 +90,7 @@ def share_within_targets(requests: Sequence[Request], load: Serving) -> float | 
 
     Gap targets do not count, because gaps are pooled over all requests.
     """
-    first, each, whole = (load.tightest(name) for name in ("ttft", "tpot", "end_to_end"))
+    first, each, whole = (load.tightest_target(name) for name in ("ttft", "tpot", "end_to_end"))
     if first is None and each is None and whole is None:
         return None
     good = sum(

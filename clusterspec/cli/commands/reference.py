@@ -84,12 +84,12 @@ def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     if members := rules.rules_of_group(name):
         raise UsageFault(f"{name!r} is a group of rules; each has a page: {', '.join(members)}")
     if not rules.is_rule_name(name):
-        near = rules.nearest(name, others=rules.groups())
+        near = rules.nearest_rules(name, others=rules.groups())
         raise UsageFault(
             f"no rule is called {name!r}"
             + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules")
         )
-    page = rules.explain(name)
+    page = rules.page_markdown(name)
     return page_text(page, paint), {"rule": current_name(name), "page": page}
 
 

@@ -219,4 +219,4 @@ def _rule_pages(findings: list[Finding], file: str, at: Position) -> Iterator[st
     """The pages of the rules with findings at a position."""
     for rule in dict.fromkeys(finding.rule for finding in findings if covers(finding.span, file, at)):
         if rules.is_rule_name(rule):
-            yield rules.explain(rule)
+            yield rules.page_markdown(rule)

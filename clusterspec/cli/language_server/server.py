@@ -227,7 +227,7 @@ def diagnostic(study: Study | Prose, finding: Finding) -> types.Diagnostic:
         message,
         severity=SEVERITIES[finding.severity],
         code=finding.rule,
-        code_description=types.CodeDescription(rule_address(finding.rule)) if rules.exists(finding.rule) else None,
+        code_description=types.CodeDescription(rule_address(finding.rule)) if rules.rule_exists(finding.rule) else None,
         source="clusterspec",
         related_information=related or None,
     )

@@ -186,7 +186,8 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
     if lengths.p99 <= lengths.mean:
         return [float(lengths.mean)] * count
     quantiles, scale, cut = list(_quantiles(lengths, count)), *_median_and_cut(lengths, count)
-    longest = min(cut, scale * exp(lengths.sigma * NormalDist().inv_cdf(max(0.5, 1 - LONGEST / max(2, of_all)))))
+    rank = NormalDist().inv_cdf(max(0.5, 1 - LONGEST / max(2, of_all)))
+    longest = min(cut, scale * exp(lengths.log_deviation * rank))
     return [*quantiles[:-1], max(longest, quantiles[-1])]
 
 
@@ -194,13 +195,13 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
 def _quantiles(lengths: Lengths, count: int) -> tuple[float, ...]:
     """The middle quantiles of ``count`` equal parts of a distribution that is cut, ascending."""
     scale, cut = _median_and_cut(lengths, count)
-    return tuple(min(cut, scale * one) for one in _normal_quantiles(lengths.sigma, count))
+    return tuple(min(cut, scale * one) for one in _normal_quantiles(lengths.log_deviation, count))
 
 
 @lru_cache(64)
 def _median_and_cut(lengths: Lengths, count: int) -> tuple[float, float]:
     """The median before the cut at which the quantiles have the stated mean, and the cut, both in tokens."""
-    cut, uncut = float(lengths.most or 64 * lengths.mean), _normal_quantiles(lengths.sigma, count)
+    cut, uncut = float(lengths.most or 64 * lengths.mean), _normal_quantiles(lengths.log_deviation, count)
     sums = list(accumulate(uncut, initial=0.0))
     low, high = 0.0, 64.0
     for _ in range(40):

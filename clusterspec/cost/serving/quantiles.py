@@ -21,10 +21,10 @@ TERMS, CLOSE = 400, 1e-9
 def lengths_in_parts(lengths: Lengths) -> list[tuple[float, float]]:
     """The middle lengths of `PARTS` parts of a distribution, each with its share; the longest in the smallest."""
     edges = [1 - (1 - place / PARTS) ** 2 for place in range(PARTS + 1)]
-    middle = log(lengths.mean) - lengths.sigma**2 / 2
+    middle = log(lengths.mean) - lengths.log_deviation**2 / 2
     most = lengths.most or inf
     return [
-        (max(1.0, min(most, exp(middle + lengths.sigma * normal_quantile((low + high) / 2)))), high - low)
+        (max(1.0, min(most, exp(middle + lengths.log_deviation * normal_quantile((low + high) / 2)))), high - low)
         for low, high in pairwise(edges)
     ]
 

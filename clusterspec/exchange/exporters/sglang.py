@@ -107,8 +107,8 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     serving = work.serving
     if serving is None:
         return
-    if serving.longest:  # else the context of the model: requests are of any length
-        yield f"--context-length {serving.longest}"
+    if serving.longest_request:  # else the context of the model: requests are of any length
+        yield f"--context-length {serving.longest_request}"
     if serving.max_sequences:
         yield f"--max-running-requests {serving.max_sequences * layout.attention_dp}"
     if serving.chunk_tokens:

@@ -98,8 +98,8 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
     serving = work.serving
     if serving is None:
         return
-    if serving.longest:
-        yield f"--max_seq_len {serving.longest}"
+    if serving.longest_request:
+        yield f"--max_seq_len {serving.longest_request}"
     why = "with attention replicas, its documentation does not say whether it counts a replica or the engine"
     for name, value in (("max_batch_size", serving.max_sequences), ("max_num_tokens", serving.chunk_tokens)):
         if value and layout.attention_dp > 1:

@@ -124,8 +124,8 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
     """The options of lengths, batches, memory, precisions and speculation."""
     serving = work.serving
     if serving is not None:
-        if serving.longest:  # else the context of the model: requests are of any length
-            yield f"--max-model-len {serving.longest}"
+        if serving.longest_request:  # else the context of the model: requests are of any length
+            yield f"--max-model-len {serving.longest_request}"
         if serving.max_sequences:
             yield f"--max-num-seqs {serving.max_sequences}"
         if serving.chunk_tokens:

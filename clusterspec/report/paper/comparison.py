@@ -12,7 +12,7 @@ from clusterspec.report.estimate_rows import verdict_word
 from clusterspec.report.paper.blocks import Block, PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.differences import difference_blocks
 from clusterspec.report.paper.options import choice_blocks
-from clusterspec.results import count
+from clusterspec.results import counts_by_severity
 from clusterspec.results.full import FullReport
 from clusterspec.units import display, percent, term_text
 
@@ -108,7 +108,7 @@ def _currency(report: FullReport) -> str:
 
 
 def _findings_text(report: FullReport) -> str:
-    counted = count(report.estimate.findings)
+    counted = counts_by_severity(report.estimate.findings)
     return f"{counted['error']} / {counted['warning']}"
 
 

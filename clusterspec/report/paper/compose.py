@@ -45,7 +45,7 @@ from clusterspec.report.paper.facility import facility_section
 from clusterspec.report.paper.steps import layer_picture, range_text, rl_section, schedule_picture
 from clusterspec.report.paper.story import story_section
 from clusterspec.report.paper.words import catalog_names, name_in_sentence, worded_section
-from clusterspec.results import EstimateReport, count
+from clusterspec.results import EstimateReport, counts_by_severity
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Roofline
@@ -358,7 +358,7 @@ def title_facts(report: FullReport) -> tuple[TitleFact, ...]:
     if document:
         named = (("Revision", document.revision, "revision"), ("Author", document.author, "author"))
         rows += [TitleFact(name, value, f"document.{key}") for name, value, key in named if value]
-    counted = count(report.estimate.findings)
+    counted = counts_by_severity(report.estimate.findings)
     if not report.tender:
         open_ = f"{plural(counted['error'], 'error')}, {plural(counted['warning'], 'warning')}"
         rows.append(TitleFact("Open findings", open_, "estimate.summary"))

@@ -139,7 +139,7 @@ def failure_phrase(gate: Gate, purchase: Purchase) -> str:
     """The reason why a gate fails, shortened to its first part if long; for a quote, the total of the missing items in
     its line.
     """
-    values = [part.missing for part in purchase.parts if part.lacks and part.missing is not None]
+    values = [part.missing for part in purchase.parts if part.has_too_few and part.missing is not None]
     if gate.gate == "quote" and values:
         return f"the quote lacks {rounded_text(Money.total(values))} of parts"
     first, _, rest = gate.text.partition("; ")

@@ -31,7 +31,7 @@ from clusterspec.report.paper.fleet_drawing import fleet_picture
 from clusterspec.report.paper.machine import layout_rows
 from clusterspec.report.paper.materials import part_text
 from clusterspec.report.paper.words import catalog_names, worded_section
-from clusterspec.results import BillReport, count
+from clusterspec.results import BillReport, counts_by_severity
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
 from clusterspec.summation import sum_of
@@ -78,7 +78,7 @@ def _left_out(report: FleetReport) -> tuple[str, ...]:
 
 def _title_facts(report: FleetReport) -> tuple[TitleFact, ...]:
     """The document data of the title page."""
-    counted = count(report.findings)
+    counted = counts_by_severity(report.findings)
     open_ = f"{plural(counted['error'], 'error')}, {plural(counted['warning'], 'warning')}"
     day = report.today.isoformat() if report.today else ""
     rows = (

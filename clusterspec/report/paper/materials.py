@@ -126,7 +126,7 @@ def _parts_table(report: FullReport, *, priced: bool) -> PaperTable:
 def part_text(item: Item) -> str:
     """The part of a line of the bill, marked as a spare or as assumed."""
     marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
-    return f"{item.named} ({', '.join(marks)})" if marks else item.named
+    return f"{item.part_label} ({', '.join(marks)})" if marks else item.part_label
 
 
 def _part_row(item: Item, number: int, *, priced: bool) -> TableRow:

@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import AcceptanceSpec, Spec
 
 RULE = Rule.of(__name__, "warning")
@@ -57,7 +57,7 @@ def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Proble
     for number, test in enumerate(acceptance):
         lacking = list(_missing_conditions(test))
         if lacking and not spec.unreadable(("acceptance", number)):
-            message = f"the test lacks {both(lacking)}: any machine can pass it"
+            message = f"the test lacks {and_list(lacking)}: any machine can pass it"
             yield RULE.problem(("acceptance", number), message, "add " + ", ".join(lacking))
 
 

@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import AcceptanceSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -75,7 +75,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout, placements: Pl
         missing.append(f"all-gather or reduce-scatter ({layout.sharding})")
     if missing:
         them = "them" if len(missing) > 1 else "it"
-        message = f"the layout depends on {both(missing)}, but no acceptance test covers {them}: a fabric that passes all-reduce can fail {them}"
+        message = f"the layout depends on {and_list(missing)}, but no acceptance test covers {them}: a fabric that passes all-reduce can fail {them}"
         ringed = any(test.collective == "all-reduce" and (test.nodes or 1) > 1 for test in acceptance)
         experts = placements.of("ep") if layout.ep > 1 else None
         inside = shards is None and experts is not None and experts.domains == 1

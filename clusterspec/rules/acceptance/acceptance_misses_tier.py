@@ -54,7 +54,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import ranks_of
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import AcceptanceSpec, ClusterSpec, ScaleOutSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -72,11 +72,11 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, written_clus
         missing.append(min(max(2 * domain, 4 * node), cluster.nodes * node))
     if missing:
         message = (
-            f"no acceptance test covers {both(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
+            f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
             f"use at most {max(tested):,}, so faults beyond that remain undetected"
         )
         yield RULE.problem(
-            "acceptance", message, f"add an all-reduce over {both(f'{ranks:,}' for ranks in missing)} ranks"
+            "acceptance", message, f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks"
         )
         return
     name, joined = _lowest_level(cluster, written_cluster.scale_out)

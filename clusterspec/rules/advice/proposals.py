@@ -10,7 +10,7 @@ from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, numb
 from clusterspec.cluster.legality import CONDITIONS, violations
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import fields, replace
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec
 
 NUMBERED = frozenset(field.name for field in fields(LayoutNumbers)) - {"interleaved", "own_stages", "ring"}
@@ -62,7 +62,7 @@ class Legality:
     def offer(self, rule: str, *axes: str) -> str:
         """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
         found = ((axis, self.nearest(rule, axis)) for axis in axes)
-        return ", or ".join(f"`{axis}` " + either(sorted(values)) for axis, values in found if values)
+        return ", or ".join(f"`{axis}` " + or_list(sorted(values)) for axis, values in found if values)
 
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:
         """The proposals as a sentence, or another text where there are none."""

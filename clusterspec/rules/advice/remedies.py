@@ -91,7 +91,7 @@ def _advice(what_if: WhatIf, changes: Sequence[Change]) -> str:
         texts = (_alternative_text(each, timed=not what_if.refused) for each in fitting[:SHOWN])
         return "these fit: " + "; or ".join(texts)
     otherwise = "add nodes, or keep the states in fewer bytes or on the host"
-    needs = [(each.memory, each.words) for each in estimated if each.memory and not each.plan.refused]
+    needs = [(each.memory_bytes, each.words) for each in estimated if each.memory_bytes and not each.plan.refused]
     if not needs:
         return otherwise
     least, words = min(needs)
@@ -102,8 +102,8 @@ def _advice(what_if: WhatIf, changes: Sequence[Change]) -> str:
 
 def _alternative_text(alternative: Alternative, *, timed: bool) -> str:
     """The changed keys with memory, and ``timed`` with the time of a step."""
-    memory = display(alternative.memory, "B") if alternative.memory else ""
-    time = f"{display(alternative.seconds, 's')} per step" if timed and alternative.plan.step else ""
+    memory = display(alternative.memory_bytes, "B") if alternative.memory_bytes else ""
+    time = f"{display(alternative.step_seconds, 's')} per step" if timed and alternative.plan.step else ""
     figures = ", ".join(part for part in (memory, time) if part)
     return f"`{alternative.words}`" + (f" ({figures})" if figures else "")
 

@@ -43,12 +43,12 @@ class Alternative:
         return changed_keys(self.changes)
 
     @property
-    def seconds(self) -> float:
+    def step_seconds(self) -> float:
         """Seconds per step; infinite if that is not known."""
         return self.plan.step_seconds or float("inf")
 
     @property
-    def memory(self) -> float | None:
+    def memory_bytes(self) -> float | None:
         """Bytes on the fullest rank."""
         return self.plan.memory_bytes
 
@@ -149,7 +149,7 @@ class WhatIf:
     def saved_share(self, alternative: Alternative) -> float | None:
         """The share of the present step time that an alternative saves; None if either time is not known."""
         now = self.step_time
-        return 1 - alternative.seconds / now if now and alternative.plan.step else None
+        return 1 - alternative.step_seconds / now if now and alternative.plan.step else None
 
     @cached_property
     def hsdp(self) -> Alternative | None:
@@ -231,11 +231,11 @@ class WhatIf:
     def comparison_text(self, alternative: Alternative) -> str:
         """The comparison as text: `predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""
         now, saving = self.step_time, self.saved_share(alternative)
-        memory = f"; {display(alternative.memory, 'B')} per rank" if alternative.memory else ""
+        memory = f"; {display(alternative.memory_bytes, 'B')} per rank" if alternative.memory_bytes else ""
         if now is None or saving is None:
             return f"{alternative.words} fits{memory}"
         less = f"{percent(abs(saving), 2)} {'less' if saving > 0 else 'more'}"
-        return f"predicted {display(now, 's')} per step, {display(alternative.seconds, 's')} with `{alternative.words}` ({less}{memory})"
+        return f"predicted {display(now, 's')} per step, {display(alternative.step_seconds, 's')} with `{alternative.words}` ({less}{memory})"
 
     def comparison(self, alternative: Alternative | None) -> str:
         """The comparison as the end of a sentence; empty without an alternative, or where its time is not known."""
@@ -245,4 +245,4 @@ class WhatIf:
 
 def fastest_fitting(alternatives: Iterable[Alternative]) -> list[Alternative]:
     """The layouts that fit, fastest first."""
-    return sorted((each for each in alternatives if each.fits), key=lambda alternative: alternative.seconds)
+    return sorted((each for each in alternatives if each.fits), key=lambda alternative: alternative.step_seconds)

@@ -58,7 +58,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Interconnect, Platform
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, ScaleUpSpec
 
 RULE = Rule.of(
@@ -99,7 +99,7 @@ def _remedy(catalog: Catalog, key: str, given: str, platform: Platform) -> str:
         return remedy
     having = [f"`{one.id}`" for one in catalog.platforms_with(given) if not one.cloud]
     return (
-        f"write {either(having)}, which {'has' if len(having) == 1 else 'have'} it; or {remedy}" if having else remedy
+        f"write {or_list(having)}, which {'has' if len(having) == 1 else 'have'} it; or {remedy}" if having else remedy
     )
 
 
@@ -121,7 +121,7 @@ def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Pla
     known = {each: entry for each, entry in entries.items() if isinstance(entry, Interconnect)}
     families = {known[each].family for each in platform.technologies if each in known}
     if stated in known and (known[stated].family not in families or known[stated].cloud):
-        offered = either(list(platform.technologies))
+        offered = or_list(list(platform.technologies))
         yield RULE.problem(
             "cluster.scale_out.technology",
             f"{platform.id} has {offered}, not {stated}",

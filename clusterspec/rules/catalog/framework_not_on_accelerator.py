@@ -62,7 +62,7 @@ from clusterspec.cluster.model import Design, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.support import refusal
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -74,7 +74,7 @@ def check(design: Design, written_layout: LayoutSpec, accelerator: Accelerator, 
         return
     at = "layout.framework" if written_layout.framework else "layout.software"
     if framework.vendors and accelerator.vendor not in framework.vendors:
-        runs = both(list(framework.vendors))
+        runs = and_list(list(framework.vendors))
         message = f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
         severity = "error" if framework.vendors_sourced else "warning"
         yield RULE.problem(at, message, "name a framework that runs on it, or another accelerator", severity=severity)

@@ -66,7 +66,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.support import refusal
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ClusterSpec
 
 RULE = Rule.of(__name__, "error")
@@ -86,7 +86,7 @@ def check(
             if at.startswith("cluster.software"):
                 yield _unknown_library_problem(at, text, catalog)
         elif entry.vendors and accelerator.vendor not in entry.vendors:
-            runs = both(list(entry.vendors))
+            runs = and_list(list(entry.vendors))
             message = f"{entry.name} is for accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
             severity = "error" if entry.vendors_sourced else "warning"
             yield RULE.problem(at, message, "name the library of this accelerator", severity=severity)
@@ -105,7 +105,7 @@ def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
 def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
     """The problem with a library without an entry."""
     near = catalog.nearest("library", text.partition(" ")[0])
-    help_ = f"name one of the catalog, such as {both(list(near))}" if near else "name a library of the catalog"
+    help_ = f"name one of the catalog, such as {and_list(list(near))}" if near else "name a library of the catalog"
     message = f"the catalog has no library of `{text}`: its release is not compared with the accelerator"
     return RULE.problem(at, message, help_, severity="warning")
 

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -68,6 +68,6 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     elif technology.family not in nic.families:
         yield RULE.problem(
             "cluster.scale_out.nic",
-            f"{nic.name} supports {both(nic.families)}, not {technology.name}",
+            f"{nic.name} supports {and_list(nic.families)}, not {technology.name}",
             f"use an adapter for {technology.family}, or change `technology`",
         )

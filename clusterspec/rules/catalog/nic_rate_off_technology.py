@@ -61,7 +61,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import ETHERNET
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
 from clusterspec.units.common_errors import agrees_within
@@ -85,7 +85,7 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_
         if deviation.stated.kind != "nic" or deviation.causes:
             continue
         rate = deviation.stated.quantity.per_direction
-        offered = either(display_bits(port) for port in ports)
+        offered = or_list(display_bits(port) for port in ports)
         message = f"{scale_out.technology.name} has ports of {offered}, not {display_bits(rate)}{_doubled_ports_text(rate, ports)}"
         if not ports:
             message = deviation.comparison
@@ -130,7 +130,7 @@ def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, sc
     link = scale_out.nic_bandwidth.value / scale_out.planes
     if any(agrees_within(link, port, SAME) for port in ports) or deviations.concern("nic"):
         return
-    message = f"{scale_out.planes} planes leave {display_bits(link)} of a NIC for each, and {technology.name} has ports of {either(display_bits(port) for port in ports)}"
+    message = f"{scale_out.planes} planes leave {display_bits(link)} of a NIC for each, and {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
     yield RULE.problem("cluster.scale_out.planes", message, "use as many planes as the NIC has ports")
 
 

@@ -88,7 +88,7 @@ from clusterspec.cluster.scaleout import parts_without_gpudirect
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import ETHERNET
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -227,7 +227,7 @@ def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Proble
     if plugin is None or plugin in technology.plugins or technology.family not in VERBS:
         return
     if technology.family not in FAMILIES.get(plugin, VERBS):
-        message = f"{plugin} sends over {either(FAMILIES[plugin])}, and the fabric is {technology.name}"
+        message = f"{plugin} sends over {or_list(FAMILIES[plugin])}, and the fabric is {technology.name}"
         yield RULE.problem(
             f"{AT}.collective_plugin", message, "remove the key: the collective library has verbs of its own"
         )

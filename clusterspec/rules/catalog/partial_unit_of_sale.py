@@ -60,7 +60,7 @@ from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec, ProcurementSpec
 from clusterspec.units import plural
 
@@ -101,5 +101,5 @@ def _unsold_board_problem(cluster: Cluster) -> Iterator[Problem]:
     node, sold = cluster.accelerators_per_node, cluster.accelerator.domains
     if not sold or any(node % size == 0 or size % node == 0 for size in sold):
         return
-    message = f"no baseboard has {node} {cluster.accelerator.id}: they are sold in groups of {either(sorted(sold))}"
+    message = f"no baseboard has {node} {cluster.accelerator.id}: they are sold in groups of {or_list(sorted(sold))}"
     yield RULE.problem("cluster.accelerators_per_node", message, "use the number of a baseboard")

@@ -59,7 +59,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import share, step_severity
 from clusterspec.rules.knowledge.tpu_slices import consists_of_cubes, open_axes, slice_exists
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ScaleUpSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -74,7 +74,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, timed: Plan | None) 
     if not shape or entry is None or entry.family != "ici" or not slice_exists(shape, entry):
         return
     if lines := open_axes(shape, entry):
-        sides = both(str(shape[axis]) for axis in lines)
+        sides = and_list(str(shape[axis]) for axis in lines)
         plural = "s" if len(lines) > 1 else ""
         whole = "whole 4×4×4 cubes" if consists_of_cubes(entry) else "the whole 16×16 pod"
         yield RULE.problem(

@@ -68,7 +68,7 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 
 RULE = Rule.of(__name__, "warning", "likely")
 AT = "cluster.scale_out.topology"
@@ -91,7 +91,7 @@ def check(
         return
     crossing = [f"{axis} {getattr(layout, axis)}" for axis in AXES if _is_off_rail(placements, cluster, layout, axis)]
     if crossing:
-        message = f"groups of {both(crossing)} have members on different rails, and no spine connects the rails"
+        message = f"groups of {and_list(crossing)} have members on different rails, and no spine connects the rails"
         yield RULE.problem(AT, message, "use `rail-optimized`, or groups that stay on their rail")
 
 

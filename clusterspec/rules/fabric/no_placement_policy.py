@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements, traffic_uses_nics
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 
 RULE = Rule.of(__name__, "warning")
 BY_VENDOR = {
@@ -125,7 +125,7 @@ def _other_cloud_problems(vendor: str, placement: str) -> Iterator[Problem]:
     """A policy that the vendor of the instances does not offer."""
     offered = OFFERED.get(vendor)
     if offered is not None and placement not in offered:
-        message = f"{vendor} has no `{placement}`: its nodes take {either(sorted(offered))}"
+        message = f"{vendor} has no `{placement}`: its nodes take {or_list(sorted(offered))}"
         yield RULE.problem(
             "cluster.scale_out.placement", message, f"write `placement: {BY_VENDOR[vendor]}`", severity="error"
         )

@@ -62,7 +62,7 @@ from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import crossed_levels, oversubscription_key
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning")
@@ -79,7 +79,7 @@ def check(
     ratio, nodes, share = oversubscription, job_nodes, cluster.nic_share
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
-    named = both(level.name for level in crossed_levels(cluster, job_nodes) if level.oversubscription > 1)
+    named = and_list(level.name for level in crossed_levels(cluster, job_nodes) if level.oversubscription > 1)
     saved, times = what_if.at_full_bandwidth
     rates = f": {display(share / ratio, 'B/s')} per accelerator under full load instead of {display(share, 'B/s')}"
     yield RULE.problem(

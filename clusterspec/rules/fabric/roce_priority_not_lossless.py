@@ -73,7 +73,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -88,17 +88,17 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         return
     lossless, used = flow.lossless_priorities, flow.roce_priority
     if used is not None and used not in lossless:
-        message = f"RDMA traffic has priority {used}, and flow control protects {both(sorted(set(lossless)))}: it is dropped under load"
+        message = f"RDMA traffic has priority {used}, and flow control protects {and_list(sorted(set(lossless)))}: it is dropped under load"
         yield RULE.problem(
             f"{AT}.roce_priority", message, f"write {lossless[0]}, or add {used} to `lossless_priorities`"
         )
     elif unprotected := [each for each in scale_out.technology.rdma_priorities if each not in lossless]:
-        driver = both(scale_out.technology.rdma_priorities)
+        driver = and_list(scale_out.technology.rdma_priorities)
         message = (
             f"the driver sends RDMA packets with the priorities {driver} ({scale_out.technology.id}), and flow control "
-            f"protects {both(sorted(set(lossless)))}: those of {both(unprotected)} are dropped under load"
+            f"protects {and_list(sorted(set(lossless)))}: those of {and_list(unprotected)} are dropped under load"
         )
-        yield RULE.problem(f"{AT}.lossless_priorities", message, f"add {both(unprotected)}")
+        yield RULE.problem(f"{AT}.lossless_priorities", message, f"add {and_list(unprotected)}")
     elif flow.pfc is False:
         message = "lossless priorities are stated, and priority flow control is off: nothing protects them"
         yield RULE.problem(f"{AT}.pfc", message, "write `pfc: true`, or remove `lossless_priorities`")

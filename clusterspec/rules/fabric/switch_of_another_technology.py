@@ -60,9 +60,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.fabric_parts import forwards
+from clusterspec.rules.knowledge.fabric_parts import forwards_packets
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
@@ -73,8 +73,8 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     if switch is None:
         return
     at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
-    if not forwards(switch, technology.family):
-        carries = both(switch.families)
+    if not forwards_packets(switch, technology.family):
+        carries = and_list(switch.families)
         yield RULE.problem(
             at, f"{switch.name} supports {carries}, not {technology.name}", f"use a switch for {technology.family}"
         )

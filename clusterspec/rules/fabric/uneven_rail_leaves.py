@@ -60,7 +60,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import near_multiples
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
@@ -75,5 +75,5 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}, nor a divisor: some rails have fewer ports than others"
         more = next((number for number in range(leaves, step) if step % number == 0), step)
         even = near_multiples(leaves, step) if leaves > step else [more]
-        help_ = "write " + either(even)
+        help_ = "write " + or_list(even)
         yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)

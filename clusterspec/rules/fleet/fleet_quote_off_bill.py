@@ -103,7 +103,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]
     kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
-    offered = {kind for line in lines for kind in line.covers}
+    offered = {kind for line in lines for kind in line.covered_kinds}
     networked = bool(offered & {*NETWORKED, "switch"})
     for kind in kinds:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}

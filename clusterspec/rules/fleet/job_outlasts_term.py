@@ -85,16 +85,21 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     if term is None:
         return
     for name, job in fleet.jobs.items():
-        if not 0 < job.share < 1 or job.design is None or job.design.workload is None or not job.design.workload.tokens:
+        if (
+            not 0 < job.term_share < 1
+            or job.design is None
+            or job.design.workload is None
+            or not job.design.workload.tokens
+        ):
             continue
         from clusterspec.cost.estimate import legal_estimate  # fleets without shares and terms need no estimate
 
         plan = legal_estimate(job.design)
         run = plan.time_to_train
-        if run is None or not run <= term.value < run / job.share:
+        if run is None or not run <= term.value < run / job.term_share:
             continue
-        message = f"job `{name}` computes for {display(run, 's')} and has {percent(job.share)} of the time: it takes {display(run / job.share, 's')}, and the machine is there for {term.written}"
-        severity = step_severity(1 - term.value * job.share / run, plan)
+        message = f"job `{name}` computes for {display(run, 's')} and has {percent(job.term_share)} of the time: it takes {display(run / job.term_share, 's')}, and the machine is there for {term.written}"
+        severity = step_severity(1 - term.value * job.term_share / run, plan)
         yield RULE.problem(
             ("jobs", name, "share"), message, "give it a larger share, more nodes or fewer tokens", severity=severity
         )

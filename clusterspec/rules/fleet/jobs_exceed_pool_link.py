@@ -106,7 +106,7 @@ from clusterspec.cluster.fleet import Fleet, Job
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shared_links import link_demand
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -126,8 +126,8 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             continue
         when = "on average" if over else "while weights pass"
         sent = f"{display(demand.mean if over else demand.burst, 'B/s')} of caches{' and weights' if several else ''}"
-        names = both(f"`{name}`" for name in demand.crossings)
-        pools = both(f"`{name}`" for name in sorted(written.between or ()))
+        names = and_list(f"`{name}`" for name in demand.crossings)
+        pools = and_list(f"`{name}`" for name in sorted(written.between or ()))
         message = f"{names} {'pass' if several else 'passes'} {sent} between pools {pools} {when}, and the link carries {display(demand.total, 'B/s')}"
         key = "bandwidth" if written.bandwidth is not None else "fabric"
         help_ = (

@@ -71,10 +71,10 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             )
         elif single or pool.spec.spare_nodes is not None:
             continue
-        elif pool.idle and pool.nodes and pool.idle >= SOME * pool.nodes:
+        elif pool.idle_nodes and pool.nodes and pool.idle_nodes >= SOME * pool.nodes:
             yield RULE.problem(
                 ("pools", name, "nodes"),
-                f"{pool.idle:,} of {plural(pool.nodes, 'node')} have no job ({percent(pool.idle / pool.nodes, 2)}), and none is stated as a spare",
+                f"{pool.idle_nodes:,} of {plural(pool.nodes, 'node')} have no job ({percent(pool.idle_nodes / pool.nodes, 2)}), and none is stated as a spare",
                 "give them a job, or state them as `spare_nodes`",
                 severity="note",
             )

@@ -63,7 +63,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet, Job
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -75,11 +75,13 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         for each in pool.sets:
             for job in map(fleet.jobs.__getitem__, each.jobs):
-                if job.share < 1 and _answers_users(job):
+                if job.term_share < 1 and _answers_users(job):
                     others = [f"`{name}`" for name in each.jobs if name != job.name]
-                    owners = f"{both(others)} {'have' if len(others) > 1 else 'has'} them" if others else "it has none"
-                    message = f"`{job.name}` serves requests as they arrive, and has its nodes for {percent(job.share)} of the time: in the rest {owners}"
-                    severity = "" if _promises_a_tail(job) and job.share < DAY else "note"
+                    owners = (
+                        f"{and_list(others)} {'have' if len(others) > 1 else 'has'} them" if others else "it has none"
+                    )
+                    message = f"`{job.name}` serves requests as they arrive, and has its nodes for {percent(job.term_share)} of the time: in the rest {owners}"
+                    severity = "" if _promises_a_tail(job) and job.term_share < DAY else "note"
                     yield RULE.problem(
                         ("jobs", job.name, "share"), message, "give the job nodes of its own", severity=severity
                     )

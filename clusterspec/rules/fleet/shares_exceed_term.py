@@ -76,9 +76,9 @@ ROUNDING = 1e-9
 def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         for each in pool.sets:
-            total = sum_of(fleet.jobs[name].share for name in each.jobs)
+            total = sum_of(fleet.jobs[name].term_share for name in each.jobs)
             if total > 1 + ROUNDING:
-                shares = " + ".join(plain(fleet.jobs[name].share, 3) for name in each.jobs)
+                shares = " + ".join(plain(fleet.jobs[name].term_share, 3) for name in each.jobs)
                 jobs = " and ".join(f"`{name}`" for name in each.jobs)
                 message = (
                     f"{jobs} on the same nodes have {shares} = {plain(total, 3)} of the term"

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.summation import sum_of
 from clusterspec.units import percent
 
@@ -63,10 +63,10 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         for each in pool.sets:
             jobs = [fleet.jobs[name] for name in each.jobs]
-            used = sum_of(job.share for job in jobs)
+            used = sum_of(job.term_share for job in jobs)
             if used >= FULL or any(job.spec.share is None for job in jobs):
                 continue
-            named = both(f"`{job.name}`" for job in jobs)
+            named = and_list(f"`{job.name}`" for job in jobs)
             message = f"{named} {'has' if len(jobs) == 1 else 'have'} the nodes for {percent(used)} of the term, and no job for the rest"
             yield RULE.problem(
                 ("jobs", jobs[-1].name, "share"),

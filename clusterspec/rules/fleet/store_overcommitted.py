@@ -94,7 +94,7 @@ from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shared_stores import reading_demand, store_demand
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -138,4 +138,4 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
 def _pools(fleet: Fleet, jobs: Iterable[str]) -> str:
     """The pools of jobs in words."""
     names = dict.fromkeys(f"`{fleet.jobs[job].spec.pool}`" for job in jobs)
-    return f"pool{'s' * (len(names) > 1)} {both(names)}"
+    return f"pool{'s' * (len(names) > 1)} {and_list(names)}"

@@ -109,7 +109,7 @@ from clusterspec.document import nearest_words
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.source import Path
 from clusterspec.spec.model import PoolSpec
 
@@ -137,7 +137,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             message = f"the link joins `{ends[0]}` to itself: the fabric of the pool does that"
             yield RULE.problem(("pool_links", number, "between"), message, "name two pools")
         elif any(set(ends) == set(other.between or ()) for other in (fleet.spec.pool_links or ())[:number]):
-            message = f"a link above joins {both(f'`{end}`' for end in ends)}, too: this one has no effect"
+            message = f"a link above joins {and_list(f'`{end}`' for end in ends)}, too: this one has no effect"
             yield RULE.problem(
                 ("pool_links", number, "between"), message, "write one link with the bandwidth of both together"
             )

@@ -16,7 +16,7 @@ ROUNDED = 0.1
 """Share by which a published or planned time may be below the computed one: sizes of checkpoints differ by formats."""
 
 
-def serves(workload: Workload | None) -> bool:
+def is_serving(workload: Workload | None) -> bool:
     """Whether a workload serves, and saves no checkpoints."""
     return workload is not None and workload.kind == "serve"
 
@@ -40,7 +40,7 @@ def checkpoint_time(
     layout: Layout | None,
 ) -> CheckpointTime | None:
     """The time of one checkpoint; None if neither a time nor a storage system and a model are known, and in serving."""
-    if serves(workload):
+    if is_serving(workload):
         return None
     if operations.pause is not None:
         return CheckpointTime(operations.pause.value)
@@ -109,7 +109,7 @@ def written_after(
     layout: Layout | None,
 ) -> CheckpointTime | None:
     """The time after which an asynchronous checkpoint is complete; None if it is not known, or training waits."""
-    if not operations.asynchronous or serves(workload):
+    if not operations.asynchronous or is_serving(workload):
         return None
     stated = operations.checkpoint.write_time if operations.checkpoint else None
     if stated is not None:

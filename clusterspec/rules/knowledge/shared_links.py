@@ -47,7 +47,7 @@ class LinkDemand(NamedTuple):
             _largest_by_name((self.turns[name], each.burst) for name, each in self.crossings.items()).values()
         )
 
-    def share(self, job: str) -> float:
+    def share_left(self, job: str) -> float:
         """The share of the link that the other jobs leave a job."""
         return fair_rate(self.total, self._mean_rates(beside=self.turns[job])) / self.total
 
@@ -102,7 +102,7 @@ def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
             continue
         demand = link_demand(fleet, link)
         if demand is not None:
-            shares |= {name: demand.share(name) for name in demand.turns}
+            shares |= {name: demand.share_left(name) for name in demand.turns}
     return {name: share for name, share in shares.items() if share < 1}
 
 

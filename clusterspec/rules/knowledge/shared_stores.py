@@ -8,7 +8,7 @@ from clusterspec.cluster.fleet import Fleet, Job, Pool
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.storage import data_reads
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.checkpoints import saved_bytes, serves
+from clusterspec.rules.knowledge.checkpoints import is_serving, saved_bytes
 from clusterspec.summation import sum_of
 
 
@@ -39,7 +39,7 @@ class StoreDemand(NamedTuple):
         """Bytes per second of all jobs that save at the same time."""
         return sum_of(each.burst for each in self.sets)
 
-    def stretch(self, job: str) -> float:
+    def run_stretch(self, job: str) -> float:
         """The factor by which the other jobs on a store lengthen the run of a job; 1 if the store can take all their
         writes.
 
@@ -129,7 +129,7 @@ def _saving_rate(job: Job) -> SavingRate | None:
     """The checkpoint write rates of a job; None if it writes no checkpoints or states no time."""
     design = job.design
     operations = design.spec.operations if design else None
-    if design is None or operations is None or design.workload is None or serves(design.workload):
+    if design is None or operations is None or design.workload is None or is_serving(design.workload):
         return None
     interval = operations.interval.value if operations.interval else 0.0
     saving = operations.checkpoint.write_time if operations.checkpoint else None

@@ -65,7 +65,7 @@ from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -83,7 +83,7 @@ def check(
         return
     step = layout.dp * layout.micro_batch
     rounds = layout.pp if layout.schedule == "interleaved" else 1  # the schedule takes them in rounds of pp
-    batches = either(near_multiples(training.global_batch, step * rounds))
+    batches = or_list(near_multiples(training.global_batch, step * rounds))
     legal = legality.offer(RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",

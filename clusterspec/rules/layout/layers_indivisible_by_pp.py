@@ -64,7 +64,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -115,7 +115,7 @@ def _help(legality: Legality, model: Model, layout: Layout) -> str:
     if legal := legality.offer(RULE.name, "pp"):
         offers.append(legal)
     if model.layers > layout.pp:
-        offers.append(either(near_multiples(model.layers, layout.pp)) + " layers")
+        offers.append(or_list(near_multiples(model.layers, layout.pp)) + " layers")
     for ends, which in ((1, "the loss"), (2, "embedding and loss")):
         if (model.layers + ends) % layout.pp == 0:
             offers.append(f"count {which} as layers: {(model.layers + ends) // layout.pp} per stage")

@@ -50,7 +50,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 
 RULE = Rule.of(__name__, "error")
 
@@ -60,7 +60,7 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
         return
     step = layout.dp * layout.micro_batch
     micro_batches = training.global_batch // step
-    batches = either(near_multiples(training.global_batch, step * layout.pp))
+    batches = or_list(near_multiples(training.global_batch, step * layout.pp))
     legal = legality.offer(RULE.name, "pp")
     message = f"{micro_batches} micro-batches are not a multiple of pp {layout.pp}, which this schedule requires"
     yield RULE.problem(

@@ -51,7 +51,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 
 RULE = Rule.of(__name__, "error")
 
@@ -59,7 +59,7 @@ RULE = Rule.of(__name__, "error")
 def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
     step = sequence_chunks(layout.cp, ring=layout.cp_method != "all-to-all")
     if legality.breaks(RULE.name):
-        near = either(near_multiples(training.sequence_length, step))
+        near = or_list(near_multiples(training.sequence_length, step))
         why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks per rank)"
         message = f"{training.sequence_length:,} tokens do not divide by {why}"
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens, or use another cp")

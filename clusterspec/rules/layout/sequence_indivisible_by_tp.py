@@ -52,7 +52,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 
 RULE = Rule.of(__name__, "error")
 
@@ -61,7 +61,7 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     if legality.breaks(RULE.name):
         length, ring = training.sequence_length, layout.cp_method != "all-to-all"
         step = sequence_step(layout.tp, layout.cp, layout.capabilities, ring=ring)
-        near = either(near_multiples(length, step))
+        near = or_list(near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
         message = f"{length:,} tokens are not divisible by tp {layout.tp}{beside} with sequence parallelism; a multiple of {step:,} is required"
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens")

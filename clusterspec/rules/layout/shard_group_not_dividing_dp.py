@@ -49,7 +49,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -62,4 +62,4 @@ def check(legality: Legality, written_layout: LayoutSpec, layout: Layout) -> Ite
     divisors = [size for size in range(1, min(ranks, 4096) + 1) if ranks % size == 0]
     near = sorted(divisors, key=lambda size: (abs(size - group), -size))[:2]
     message = f"a shard group of {group} does not divide dp {layout.dp} × cp {layout.cp} = {ranks} ranks"
-    yield RULE.problem("layout.shard_group", message, "write " + either(sorted(near)))
+    yield RULE.problem("layout.shard_group", message, "write " + or_list(sorted(near)))

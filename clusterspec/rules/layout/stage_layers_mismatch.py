@@ -56,7 +56,7 @@ from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -68,7 +68,7 @@ def check(written_layout: LayoutSpec, layout: Layout, model: Model | None) -> It
         return
     lengths = sorted({layout.pp, layout.pp * layout.virtual_stages})
     if len(stages) not in lengths:
-        wanted = either(lengths)
+        wanted = or_list(lengths)
         message = f"`stage_layers` has {len(stages)} numbers; pp {layout.pp} × {layout.virtual_stages} virtual stages need {wanted}"
         yield RULE.problem(at, message, f"write as many numbers: {wanted}")
     elif model is not None and sum(stages) != model.layers:

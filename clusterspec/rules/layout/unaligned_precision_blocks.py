@@ -59,7 +59,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 
 RULE = Rule.of(__name__, "error", "likely")
 BLOCK = 16
@@ -83,7 +83,7 @@ def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]
         f"Transformer Engine in {layout.framework} raises an error" if refused else "these matrices run in bf16 instead"
     )
     verb = "is not a multiple" if len(odd) == 1 else "are not multiples"
-    message = f"{both(odd)} {verb} of the {block} that {workload.precision} needs: {what}"
+    message = f"{and_list(odd)} {verb} of the {block} that {workload.precision} needs: {what}"
     severity = "error" if refused else "note"
     yield RULE.problem(
         "layout.tp", message, f"pad the width to a multiple of {block} × tp, or choose another tp", severity=severity

@@ -72,12 +72,12 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
         return
     fitting = what_if.fitting_alternatives([{"sharding": "zero1", "shard_group": None}])
     saving = what_if.saved_share(fitting[0]) if fitting else None
-    if saving is None or saving <= NOTICEABLE or fitting[0].memory is None:
+    if saving is None or saving <= NOTICEABLE or fitting[0].memory_bytes is None:
         return
     yield RULE.problem(
         "layout.sharding",
         f"{layout.sharding} gathers frozen weights in every pass, which costs {percent(saving, 2)} of the step "
-        f"({display(timed.step_seconds, 's')}); whole on each rank they use {display(fitting[0].memory, 'B')}, which fits",
-        f"write `sharding: zero1`: {display(fitting[0].seconds, 's')} a step",
+        f"({display(timed.step_seconds, 's')}); whole on each rank they use {display(fitting[0].memory_bytes, 'B')}, which fits",
+        f"write `sharding: zero1`: {display(fitting[0].step_seconds, 's')} a step",
         severity=step_severity(saving, timed),
     )

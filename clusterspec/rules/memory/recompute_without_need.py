@@ -69,7 +69,7 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
     if used > HALF * capacity:
         return
     fitting = what_if.fitting_alternatives(_lighter_settings(layout))
-    found = next((each for each in fitting if each.memory and each.memory <= SURELY_FITS * capacity), None)
+    found = next((each for each in fitting if each.memory_bytes and each.memory_bytes <= SURELY_FITS * capacity), None)
     saving = what_if.saved_share(found) if found else None
     if found is None or saving is None or saving < GAIN:
         return

@@ -73,9 +73,9 @@ from clusterspec.catalog.entries import Interconnect, Switch
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import ETHERNET_PORTS
-from clusterspec.rules.knowledge.fabric_parts import forwards
+from clusterspec.rules.knowledge.fabric_parts import forwards_packets
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both, either
+from clusterspec.rules.words import and_list, or_list
 from clusterspec.spec.model import NetworkSpec, NetworksSpec
 from clusterspec.units import display_bits, plain
 from clusterspec.units.common_errors import agrees_within
@@ -100,8 +100,8 @@ def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Cata
     """The problem with a switch that forwards other packets, or whose ports are slower than the NICs."""
     port, nic = switch.port_bandwidth, network.nic_bandwidth
     technology = catalog.find("interconnect", network.technology) if network.technology else None
-    if isinstance(technology, Interconnect) and not forwards(switch, technology.family):
-        message = f"{switch.name} supports {both(switch.families)}, not {technology.name}"
+    if isinstance(technology, Interconnect) and not forwards_packets(switch, technology.family):
+        message = f"{switch.name} supports {and_list(switch.families)}, not {technology.name}"
         yield RULE.problem(at, message, f"use a switch for {technology.family}")
     elif port is not None and nic is not None and nic.per_direction > port.value * ROUNDED:
         message = f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs of {nic.written}"
@@ -118,6 +118,6 @@ def _rate_problem(at: str, network: NetworkSpec) -> Iterator[Problem]:
     near = sorted(sorted(PORT_RATES, key=lambda port: abs(port - rate))[:2])
     message = f"no NIC has a line rate of {display_bits(network.nic_bandwidth.per_direction)}"
     advice = (
-        f"write the line rate of one NIC in one direction, such as {either(f'{plain(port)} Gb/s' for port in near)}"
+        f"write the line rate of one NIC in one direction, such as {or_list(f'{plain(port)} Gb/s' for port in near)}"
     )
     yield RULE.problem(at, message, advice, severity="warning")

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import NetworksSpec, ProcurementSpec, Spec
 
 RULE = Rule.of(__name__, "note")
@@ -73,7 +73,7 @@ def check(
     ]
     if missing:
         at = f"cluster.networks.{missing[0]}" if networks else "cluster.networks"
-        named = both(name.replace("_", "-") for name in missing)
+        named = and_list(name.replace("_", "-") for name in missing)
         plural, its = ("s are", "their") if len(missing) > 1 else (" is", "its")
         yield RULE.problem(
             at,

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -79,7 +79,7 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     if stated in kept:
         yield from _narrow_product_problem(written_workload, method)
         return
-    message = f"{method} stores weights in {both(list(kept))}, and the spec states {stated}"
+    message = f"{method} stores weights in {and_list(list(kept))}, and the spec states {stated}"
     yield RULE.problem("workload.quantization", message, "state the precision of the checkpoint, or remove the method")
 
 

@@ -78,7 +78,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.checkpoints import ROUNDED, serves, stored_checkpoint_time
+from clusterspec.rules.knowledge.checkpoints import ROUNDED, is_serving, stored_checkpoint_time
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display
@@ -89,7 +89,7 @@ RULE = Rule.of(__name__, "error", "likely")
 def check(
     operations: OperationsSpec, networks: NetworksSpec, model: Model, workload: Workload | None, layout: Layout | None
 ) -> Iterator[Problem]:
-    if networks.storage is None or networks.storage.bandwidth is None or serves(workload):
+    if networks.storage is None or networks.storage.bandwidth is None or is_serving(workload):
         return
     saving = operations.checkpoint
     written = saving.write_time if saving else None

@@ -89,7 +89,7 @@ from clusterspec.records import replace
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display, percent
 
@@ -118,7 +118,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
         help_ = "state `cooling: liquid`, or leave the share out"
         yield RULE.problem("cluster.power.liquid_share", message, help_)
     if sold and "air" not in sold:
-        message = f"{part} is sold with {both(sold)} cooling only, and the data hall cools with air"
+        message = f"{part} is sold with {and_list(sold)} cooling only, and the data hall cools with air"
         help_ = "plan liquid cooling, or another platform"
         if cluster.platform is not None and cluster.platform.cooling:
             yield RULE.problem(AT, message, help_, severity="error", confidence="certain")

@@ -83,7 +83,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import connector_of_node, fits_cage
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 
 RULE = Rule.of(__name__, "error")
 
@@ -111,7 +111,7 @@ def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: Sca
     cage = connector_of_node(cluster, scale_out)
     help_ = "name both ends: the module of the node, then that of the switch"
     if not fits_cage(part.cages, cage):
-        yield RULE.problem(at, f"{part.name} fits {either(part.cages)}, and the cages of a node are {cage}", help_)
+        yield RULE.problem(at, f"{part.name} fits {or_list(part.cages)}, and the cages of a node are {cage}", help_)
     elif part.top == "finned" and cage == "OSFP":
         message = f"{part.name} has fins for air-cooled switches, and the OSFP cages of nodes take flat modules"
         yield RULE.problem(at, message, help_)
@@ -120,7 +120,7 @@ def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: Sca
 def _switch_misfit_problem(at: str, part: Optics, switch: Switch) -> Iterator[Problem]:
     cage, limit = switch.connector or "", switch.cage_power
     if not fits_cage(part.cages, cage):
-        message = f"{part.name} fits {either(part.cages)}, and the cages of {switch.id} are {cage}"
+        message = f"{part.name} fits {or_list(part.cages)}, and the cages of {switch.id} are {cage}"
         yield RULE.problem(at, message, "name both ends: the module of the node, then that of the switch")
     elif part.top and switch.module_top and part.top != switch.module_top:
         message = f"{part.name} is {part.top}, and {switch.id} takes {switch.module_top} modules"

@@ -62,7 +62,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import link_rate
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
@@ -83,7 +83,7 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
 def _link_rate_problem(at: str, part: Optics, scale_out: ScaleOut) -> Iterator[Problem]:
     rate, technology = link_rate(scale_out), scale_out.technology
     if part.families and technology.family not in part.families:
-        message = f"{part.name} is for {both(part.families)}, not for {technology.name}"
+        message = f"{part.name} is for {and_list(part.families)}, not for {technology.name}"
         yield RULE.problem(at, message, f"use optics for {technology.family}")
     elif (
         technology.lane_rate is not None

@@ -123,7 +123,9 @@ def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
     fitting = [
         each
         for each in found
-        if each.memory and each.plan.memory_capacity and each.memory <= SURELY_FITS * each.plan.memory_capacity
+        if each.memory_bytes
+        and each.plan.memory_capacity
+        and each.memory_bytes <= SURELY_FITS * each.plan.memory_capacity
     ]
     saving = what_if.saved_share(fitting[0]) if fitting else None
     return fitting[0] if saving is not None and saving >= A_QUARTER else None

@@ -54,7 +54,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.words import as_yaml, both
+from clusterspec.rules.words import and_list, as_yaml
 
 RULE = Rule.of(__name__, "warning")
 
@@ -67,7 +67,7 @@ def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     if not before or placement is None or placement.straddling:
         return  # tp-straddles-scale-up-domain reports groups in two domains
     order = as_yaml(("tp", *(axis for axis in layout.order if axis != "tp")))
-    named = both(f"{axis} {_degree(layout, axis)}" for axis in before)
+    named = and_list(f"{axis} {_degree(layout, axis)}" for axis in before)
     message = f"{named} {'varies' if len(before) == 1 else 'vary'} faster than tp, so the ranks of a tp group are {placement.stride} apart and may not share the fastest links"
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
 

@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import is_rented
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -55,6 +55,6 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     stated = [key for key in ("electricity", "pue") if getattr(procurement, key)]
     if stated and is_rented(procurement):
-        named = both(f"`{key}`" for key in stated)
+        named = and_list(f"`{key}`" for key in stated)
         message = f"a rent by the hour includes power and cooling, and the cost leaves {named} out"
         yield RULE.problem(f"procurement.{stated[0]}", message, f"remove {named}")

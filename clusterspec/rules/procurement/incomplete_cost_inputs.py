@@ -49,7 +49,7 @@ from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
@@ -72,7 +72,7 @@ def check(
     if procurement.electricity == 0:
         lacking.insert(0, "electricity")
     if lacking:
-        named = both(f"`{key}`" for key in lacking)
+        named = and_list(f"`{key}`" for key in lacking)
         message = f"without {named} the cost over {procurement.term.written} {_missing_inputs_text(lacking)}"
         unpaid = "electricity" in lacking and (procurement.pue is not None or _draws_much(procurement, cluster))
         yield RULE.problem("procurement", message, f"add {named}", severity="warning" if unpaid else "note")

@@ -69,7 +69,7 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.procurement.offered import SWITCHES, Offered, kind_of_part, named_entries, offered_lines
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
 from clusterspec.units import display_bits
 
@@ -91,7 +91,7 @@ def check(
         named = named_entries(offered.line.part or "", catalog, kind)
         known = named_entries(own, catalog, kind)
         if named and not any(one.endswith(other) for one in known for other in named):
-            message = f"`{(offered.line.part or '')[:60]}` is {both(sorted(named))}, and the design has {own}"
+            message = f"`{(offered.line.part or '')[:60]}` is {and_list(sorted(named))}, and the design has {own}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
 
@@ -118,7 +118,7 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
     base, *rest = cluster.accelerator.id.split("-")
     siblings = [id_.split("-")[1:] for id_ in catalog.ids("accelerator") if id_.split("-")[0] == base]
     if rest and (off := _other_variants(text, base, rest, siblings, cluster.accelerators_per_node)):
-        message = f"`{(offered.line.part or '')[:60]}` is the part with {both(off)}, and the design has {cluster.accelerator.name}"
+        message = f"`{(offered.line.part or '')[:60]}` is the part with {and_list(off)}, and the design has {cluster.accelerator.name}"
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
 
 

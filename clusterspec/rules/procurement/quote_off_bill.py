@@ -137,7 +137,7 @@ from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_ser
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units.display import plural
 
@@ -262,7 +262,7 @@ def _may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
 def _missing_part_problems(
     lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster
 ) -> Iterator[Problem]:
-    kinds = {kind for line in lines for kind in line.covers}
+    kinds = {kind for line in lines for kind in line.covered_kinds}
     whole = bool(kinds & {*NETWORKED, "switch"})
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
     if not kinds & {"node", "accelerator"}:
@@ -273,7 +273,7 @@ def _missing_part_problems(
         return
     if not missing:
         return
-    named = both(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
+    named = and_list(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
     elsewhere = set(missing) <= included or _may_have_no_fabric(design, cluster)
@@ -288,7 +288,7 @@ def _missing_part_problems(
 def _names_every_part(lines: Sequence[Offered]) -> bool:
     """Whether a quote lists switches individually, and each of its lines names a known part or service."""
     return any(line.kind in {"switch", *SWITCHES} for line in lines) and all(
-        line.covers != NETWORKED and (line.kind != "other" or is_service(line.line)) for line in lines
+        line.covered_kinds != NETWORKED and (line.kind != "other" or is_service(line.line)) for line in lines
     )
 
 

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import NetworksSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -68,7 +68,7 @@ def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Prob
         return
     lacking = [key for key in ("bandwidth", "capacity") if getattr(storage, key) is None]
     if lacking:
-        named = both(f"`{key}`" for key in lacking)
+        named = and_list(f"`{key}`" for key in lacking)
         yield RULE.problem(
             "cluster.networks.storage",
             f"the storage is bought without a stated {named}: any storage system meets the clause",

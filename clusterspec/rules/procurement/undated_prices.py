@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
@@ -54,7 +54,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         return
     lacking = [key for key in ("as_of", "currency") if getattr(procurement, key) is None]
     if lacking:
-        named = both(f"`{key}`" for key in lacking)
+        named = and_list(f"`{key}`" for key in lacking)
         yield RULE.problem(
             "procurement", f"the prices have no {named}: they cannot be compared with others", f"add {named}"
         )

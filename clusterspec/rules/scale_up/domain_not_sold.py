@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("domain-not-whole-nodes",))
@@ -68,7 +68,7 @@ def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
     bridged = cluster.scale_up.topology == "bridge"
     if stated > max(sold) or (bridged and stated not in sold):
         least = min(sold, key=lambda size: (size > stated, stated - size))
-        offered = either(sorted(sold, reverse=True)[:4])
+        offered = or_list(sorted(sold, reverse=True)[:4])
         yield RULE.problem(
             "cluster.scale_up.domain",
             f"{cluster.accelerator.name} is sold in domains of {offered}, not of {stated}",

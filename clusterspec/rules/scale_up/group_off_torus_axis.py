@@ -56,7 +56,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_severity
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 from clusterspec.units import plural
 
 RULE = Rule.of(
@@ -74,7 +74,7 @@ def check(
         size = -(-ranks // cluster.ranks_per_accelerator)
         if size <= scale_up.domain and size not in closed:
             shape = " × ".join(map(str, scale_up.shape))
-            fits = either(each * cluster.ranks_per_accelerator for each in sorted(closed) if each > 1)
+            fits = or_list(each * cluster.ranks_per_accelerator for each in sorted(closed) if each > 1)
             message = (
                 f"{name} = {ranks} ranks on {plural(size, 'accelerator')} covers part of an axis of the {shape} torus: without "
                 "a wrap-around ring, its bandwidth is halved"

@@ -54,7 +54,7 @@ from clusterspec.rules.knowledge.domains import ranks_text, used_domain
 from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import either
+from clusterspec.rules.words import or_list
 
 RULE = Rule.of(__name__, "warning")
 
@@ -77,7 +77,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
         return
     name = " × ".join(f"{axis} {getattr(layout, axis)}" for axis in axes)
     nodes = domain // product * product // cluster.ranks_per_node
-    fits = either(size for size in range(layout.tp, domain + 1) if domain % size == 0 and size % layout.tp == 0)
+    fits = or_list(size for size in range(layout.tp, domain + 1) if domain % size == 0 and size % layout.tp == 0)
     yield RULE.problem(
         f"layout.{outer}",
         f"{name} = {product} does not divide a domain of {domain} ranks: {placement.straddling:,} of {placement.groups:,} "

@@ -71,7 +71,7 @@ SMALLER = (4096, 2048, 1024, 512, 256)
 
 def check(served: Served) -> Iterator[Problem]:
     load = served.load
-    if load.tightest("itl") is None or load.prefill is not None or load.load not in {"closed", "open"}:
+    if load.tightest_target("itl") is None or load.prefill is not None or load.load not in {"closed", "open"}:
         return
     missed = [each for each in missed_targets(served.times, load) if is_caused_by_chunks(served.times, each)]
     if not missed:

@@ -82,7 +82,7 @@ def check(served: Served) -> Iterator[Problem]:
     if day is None or not day.late:
         return
     worst = max(day.late, key=lambda each: each.wait)
-    target = served.load.tightest("ttft")
+    target = served.load.tightest_target("ttft")
     limit = target.seconds if target else LONGEST
     drained = f", and the queue is empty {display(worst.drained, 's')} after the rise" if worst.drained else ""
     aim = f" against a target of {display(limit, 's')}" if target else ""

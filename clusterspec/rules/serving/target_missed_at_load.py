@@ -54,7 +54,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import displayed_apart, plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -83,7 +83,7 @@ def check(served: Served) -> Iterator[Problem]:
     bound = f"; the targets are met up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
-        f"with {plural(round(times.offered), 'request')} in flight, {_latencies_text(percentiles)}: {both(parts)}{bound}",
+        f"with {plural(round(times.offered), 'request')} in flight, {_latencies_text(percentiles)}: {and_list(parts)}{bound}",
         "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load",
         severity=next(each for each in ("error", "warning", "note") if each in severities),
     )

@@ -50,7 +50,7 @@ from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "note", "likely")
@@ -64,7 +64,7 @@ def check(served: Served) -> Iterator[Problem]:
     missed = missed_targets(cold.times, load) if cold else ()
     if cold is None or not missed:
         return
-    shown = both(
+    shown = and_list(
         f"{each.quantity} {display(latency_at(served.times, load, each.quantity, each.percentile), 's')}, and "
         f"{display(latency_at(cold.times, load, each.quantity, each.percentile), 's')} without hits"
         for each in missed

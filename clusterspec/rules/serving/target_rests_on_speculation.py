@@ -56,7 +56,7 @@ RULE = Rule.of(__name__, "note", "likely")
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, target = served.load, served.load.tightest("tpot")
+    load, target = served.load, served.load.tightest_target("tpot")
     if (
         target is None
         or not load.draft_tokens

@@ -69,7 +69,7 @@ RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, tightest = served.load, served.load.tightest("tpot")
+    load, tightest = served.load, served.load.tightest_target("tpot")
     if tightest is None or latency_at(served.times, load, "tpot", tightest.percentile) <= tightest.seconds:
         return
     target, key = tightest.seconds, f"{LOAD}.targets.{tightest.key}"

@@ -73,7 +73,7 @@ REMEDY = "raise the target or tp, shorten the input, or use a lower precision"
 
 def check(served: Served) -> Iterator[Problem]:
     load = served.load
-    if load.tightest("ttft") is None:
+    if load.tightest_target("ttft") is None:
         return
     late = [
         each

@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Cluster, ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units.common_errors import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
@@ -75,7 +75,7 @@ def check(
     for deviation in deviations.found:
         if deviation.stated.kind == "scale-up" and not deviation.causes:
             others = _with_that_bandwidth(deviation, scale_up, catalog)
-            named = f"; {both(others)} have that" if others else ""
+            named = f"; {and_list(others)} have that" if others else ""
             help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
             above = (bool(named) and deviation.ratio > ABOVE) or deviation.ratio > FAR_ABOVE
             if cluster is not None and _counts_all_ports(deviation, cluster):

@@ -95,7 +95,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units.common_errors import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -120,7 +120,9 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
         return  # a part of its own differs in other figures
     sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
-        others = f", as are those of {both([_deviation_key(each) for each in changed[1:]])}" if len(changed) > 1 else ""
+        others = (
+            f", as are those of {and_list([_deviation_key(each) for each in changed[1:]])}" if len(changed) > 1 else ""
+        )
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}: it is the figure of {sibling.name}{others}",

@@ -76,7 +76,7 @@ from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.knowledge.shares import A_QUARTER
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display, plain
 from clusterspec.units.common_errors import AGREES, agrees_within
 
@@ -103,7 +103,7 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
         owners = _peaks_in_other_precisions(stated) or others
         if owners:
             known = display(stated.catalog_peak, "FLOP/s")
-            message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
+            message = f"{stated.quantity.written} is the peak of {and_list(owners)}; {stated.whose} has {known} in {stated.precision}"
             severity = "error" if abs(stated.ratio - 1) >= A_QUARTER else ""
             yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure", severity=severity)
         elif not TOO_LOW < stated.ratio < 1 + A_QUARTER and not own:

@@ -63,7 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Sparsity
 from clusterspec.rules.knowledge.peaks import StatedPeak
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.words import both
+from clusterspec.rules.words import and_list
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
@@ -79,7 +79,7 @@ def check(peaks: tuple[StatedPeak, ...]) -> Iterator[Problem]:
                 for other, peak in stated.peaks_of_other_precisions.items()
                 if abs(stated.quantity.dense / peak - 1) < 0.03
             ]
-            also = f"; it is also the dense peak in {both(doubled)}" if doubled else ""
+            also = f"; it is also the dense peak in {and_list(doubled)}" if doubled else ""
             yield RULE.problem(
                 stated.at,
                 f"{written} is twice the {right} of {stated.whose} in {stated.precision}: it is the peak with 2:4 sparsity{also}",

@@ -241,10 +241,10 @@ def test_prompts_of_varied_lengths_take_times_in_proportion() -> None:
     """Nobody waits: the time to first token at a percentile is that of the prompt, whose lengths are log-normal."""
     lengths = Lengths(mean=1000, p99=4000, most=None)
     found, load = gaps(SHORT, prompt=0.4, wait=0.0)
-    found = replace(found, ttft=1.0, wait=0.0, burst=(0.0, 0.0), typical_prompt=lengths.typical)
+    found = replace(found, ttft=1.0, wait=0.0, burst=(0.0, 0.0), typical_prompt=lengths.median_over_mean)
     varied = replace(load, input_lengths=lengths)
     longest = max(length for length, _ in quantiles.lengths_in_parts(lengths)) / 1000
-    assert latency_at(found, varied, "ttft", 99.9) == pytest.approx(1 + 0.4 * (longest - lengths.typical))
+    assert latency_at(found, varied, "ttft", 99.9) == pytest.approx(1 + 0.4 * (longest - lengths.median_over_mean))
     assert latency_at(found, varied, "ttft", 51) == pytest.approx(1.0, abs=0.03)
     # ... and the outputs as well: 1 s and as many gaps of 20 ms as the longest output has
     outputs = replace(load, output_lengths=Lengths(mean=501, p99=501, most=None))
@@ -285,7 +285,7 @@ def simulated_work(lengths: Lengths, prompts: float, steps: int) -> list[float]:
     for _ in range(steps):
         work, passed = 0.0, draw.expovariate(1.0)
         while passed < prompts:
-            work += draw.lognormvariate(-(lengths.sigma**2) / 2, lengths.sigma)
+            work += draw.lognormvariate(-(lengths.log_deviation**2) / 2, lengths.log_deviation)
             passed += draw.expovariate(1.0)
         found.append(work)
     return sorted(found)
