@@ -149,10 +149,9 @@ def search(
     progress: Progress = lambda done, total: None,
     searched_before: Searched | None = None,
 ) -> SearchReport:
-    """The best legal layouts of a study's job, each checked by all rules; ``searched_before`` is that of
-    `found_on_sizes`.
+    """The best legal layouts of a study's job, each checked by all rules.
 
-    For a serving plan, the search varies the engines and their number.
+    ``searched_before`` is passed to `found_on_sizes`. For a serving plan, the search varies the engines and their number.
     """
     if study.spec.workload is not None and study.spec.workload.kind == "serve":
         from clusterspec.analysis.serving_search import search_serving

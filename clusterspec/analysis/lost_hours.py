@@ -77,7 +77,7 @@ def rate_variance(yearly: float, low: float, high: float) -> float:
 
 
 def hours_lost(losses: Sequence[YearlyLoss], variance: float = 0.0) -> tuple[float, dict[float, float]]:
-    """The expected hours lost per year, and their 5th, 50th and 95th percentile over years. ``variance`` is that of the
+    """The expected hours lost per year, and their 5th, 50th and 95th percentile over years. ``variance`` applies to the
     common factor of the rates, whose mean is 1.
     """
     mean = sum_of(each.failures * each.mean for each in losses)

@@ -256,7 +256,7 @@ class Platform(PoweredPart):
     """A node, rack, instance or slice as sold; it provides defaults for absent keys of the cluster.
 
     ``technologies`` are the available ones, most common first; ``frontend_bandwidth`` is the line
-    rate of one of its ``frontend_nics``; ``power`` is that of one node; ``pfc`` and ``ecn`` state the
+    rate of one of its ``frontend_nics``; ``power`` applies to one node; ``pfc`` and ``ecn`` state the
     provider's configuration of the fabric, None if it is unknown or chosen by the buyer.
     ``cages`` counts the cages of one node on the accelerator fabric: one module fills one cage and
     carries ``nics_per_node`` / ``cages`` NICs. ``sold_nodes`` are the nodes of one unit of sale; ``cooling`` lists the

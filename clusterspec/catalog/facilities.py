@@ -15,7 +15,7 @@ class StorageSystem(PoweredPart):
     """One storage system as sold: an appliance, or the nodes of which the smallest cluster consists.
 
     ``read`` and ``write`` are B/s of large files over all clients, ``capacity`` the bytes that files can fill,
-    ``nodes`` the servers of which it consists; ``power`` is that of the whole system.
+    ``nodes`` the servers of which it consists; ``power`` applies to the whole system.
     """
 
     read: Figure | None = None

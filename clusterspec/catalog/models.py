@@ -154,7 +154,7 @@ class Entry:
 class Model(Entry):
     """A language model. Counts are plain integers; widths in elements; ``parameters`` as published.
 
-    ``heads`` to ``value_head_dim`` are those of layers with full attention. ``stated_attention_layers``
+    ``heads`` to ``value_head_dim`` belong to layers with full attention. ``stated_attention_layers``
     is None if all layers without linear attention have softmax attention, ``stated_ffn_layers`` if all
     layers have a feed-forward network. ``predicted`` further layers of multi-token prediction are trained with it, none
     in an entry. ``parameters`` includes multi-token prediction modules if

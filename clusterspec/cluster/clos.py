@@ -16,11 +16,11 @@ class Ports:
     up: int
 
     @classmethod
-    def split(cls, ports: int, ratio: float) -> Ports:
+    def from_ratio(cls, ports: int, ratio: float) -> Ports:
         """The ports of a switch, divided into downlinks and uplinks by the ratio, with no more uplinks than the ratio
         requires.
 
-        >>> Ports.split(64, 1.0), Ports.split(64, 3.0), Ports.split(64, 2.0)
+        >>> Ports.from_ratio(64, 1.0), Ports.from_ratio(64, 3.0), Ports.from_ratio(64, 2.0)
         (Ports(down=32, up=32), Ports(down=48, up=16), Ports(down=42, up=21))
         """
         down = max(1, int(ports * ratio / (1 + ratio) + 1e-9))
@@ -96,10 +96,10 @@ def three_tier_clos(leaves: int, leaf: Ports, ports: int, ratio: float, unit: in
     """Pods of leaves and spines below one row of cores, with the pod size that needs the fewest switches.
 
     A pod is one or more ``unit`` of leaves (in a rail fabric a leaf of every rail) with a full set of spines. The first
-    spine of every pod connects to the first group of cores, the second to the second, and so on. ``ratio`` is that of
+    spine of every pod connects to the first group of cores, the second to the second, and so on. ``ratio`` applies to
     the spines, down to up.
     """
-    spine = Ports.split(ports, ratio)
+    spine = Ports.from_ratio(ports, ratio)
     sizes = [unit << doubled for doubled in range(20) if unit << doubled <= max(unit, spine.down)]
     trees = [clos_in_pods(leaves, leaf, ports, ratio, size) for size in sizes]
     return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
@@ -127,7 +127,7 @@ def evening_switch_count(switches: int, links: int, ports: int, below: int) -> i
 
 def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> FoldedClos:
     """Pods of a given size below one row of as many cores as the links need."""
-    spine = Ports.split(ports, ratio)
+    spine = Ports.from_ratio(ports, ratio)
     pods = parts_needed(leaves, leaves_of_pod)
     spines = even_switch_count(parts_needed(leaves_of_pod * leaf.up, spine.down), leaf.up)
     up = min(spine.up, ceiling(parts_needed(leaves_of_pod * leaf.up, spines) / ratio - 1e-9))

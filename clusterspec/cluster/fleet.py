@@ -98,7 +98,7 @@ class Fleet:
         return (job for job in self.jobs.values() if pool in pools_of_job(job.spec))
 
     def job_node_count(self, pool: str, job: str) -> int | None:
-        """The nodes of a pool that a job has, summed over its engines; None if unknown."""
+        """The nodes that a job has on a pool, summed over its engines; None if unknown."""
         sets = self.pools[pool].sets if pool in self.pools else ()
         own = [each.nodes if each.path else self.jobs[job].nodes for each in sets if job in each.jobs]
         return None if not own or None in own else sum(each or 0 for each in own)

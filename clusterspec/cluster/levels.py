@@ -29,7 +29,7 @@ class _Row:
 
 
 def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
-    """Counts one plane level by level; ``ports`` are those of a switch whose level states none.
+    """Counts one plane level by level; ``ports`` belong to a switch whose level states none.
 
     None if the ports of some level are not known. A last level of several blocks has a row of switches above it.
     """
@@ -260,7 +260,7 @@ def _nodes_of_leaf(fabric: ScaleOut) -> int:
         return 1
     rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
     per_leaf = max(1, -(-fabric.nics_per_node // rails))
-    return max(1, Ports.split(fabric.switch_ports, fabric.oversubscription[0]).down // per_leaf)
+    return max(1, Ports.from_ratio(fabric.switch_ports, fabric.oversubscription[0]).down // per_leaf)
 
 
 def _levels_with_nodes(levels: tuple[Level, ...]) -> tuple[Level, ...]:

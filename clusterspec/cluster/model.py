@@ -166,7 +166,7 @@ class MeasuredShare:
     spread: float = 0.0
 
     def matches_measured_time(self, seconds: float) -> bool:
-        """Whether a predicted time is that of the job that was measured."""
+        """Whether a predicted time is the measured time of this job, within `MEASURED_AGAIN`."""
         return self.seconds is not None and abs(seconds / self.seconds - 1) < MEASURED_AGAIN
 
 

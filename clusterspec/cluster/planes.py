@@ -144,7 +144,7 @@ class _Demand:
 
 
 def count_plane(cluster: Cluster, ports: int, ordered: OrderedParts) -> SwitchCount:
-    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane.
+    """Counts one fabric plane; ``ports`` belong to a switch at the rate of a plane.
 
     Rails that no switch connects have a tree each where the spec states several tiers.
     """
@@ -162,10 +162,10 @@ def _demand_count(demand: _Demand) -> SwitchCount:
     if tiers == 1:
         return _single_tier_count(demand)
     ports = demand.ports
-    leaf = Ports.split(ports, demand.leaf_ratio)
+    leaf = Ports.from_ratio(ports, demand.leaf_ratio)
     tree = _clos_tree(demand, leaf, tiers)
     up = ceiling(demand.endpoints / demand.leaf_ratio - 1e-9)
-    spine = Ports.split(ports, demand.spine_ratio)
+    spine = Ports.from_ratio(ports, demand.spine_ratio)
     two = tree.tiers == 2
     return SwitchCount(
         tiers=tree.tiers,
@@ -248,7 +248,7 @@ def _tier_count_of_demand(demand: _Demand) -> int:
         return 1
     if fabric.pod_nodes and demand.nodes > fabric.pod_nodes:
         return 3
-    joined = 2 if demand.leaves(Ports.split(demand.ports, demand.leaf_ratio).down) <= demand.ports else 3
+    joined = 2 if demand.leaves(Ports.from_ratio(demand.ports, demand.leaf_ratio).down) <= demand.ports else 3
     return min(3, max(joined, stated + 1))
 
 

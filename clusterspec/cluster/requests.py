@@ -315,7 +315,7 @@ class Rl:
     ``epochs``; rollout may run ``max_staleness`` steps ahead of the weights, and then generates the samples of
     ``batches_in_flight`` steps at once. ``placement`` is ``colocated`` (rollout
     and trainer on the same nodes in turn), ``split`` (rollout on ``rollout_nodes`` of its own), or ``partial``
-    (rollout on all nodes, its longest samples on its own). ``trainer_nodes`` are those of trainer.
+    (rollout on all nodes, its longest samples on its own). ``trainer_nodes`` belong to the trainer.
     """
 
     algorithm: str

@@ -54,7 +54,7 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 def resolve_serving(
     section: ServingSpec, experts: int, stack: Stack | None, accelerator: Accelerator | None, log: ResolutionLog
 ) -> Serving | None:
-    """The requests; None, with a problem, if their lengths are not known. ``experts`` are those of a layer; defaults
+    """The requests; None, with a problem, if their lengths are not known. ``experts`` belong to a layer; defaults
     of software may depend on the ``accelerator``.
     """
     section = _with_highest_rate(_with_traced_requests(section, log), log)

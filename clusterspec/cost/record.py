@@ -104,7 +104,7 @@ class ReplicaTransfers:
 class StepRecord:
     """The components of one optimizer step, and its times.
 
-    ``parts`` are those of the slowest stage, each with the number of passes of a micro-batch through it;
+    ``parts`` belong to the slowest stage, each with the number of passes of a micro-batch through it;
     ``chunk_share`` is the share of micro-batches in each (half of them in DualPipe); ``sends`` transfer one micro-batch
     to the next stage.
     """

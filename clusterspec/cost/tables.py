@@ -80,7 +80,7 @@ def held_share(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) ->
 class Tables:
     """Sub-results that many layouts of one job share.
 
-    ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head, and
+    ``parts`` belong to the model: each kind of layer, dense networks before experts, then embedding and head, and
     the joins before layers of multi-token prediction. Of
     ``near``, the tables of another design, they share what is equal: process groups, weights, and the work and times of
     kernels.

@@ -178,7 +178,7 @@ def read_nccom_test(text: str) -> Benchmark:
 
 @dataclass
 class _Table:
-    """The rows of a table, and their pairs of algorithm and bus bandwidth as printed; ``line`` is that of its head."""
+    """The rows of a table, and their pairs of algorithm and bus bandwidth as printed; ``line`` applies to its head."""
 
     line: int
     points: list[SizePoint] = field(default_factory=list)

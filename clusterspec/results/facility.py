@@ -30,7 +30,7 @@ class CableRun:
 class Facility:
     """Watts at the meter of the planned work and at nameplates, with cooling and conversion; None without a PUE.
 
-    ``switches`` are those of the fabric, whose racks are not counted. ``units`` is the height of a node in rack units,
+    ``switches`` belong to the fabric, whose racks are not counted. ``units`` is the height of a node in rack units,
     None if the catalog does not have it. ``energy_of_year`` is in joules at the meter, with the planned work for the
     ``utilization`` and idle for the rest; None without a PUE or planned work.
     """

@@ -63,7 +63,7 @@ class PairRow:
 
     ``count`` pairs share a node, leaf or rack (``shared``) and nothing closer; ``planes`` says of links whether they
     are in one plane, empty elsewhere. ``failures`` is how often a year one of a pair fails while the other is repaired.
-    ``worse`` says whether both do more to the job than either alone. ``step_time`` is that of the degraded machine in
+    ``worse`` says whether both do more to the job than either alone. ``step_time`` applies to the degraded machine in
     seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
     """
 
@@ -119,7 +119,7 @@ class YearlyCost(NamedTuple):
 
 
 class FirstYear(NamedTuple):
-    """The first year of a new machine: ``factor`` is the ratio of its hardware failures to those of a later year."""
+    """The first year of a new machine: ``factor`` is its number of hardware failures divided by a later year's."""
 
     factor: float
     goodput: YearlyGoodput

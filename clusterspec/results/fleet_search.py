@@ -87,7 +87,7 @@ class Assignment:
 class FleetSearchReport(Result):
     """The best assignments of the jobs of a fleet, best first, and all options that were compared.
 
-    ``unit`` is that of the objective; ``present`` is the assignment of the spec, None if it has no value. ``why``
+    ``unit`` applies to the objective; ``present`` is the assignment of the spec, None if it has no value. ``why``
     is the reason where there is no assignment.
     """
 

@@ -11,7 +11,7 @@ from clusterspec.records import asdict, dataclass
 class RankGroups:
     """The groups of one axis: ``groups`` of ``ranks`` each, the ranks of one ``stride`` apart.
 
-    ``first`` names the ranks of the first group. ``ranks_per_node``, ``nodes`` and ``domains`` are those of the group
+    ``first`` names the ranks of the first group. ``ranks_per_node``, ``nodes`` and ``domains`` belong to the group
     that is spread most. ``crossed`` are the switch levels that some group crosses, from the leaf upward.
     """
 

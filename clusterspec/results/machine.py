@@ -109,7 +109,7 @@ class PathClass:
     """Pairs whose path goes up to the same level: the parts on the path, including switches.
 
     ``bandwidth`` is the line rate of the bottleneck if only this pair sends, ``shared`` if all accelerators send,
-    ``predicted`` the prediction for long messages then, all in B/s per direction. ``latency`` is that of one short
+    ``predicted`` the prediction for long messages then, all in B/s per direction. ``latency`` applies to one short
     message, in seconds; the ``hops`` add up to it where it is known.
     """
 
@@ -128,7 +128,7 @@ class PathClass:
 @dataclass(frozen=True)
 class Pod:
     """The topology of a machine: nodes in groups of ``block`` under one leaf, and the classes of pairs from the domain
-    outward; a pair belongs to the first class whose ``nodes`` include both. ``shape`` is that of a torus domain.
+    outward; a pair belongs to the first class whose ``nodes`` include both. ``shape`` applies to a torus domain.
     """
 
     nodes: int
@@ -151,8 +151,8 @@ class Pod:
 class Tier:
     """A tier per accelerator, in B/s per direction, bytes and seconds; None if unknown.
 
-    ``line_rate`` is nominal (memory: reads plus writes). ``predicted`` is that of long messages when all accelerators
-    send: an all-gather in a domain, else send-recv; ``measured`` the same with measurements. ``latency`` is that of one
+    ``line_rate`` is nominal (memory: reads plus writes). ``predicted`` applies to long messages when all accelerators
+    send: an all-gather in a domain, else send-recv; ``measured`` the same with measurements. ``latency`` applies to one
     short message between two accelerators, and ``crossover`` the size of one that takes twice as long. ``fall`` is the
     ratio of the line rate to that of the next outer tier.
     """

@@ -37,7 +37,7 @@ class WireCase:
     """A strategy with a number of nodes and a model: its curve, and the seconds of computation and, at the rates of the
     spec, of communication, of the exposed part of that, and of the pipeline bubble.
 
-    ``memory`` is that of the fullest accelerator in bytes; ``fits`` is None if it or the capacity is not known.
+    ``memory`` is the bytes on the fullest accelerator; ``fits`` is None if it or the capacity is not known.
     """
 
     strategy: str

@@ -13,14 +13,14 @@ RATIOS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0])
 
 @given(ports=st.integers(2, 600), ratio=RATIOS)
 def test_a_leaf_never_has_more_ports_than_it_has(ports: int, ratio: float) -> None:
-    split = Ports.split(ports, ratio)
+    split = Ports.from_ratio(ports, ratio)
     assert split.down >= 1 and split.up >= 1 and split.down + split.up <= max(ports, 2)
     assert split.down <= split.up * ratio + 1e-6 or split.down == 1
 
 
 @given(ports=st.integers(2, 600))
 def test_at_one_to_one_uplinks_equal_downlinks(ports: int) -> None:
-    split = Ports.split(ports, 1.0)
+    split = Ports.from_ratio(ports, 1.0)
     assert split.up >= split.down == ports // 2
 
 
@@ -45,7 +45,7 @@ def ports_used(tree: FoldedClos, leaf: Ports, ports: int) -> bool:
 
 @given(leaves=st.integers(1, 2000), ports=PORTS, leaf_ratio=RATIOS, ratio=RATIOS, rails=st.sampled_from([1, 2, 4, 8]))
 def test_no_switch_runs_out_of_ports(leaves: int, ports: int, leaf_ratio: float, ratio: float, rails: int) -> None:
-    leaf = Ports.split(ports, leaf_ratio)
+    leaf = Ports.from_ratio(ports, leaf_ratio)
     leaves = rails * parts_needed(leaves, rails)
     for tree in (
         two_tier_clos(leaves, leaf, ports, leaves * leaf.up),
@@ -59,7 +59,7 @@ def test_no_switch_runs_out_of_ports(leaves: int, ports: int, leaf_ratio: float,
 def test_more_leaves_never_need_fewer_switches_above(
     leaves: int, ports: int, leaf_ratio: float, ratio: float, rails: int
 ) -> None:
-    leaf = Ports.split(ports, leaf_ratio)
+    leaf = Ports.from_ratio(ports, leaf_ratio)
     sizes = (leaves * rails, (leaves + 1) * rails)
     two = tuple(two_tier_clos(size, leaf, ports, size * leaf.up) for size in sizes)
     three = tuple(three_tier_clos(size, leaf, ports, ratio, rails) for size in sizes)
@@ -71,14 +71,14 @@ def test_more_leaves_never_need_fewer_switches_above(
 
 @given(leaves=st.integers(1, 1500), ports=PORTS)
 def test_at_one_to_one_every_level_has_full_bandwidth(leaves: int, ports: int) -> None:
-    leaf = Ports.split(ports, 1.0)
+    leaf = Ports.from_ratio(ports, 1.0)
     tree = three_tier_clos(leaves, leaf, ports, 1.0, 1)
     assert tree.spine_core >= tree.leaf_spine == leaves * leaf.up
 
 
 def test_the_classical_fat_tree_is_full() -> None:
     for ports in (8, 64, 128):
-        leaf = Ports.split(ports, 1.0)
+        leaf = Ports.from_ratio(ports, 1.0)
         assert two_tier_clos(ports, leaf, ports, ports * leaf.up) == FoldedClos(
             2, ports, ports // 2, leaf_spine=ports * ports // 2, spines_of_pod=ports // 2
         )

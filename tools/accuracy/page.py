@@ -390,7 +390,7 @@ def worst(cases: Sequence[Case]) -> str:
 def regrets(found: Sequence[Regret]) -> str:
     mean = statistics.mean(one.regret for one in found)
     rows = [
-        "How much slower the layout that we predict fastest really ran than the fastest published one.\n",
+        "The layout that we predict to be fastest ran slower than the fastest published layout by this share:\n",
         "| set | layouts | regret |",
         "|---|---|---|",
         *(f"| {one.name} | {one.layouts} | {share(one.regret)} |" for one in found),

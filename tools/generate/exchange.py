@@ -185,7 +185,7 @@ preferences that only its option `beta` shows was read as supervised, and AdaLoR
 only the name of the program turns on, which the output named. In the twenty-ninth, a shortened option of `torchrun` was
 lacking.
 
-In the thirtieth, the one contradicted (ZeRO 3 by another name) and the one lacking (micro batches that verl fills by
+In the thirtieth, the contradiction (ZeRO 3 by another name) and the missing fact (micro batches that verl fills by
 default) were expectations, which the list has corrected. Refused were a RayService, and a service of Compose whose own
 image starts vLLM with options alone. Behind answers that agreed, four files said less than they state without a word
 of it: the resources in runtimes of KServe and OME, what `#SBATCH` asks for around a DeepSpeed configuration, options of
@@ -193,7 +193,7 @@ an engine whose values are variables, and adapters (`peft.dim`) of a Megatron Br
 among the keys not imported while the rest was read as training of all parameters.
 
 In the thirty-first, files of Terraform, values of charts, device types of Nautobot, a HyperPodPyTorchJob and a network
-of a simulator were refused. The one contradicted was a number of steps that a
+of a simulator were refused. The contradiction was a number of steps that a
 variable of the scheduler changes. Lacking were options that move states to host memory, which stood among the keys not
 imported, and, without a word, the pods of a RayClusterFleet and what `#SBATCH` asks for beside a launch. In the
 thirty-second, one file lost nodes and precision without a word: several options on a line of `#SBATCH`, and options
@@ -201,7 +201,8 @@ after placeholders of several words. A configuration of a HyperPod cluster was r
 
 In the thirty-third, networks of ASTRA-sim, a graph of Dynamo, a launch of `dynamo.sglang`, a configuration of Calculon
 and values of Terraform variables had no reader, and a container that only opens a shell was a launch beside the one of
-a page. The one contradicted said nothing of it: a sharded optimizer of Megatron that a variable turns on was taken as
+a page. The contradicted file had no warning about it: a sharded optimizer of Megatron that a variable turns on was
+taken as
 off. In the thirty-fourth, a slice of an accelerator was one of the job, dots in place of a time ended in an
 internal error, and a configuration of a program of its own was read by the names of the Trainer. In the thirty-fifth,
 the dies of MI250 were accelerators (twice), the second collective of a log had no name, and three files that should be
@@ -217,7 +218,7 @@ and an image of an engine was a launch in a list of choices. Lacking were the ar
 (twice), the size of a group that its pods have as a variable, accelerators that pods claim, sizes that a checkpoint
 replaces, and a trainer beside a server.
 
-The one contradicted of the forty-first was an expectation: the degree that an engine takes by default. Lacking were
+The contradiction in the forty-first was an expectation: the degree that an engine takes by default. Lacking were
 the hosts that DeepSpeed's launcher includes, and algorithms that two files leave open. Behind answers that agreed, the
 parameters of a model with an undecided number of experts were counted, and a recipe of Megatron-Bridge stated defaults
 of Megatron-LM. In the forty-second, a conversion of checkpoints was read as training. Behind answers that agreed, a

@@ -140,7 +140,7 @@ def _share_within(request: Request, start: float, end: float) -> float:
 
 
 def _with_sessions(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
-    """The turns of conversations in place of the requests of a load, after as many as fill the caches."""
+    """The turns of conversations that replace the requests of a load, preceded by enough turns to fill the caches."""
     load, session = pools.load, pools.load.session
     assert session is not None
     rate = load.request_rate or expected.output_tokens_per_second / load.output_tokens

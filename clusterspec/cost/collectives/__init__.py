@@ -125,9 +125,9 @@ class Between:
 
     ``line`` is the line rate of the island with the fewest ranks of the group: their share of NICs that several groups
     use, behind oversubscribed switches. ``exchange`` is the same for an all-to-all, as that of an island with the most
-    ranks. ``sender`` is that of a single rank. ``share`` is the achieved share of it; ``latency`` is
+    ranks. ``sender`` applies to a single rank. ``share`` is the achieved share of it; ``latency`` is
     what one crossing of LL adds to the network hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple;
-    ``rendezvous`` is that of LL for messages above ``eager`` bytes, which wait for the receiver, where they are known.
+    ``rendezvous`` applies to LL for messages above ``eager`` bytes, which wait for the receiver, where they are known.
     ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
     ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
     empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``relays``

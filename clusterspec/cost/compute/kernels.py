@@ -325,7 +325,7 @@ class Shard:
     """One micro-batch on one rank, in layers that mix tokens by ``mixer``; ``model`` has the widths of those layers.
 
     ``tokens`` enter the GEMMs of a tensor-parallel group; ``rows`` of them belong to this rank between GEMMs (fewer
-    with sequence parallelism). ``heads`` and ``kv_heads`` are those of this rank. ``precision`` is that of the linear
+    with sequence parallelism). ``heads`` and ``kv_heads`` belong to this rank. ``precision`` applies to the linear
     layers; ``kept`` that of the parts that stay in 16 bits when linear layers are narrower (attention, logits, router).
     ``forwarded`` where the dispatcher sends a token once to each rank of its experts, not once for each of them.
     """
@@ -356,7 +356,7 @@ class Shard:
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
     documents: float = 1.0
-    """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` is that of one."""
+    """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` applies to one."""
 
     @property
     def width(self) -> float:

@@ -185,7 +185,7 @@ Factors = tuple[tuple[str, Figure], ...]
 class Rates:
     """The speed of one rank, the figures behind it, and the assumptions made.
 
-    ``factors`` are those of each rate of an accelerator, which its ``ranks`` share.
+    ``factors`` belong to each rate of an accelerator, which its ``ranks`` share.
     """
 
     speed: Speed

@@ -115,7 +115,7 @@ def gather_factor(ranks: float) -> float:
 def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
     """The rate on each link if the algorithm were a ring: busbw = f S / t.
 
-    ``factor`` is that of the collective; it is 1 for a broadcast and a send. Where switches
+    ``factor`` applies to the collective; it is 1 for a broadcast and a send. Where switches
     reduce, or a tree spans two nodes, it exceeds what any wire carries.
 
     Range: seconds > 0.

@@ -150,7 +150,7 @@ def exposed_time_of_calls(
 ) -> float:
     """The exposed time of several calls if the share ``pipelined`` of them runs inside the adjacent GEMMs.
 
-    ``overlap_window`` is that of each call. Traffic inside products slows them by the share ``interference``.
+    ``overlap_window`` applies to each call. Traffic inside products slows them by the share ``interference``.
 
     >>> exposed_time_of_calls(2, 3.0, 2.0), exposed_time_of_calls(2, 3.0, 0.0, 0.1, 0.5)
     (2.0, 3.3)

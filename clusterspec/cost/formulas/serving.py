@@ -46,7 +46,7 @@ def compute_time(flops: float, rate: float) -> float:
 def rate_beyond_floor(flops: float, rate: float, floor: float, peak: float) -> float:
     """The rate at which a kernel computes beyond its ``floor`` seconds, no more than ``peak``.
 
-    ``rate`` is that of the whole kernel, as measured: ``flops`` over its time.
+    ``rate`` applies to the whole kernel, as measured: ``flops`` over its time.
 
     Source: measured kernels (NVIDIA's AIConfigurator): the time of a GEMM is a floor, whatever its weights, and a time
     in proportion to them.

@@ -78,7 +78,7 @@ class LateStart(NamedTuple):
 class DayPlan(NamedTuple):
     """A day of a serving plan whose engines follow the load.
 
-    ``accelerator_hours`` include engines that start ahead of the load; ``constant_accelerator_hours`` are those of a
+    ``accelerator_hours`` include engines that start ahead of the load; ``constant_accelerator_hours`` belong to a
     plan whose engines all run at all hours. ``requests`` and ``output_tokens`` are summed over the day.
     """
 

@@ -1,7 +1,7 @@
 """Values of KubeRay's chart ``ray-cluster``: the nodes of its workers with accelerators.
 
 Fields: ray-project/kuberay feeaf72f, helm-chart/ray-cluster/values.yaml and templates/raycluster-cluster.yaml. A group
-that is not ``disabled`` has ``replicas`` × ``numOfHosts`` pods, and its ``resources`` are those of one of them.
+that is not ``disabled`` has ``replicas`` × ``numOfHosts`` pods, and its ``resources`` belong to one of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Configurations of Nanotron (YAML).
 
 Names and defaults: huggingface/nanotron 2411b022, src/nanotron/config/parallelism_config.py, config.py and
-models_config.py (``num_key_value_heads`` is that of the heads where absent; Llama and Qwen2 have gated networks). The
-global batch is ``dp`` times ``micro_batch_size`` times ``batch_accumulation_per_replica``.
+models_config.py (``num_key_value_heads`` equals the number of heads where absent; Llama and Qwen2 have gated networks).
+The global batch is ``dp`` times ``micro_batch_size`` times ``batch_accumulation_per_replica``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from clusterspec.summation import sum_of
 @dataclass(frozen=True)
 class DrawnHop:
     """A part on the path: ``seconds`` that it adds (None if unknown) with their text, the text of the sum up to it, and
-    a remark. ``rate`` is that of the link into it, None for the first part and where it has none of its own.
+    a remark. ``rate`` applies to the link into it, None for the first part and where it has none of its own.
     """
 
     label: str

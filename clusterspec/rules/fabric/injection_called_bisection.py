@@ -82,7 +82,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
         yield RULE.problem(
             "cluster.scale_out.bisection",
             f"{written.written} is {percent(written.per_direction / bisection, 2)} of the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} nodes{over}",
-            f"write {display(bisection, 'B/s')}, or the oversubscription that leaves less",
+            f"write {display(bisection, 'B/s')}, or state the oversubscription that reduces it",
             severity="warning" if written.per_direction > bisection * FAR_SHORT else "error",
         )
     if written.per_direction <= bisection * (1 + ROUNDED):

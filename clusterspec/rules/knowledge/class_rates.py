@@ -23,9 +23,7 @@ COPPER = FIXED_ENDS - {"aoc"}
 
 
 class MachineRates(NamedTuple):
-    """The inputs of a machine's failure rates: its parts, and the rates in the spec and the catalog. ``nodes`` are
-    those of the job.
-    """
+    """The inputs of a machine's failure rates: its parts, and the rates in the spec and the catalog. ``nodes`` belong to the job."""
 
     cluster: Cluster
     written: ClusterSpec

@@ -199,20 +199,20 @@ def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause
     """The likely causes: first by the written unit, then by the direction, then by the scope."""
     ratio = stated.quantity.value / stated.counted_figure(figure)
     right = stated.text_in_written_unit(stated.counted_figure(figure))
-    yield from _bits(stated, right, ratio)
+    yield from _bit_causes(stated, right, ratio)
     if stated.kind == "nic":
-        yield from _scope(stated, right, ratio)
+        yield from _scope_causes(stated, right, ratio)
     if is_prefix_error(ratio, CLOSE):
         yield LikelyCause(PREFIX, MEANT[PREFIX], right)
     if stated.kind in {"scale-up", "peer"}:
-        yield from _direction(stated, ratio)
+        yield from _direction_causes(stated, ratio)
     if stated.kind == "scale-up":
-        yield from _scope(stated, right, ratio)
+        yield from _scope_causes(stated, right, ratio)
     if stated.kind == "scale-up" and agrees_within(ratio, RAW, 0.005):
         yield LikelyCause("raw-signaling-rate", "the signaling rate of the links, not the payload they carry", right)
 
 
-def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
+def _bit_causes(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
     """Bits written as bytes or the reverse, also combined with a wrong direction."""
     of_memory = stated.at.endswith(".memory_bandwidth")
     if stated.kind not in RATES and not of_memory:
@@ -229,7 +229,7 @@ def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCaus
         yield LikelyCause(BITS, f"{counts}, and {MEANT[SINGLE]}", right)
 
 
-def _direction(stated: StatedFigure, ratio: float) -> Iterator[LikelyCause]:
+def _direction_causes(stated: StatedFigure, ratio: float) -> Iterator[LikelyCause]:
     """The sum of both directions declared as one, or one direction declared as the sum."""
     own = stated.text_in_written_unit(stated.quantity.value)
     if stated.quantity.direction is Direction.ONE_WAY and agrees_within(ratio, 2, CLOSE):
@@ -238,7 +238,7 @@ def _direction(stated: StatedFigure, ratio: float) -> Iterator[LikelyCause]:
         yield LikelyCause(SINGLE, MEANT[SINGLE], own.replace(Direction.DUPLEX, Direction.ONE_WAY))
 
 
-def _scope(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
+def _scope_causes(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
     """The figure of a link, a node or a domain. A factor of two in scale-up is a question of direction."""
     for scope in stated.scopes:
         of_direction = stated.kind == "scale-up" and scope.factor in {2, 0.5}

@@ -58,7 +58,7 @@ Cut = tuple[str, float]
 class FailingMachine:
     """The machine of a design, and the failures of its parts.
 
-    ``step`` is the time of a step in seconds, None without a training job that can run; ``parameters`` are those of the
+    ``step`` is the time of a step in seconds, None without a training job that can run; ``parameters`` belong to the
     model.
     """
 

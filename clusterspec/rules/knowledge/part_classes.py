@@ -54,7 +54,7 @@ class PartClass:
 
 
 class BuiltMachine(NamedTuple):
-    """A machine with what is counted of it: ``nodes`` are those of the job, ``levels`` those of the fabric from the leaf
+    """A machine with what is counted of it: ``nodes`` belong to the job, ``levels`` those of the fabric from the leaf
     upward; ``fabric`` is None if its parts are not counted.
     """
 

@@ -77,7 +77,7 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
     yield RULE.problem(
         "workload.precision",
         f"{accelerator.name} has {display(own.value, 'FLOP/s')} in {workload.precision} and {display(other.value, 'FLOP/s')} in {wider}: "
-        f"it is {'slower' if slower else 'no faster'}",
+        f"{workload.precision} is {'slower' if slower else 'no faster'}",
         f"use {wider}, or an accelerator with units for {workload.precision}",
         severity="error" if slower or workload.kind == "train" else "note",
     )

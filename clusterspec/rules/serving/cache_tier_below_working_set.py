@@ -3,8 +3,8 @@
 ## What it finds
 
 Sessions whose users return, on average, after the largest tier has dropped their cache. The finding is a note where
-keeping all of them would gain less throughput than the half-width of the range of that difference, and a warning above
-that.
+keeping all sessions would gain less throughput than the model's error for that difference (the half-width of its
+range), else a warning.
 
 ## Why it matters
 
