@@ -151,7 +151,7 @@ def search(
 ) -> SearchReport:
     """The best legal layouts of a study's job, each checked by all rules.
 
-    ``searched_before`` is passed to `found_on_sizes`. For a serving plan, the search varies the engines and their number.
+    ``searched_before`` is passed to `found_on_sizes`. For serving, the search varies the engines and their number.
     """
     if study.spec.workload is not None and study.spec.workload.kind == "serve":
         from clusterspec.analysis.serving_search import search_serving
