@@ -33,6 +33,11 @@ _IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEV
 _LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
 _MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
 _UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
+_REACHED = (
+    "UCX_LOG_LEVEL=info: the reason that it gives for each transport; ping between those devices; ip -br addr: no "
+    "docker0; UCX_NET_DEVICES of one network on all nodes"
+)
+"""openucx/ucx issues 9908 (docker0) and 10738."""
 _SLOT = "lspci -s of the address on that line: the device; reseat it, exchange its riser or slot, update its firmware"
 _PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
 _PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; sudo lspci -vvv | grep -i ACSCtl; turn ACS off"
@@ -164,8 +169,11 @@ POSSIBLE = (
     ("name", "name-resolution", "", _NAME, STRONG),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),
     ("absent", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
-    ("no-common-transport", "invalid-setting", ", as where UCX_TLS names none that leaves the node", _UCX, STRONG),
-    ("no-common-transport", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("unreached-transport", "unreachable-peer", "", _REACHED, STRONG),
+    ("unreached-transport", "invalid-setting", ", as where UCX_NET_DEVICES names another network", _UCX, GIVEN),
+    ("no-network-transport", "invalid-setting", ", of which none leaves the node", _UCX, STRONG),
+    ("no-common-transport", "unreachable-peer", _UNSAID, _REACHED, GIVEN),
+    ("no-common-transport", "invalid-setting", ", as where UCX_TLS names none that leaves the node", _UCX, GIVEN),
     ("no-common-transport", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", WEAK),
     (
         "build",

@@ -119,7 +119,6 @@ FAILURE_PATTERNS = (
     ("refused", re.compile(r"(ConnectionRefusedError: .{1,60}|\bconnect: connection refused)")),
     ("refused", re.compile(r"([Ff]ailed to connect to (?:remote host|all addresses).{0,80})")),
     ("refused", re.compile(r"(Unexpected UCX error: (?:Endpoint timeout|Connection .{1,40}))")),
-    ("no-common-transport", re.compile(r"(.{0,60}\bDestination is unreachable\b)")),  # UCX: UCS_ERR_UNREACHABLE
     ("refused", re.compile(r"(TimeoutError: \[Errno 110\] .{1,40}|dial tcp .{1,60}: i/o timeout)")),
     ("name", re.compile(r"(.{0,100}(?:Name or service not known|[Tt]emporary failure in name resolution).{0,20})")),
     ("name", re.compile(r"(network addresses of .{1,80} cannot be retrieved.{0,60})")),

@@ -1,9 +1,8 @@
 """Lines of frameworks and services of a node: checkpoints of another model, stopped services.
 
-Sources, read on 2026-11-25: Megatron-LM (`megatron/core/dist_checkpointing/strategies/torch.py`,
-`megatron/training/checkpointing.py`), PyTorch (`torch/nn/modules/module.py`, `torch/utils/cpp_extension.py`,
-`torch/distributed/checkpoint/default_planner.py`), Ray (`python/ray/_private/utils.py`, `services.py`), the Docker
-client, Python (`argparse`), DCGM and MIOpen, by NVIDIA/DCGM issue 57 and ROCm/MIOpen issue 67.
+The words of each line were compared on 2026-11-25 with the file that prints them, in its repository and at the commit
+that stands above the patterns. Lines above which a thread stands were not found in a source: their words are those of
+that thread.
 """
 
 from __future__ import annotations
@@ -12,41 +11,73 @@ import re
 
 _OF_A_CALL = r"(?:[Cc]uda|CUDA|[Hh]ip[A-Z]|[Ss]tatus|[Nn]ccl|ibv_|errno|ok\(\))"
 """Words of a check that a call succeeded, whose error is for other patterns to read."""
+_NETWORK = r"(?:tcp|ib|rc|ud|dc|gga|srd)\w{0,10}/\S{1,40}"
+"""A transport of UCX over a network and its device; shared memory and `self` never reach another node."""
+_LACKING = r"(?:no |disabled for |not available)"
+"""How UCX says that a transport was not tried: it lacks an operation, is off, or the other end has none of its kind."""
 FRAMEWORK_PATTERNS = (
+    # openucx/ucx 9466d104, src/ucp/wireup/select.c lines 640 to 723: why each transport was not chosen; then the status
+    # that follows from it, src/ucs/type/status.c line 36
+    (
+        "unreached-transport",
+        re.compile(rf"(\bno [\w ]{{1,40}} transport to .{{1,400}}?\b{_NETWORK} - (?!{_LACKING}).{{1,60}})"),
+    ),
+    (
+        "no-network-transport",
+        re.compile(rf"(\bno [\w ]{{1,40}} transport to (?!.{{1,400}}?\b{_NETWORK} - (?!{_LACKING})).{{1,160}})"),
+    ),
+    ("no-common-transport", re.compile(r"^(?!.{0,200}\btransport to\b)(.{0,60}\bDestination is unreachable\b)")),
+    # NVIDIA/Megatron-LM d98e8a64, megatron/core/dist_checkpointing/strategies/torch.py line 513
     ("checkpoint", re.compile(r"([Gg]lobal shape mismatch for loaded .{1,120})")),
+    # pytorch/pytorch d4cc86dc, torch/nn/modules/module.py (`_load_from_state_dict`, `load_state_dict`)
     ("checkpoint", re.compile(r"(size mismatch for [\w.]{1,120}: copying a param with shape.{0,60})")),
     ("checkpoint", re.compile(r"(Error\(s\) in loading state_dict for .{1,60})")),
+    # pytorch/pytorch 0140b62d, torch/distributed/checkpoint/default_planner.py (`create_default_local_load_plan`)
     ("checkpoint", re.compile(r"(Missing key in checkpoint state_dict: .{1,80})")),
+    # NVIDIA/Megatron-LM d98e8a64, megatron/training/checkpointing.py line 195
     (
         "checkpoint",
         re.compile(r"(\w{1,40} value from checkpoint \(.{1,40}\) is not equal to the input argument value.{0,40})"),
     ),
+    # NVIDIA/DCGM 72fa3fea, dcgmlib/src/dcgm_errors.c line 240 and dcgmi/Command.cpp line 105
     ("service", re.compile(r"(Host engine connection invalid/disconnected|Unable to connect to host engine)")),
+    # moby/moby b985e231, client/errors.go line 40
     ("service", re.compile(r"(Cannot connect to the Docker daemon at \S{1,80})")),
+    # ray-project/ray ed6534e9, python/ray/_private/services.py (`find_redis_address_or_die`)
     ("service", re.compile(r"(Could not find any running Ray instance.{0,60})")),
+    # thread: Unakar/Logic-RL issue 30
     ("releases", re.compile(r"(Version mismatch: The cluster was started with.{0,40})")),
+    # pytorch/pytorch 26e79290, torch/utils/cpp_extension.py (`_build_extension_module`)
     ("build", re.compile(r"(Error building extension '[^']{1,80}')")),
+    # python/cpython 8ea6cc14, Lib/argparse.py
     ("arguments-refused", re.compile(r"(error: argument -{1,2}\w[\w/, -]{0,120}: .{1,80})")),
     (
         "arguments-refused",
         re.compile(r"(error: (?:unrecognized arguments: |the following arguments are required: ).{1,80})"),
     ),
+    # pypa/setuptools 7d531288, setuptools/_distutils/spawn.py line 29 and core.py line 198
     (
         "build",
         re.compile(r"(error: command '[^']{0,120}(?:nvcc|hipcc|gcc|g\+\+|c\+\+)' failed with exit code [0-9]{1,3})"),
     ),
-    # kernels: an assertion on the device, one that needs more of a multiprocessor, an assembler older than the device
+    # an assertion on the device, as CUDA prints it. Thread: NVIDIA/TensorRT-LLM issue 10417
     (
         "kernel-fault",
         re.compile(r"(: block: \[[0-9]{1,9},[0-9,]{3,20}\], thread: \[[0-9]{1,5},[0-9,]{3,12}\] Assertion .{0,80})"),
     ),
+    # triton-lang/triton 0b057fca, python/triton/runtime/errors.py (`OutOfResources`)
     ("kernel-resources", re.compile(r"(out of resource: (?:shared memory|registers|threads), Required: .{1,60})")),
+    # an assembler older than the device. Thread: triton-lang/triton issue 8539
     ("no-kernel", re.compile(r"(ptxas fatal {1,4}: Value 'sm_\w{1,6}' is not defined for option 'gpu-name')")),
+    # a status of cuDNN, and what PyTorch prints where every algorithm fails. Thread: TQTQliu/MVSGaussian issue 18
     ("device-resource", re.compile(r"(CUDNN_STATUS_NOT_INITIALIZED|Unable to find a valid cuDNN algorithm.{0,40})")),
+    # abseil/abseil-cpp 926f1d05, absl/log/internal/log_message.cc line 746
     ("check-failed", re.compile(rf"(\bCheck failed: (?!.{{0,120}}?{_OF_A_CALL}).{{1,160}})")),
-    ("pinned", re.compile(r"(could not allocate pinned host of size: [0-9]{1,16})")),  # XLA
+    # openxla/xla aeac767a, xla/stream_executor/integrations/stream_executor_allocator.cc (`Alloc`)
+    ("pinned", re.compile(r"(could not allocate pinned host of size: [0-9]{1,16})")),
+    # what loggers of training programs print of a step, in no one form
     ("non-finite", re.compile(r"(\bloss['\"]?\s{0,3}[:=]\s{0,3}(?:nan|NaN|NAN)\b)")),
-    # hosts and containers
+    # hosts and containers: `str` of Python's OSError; coreutils/coreutils aa0c0de3, src/copy.c, remove.c and touch.c
     ("permission", re.compile(r"(PermissionError: \[Errno 13\] Permission denied: '(?!/dev/)[^']{1,160}')")),
     (
         "permission",
@@ -54,10 +85,15 @@ FRAMEWORK_PATTERNS = (
             r"(cannot (?:create|open|access|touch|remove|make)\b.{0,12} ['\"‘](?!/dev/)\S{1,160}: Permission denied)"
         ),
     ),
+    # SchedMD/slurm 284c3b95, src/srun/launch.c line 409
     ("killed", re.compile(r"(srun: error: \S{1,60}: tasks? [0-9,-]{1,40}: Killed)")),
+    # NVIDIA/enroot 8ea147d3, bin/enroot-nsenter.c line 339
     ("capability", re.compile(r"(failed to create user namespace: Operation not permitted)")),
+    # huggingface/huggingface_hub ee0a4510, src/huggingface_hub/errors.py line 455; gated repositories: transformers
     ("outside", re.compile(r"(LocalEntryNotFoundError\b.{0,80}|trying to access a gated repo.{0,40})")),
-    ("rendezvous", re.compile(r"(RuntimeError: Socket Timeout)\s*$")),  # PyTorch's store
+    # PyTorch's store. Thread: pytorch/pytorch issue 55571
+    ("rendezvous", re.compile(r"(RuntimeError: Socket Timeout)\s*$")),
+    # ROCm/MIOpen 2d1fd997, src/include/miopen/errors.hpp line 100 and hipoc_kernel.hpp line 229
     ("library", re.compile(r"(MIOpen(?:\(HIP\): | )[Ee]rror.{0,10}: .{0,120}Failed to get function: \w{1,60})")),
 )
 """Names of statements and the patterns of their lines."""
