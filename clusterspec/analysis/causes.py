@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from clusterspec.analysis.call_causes import without_refuted
+from clusterspec.analysis.consequences import is_own_exception, with_consequences_last
 from clusterspec.analysis.device_steps import with_steps_of_devices
 from clusterspec.analysis.families import families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
@@ -63,9 +64,11 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.finished:
         stops = causes_of_a_hang(run, (_separate_jobs, release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _most_likely(without_refuted(run, stops))
-        symptoms = all(each.name in SYMPTOMS for each in likeliest)
-        return _most_likely((*explained_symptoms(run, likeliest), *families_of_causes(run))) if symptoms else likeliest
+        likeliest = _most_likely(with_consequences_last(run, without_refuted(run, stops)))
+        if all(each.name in SYMPTOMS or is_own_exception(run, each) for each in likeliest):
+            others = (*explained_symptoms(run, likeliest), *families_of_causes(run))
+            likeliest = _most_likely(with_consequences_last(run, others))
+        return likeliest
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:

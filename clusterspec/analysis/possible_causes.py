@@ -275,6 +275,7 @@ POSSIBLE = (
     ("non-finite", "non-finite-values", "", _FINITE, STRONG),
     ("dump", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], WEAK),
     ("peer-ended", "peer-ended", ": its own log has the reason", _FIRST, WEAK),
+    ("own-exception", "program-error", ", the exception of the rank that failed first", _PROGRAM, STRONG),
 )
 """What lines that state no cause are compatible with: evidence, cause, what follows its text, next step and weight.
 

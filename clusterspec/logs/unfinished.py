@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.error_lines import first_error
+from clusterspec.logs.first_failures import CONSEQUENCE, OWN_EXCEPTION, first_failures
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
@@ -30,6 +31,7 @@ _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed"})
 """Statements of an end that leave its cause to other lines."""
+_TOLD = STATING | {OWN_EXCEPTION}
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""
 
@@ -47,19 +49,30 @@ def read_unfinished(text: str) -> Benchmark | None:
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
         evidence = (*evidence, *suggested, *stated)
-        told = any(each.name in STATING or each.name.startswith(("suggests ", "family ")) for each in evidence)
+        evidence = _with_consequences_last(text, evidence)
+        told = any(each.name in _TOLD or each.name.startswith(("suggests ", "family ")) for each in evidence)
         error = first_error(text) if not told else None
         ended = min((each.line for each in evidence if each.name in _REPORTED_ENDS), default=None)
         if error is not None and (ended is None or error[1] < ended):  # an end is reported after what caused it
             evidence = (*(each for each in evidence if each.name not in _REPORTED_ENDS), Evidence("error", *error))
         if not told and error is None and ended is None and not _is_marked(text):
             return None
+    else:
+        evidence = _with_consequences_last(text, evidence)
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
     nodes = 1 if jobs > 1 else nodes
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
     return Benchmark(TOOL, (Series(None, ranks, nodes, (), jobs=jobs),), evidence=(*evidence, *_empty_table(text)))
+
+
+def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """The statements, those of lines that follow from the failure of another rank last, and what says so of a line."""
+    stated = [(each.name, each.text, each.line) for each in evidence]
+    order = tuple(Evidence(*each) for each in first_failures(text, stated))
+    following = {each.line for each in order if each.name == CONSEQUENCE}
+    return (*sorted(evidence, key=lambda each: each.line in following), *order)
 
 
 def _states_a_cause(each: Evidence) -> bool:

@@ -1,0 +1,244 @@
+"""Which rank of a log failed first, and which lines of other ranks only follow from that.
+
+A rank that ends leaves the others in a collective: their watchdogs time out, their connections are closed, and the
+launcher ends them. torchrun prints the failure that it observed first under "Root Cause (first observed failure)", the
+least of their times (pytorch/pytorch 1c94016e, torch/distributed/elastic/multiprocessing/errors/__init__.py,
+`get_first_failure` and `_MSG_FORMAT_TEMPLATE`, read on 2026-11-25).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from clusterspec.logs.catalogued_messages import MESSAGE
+from clusterspec.logs.program_lines import STATING
+from clusterspec.logs.refused_calls import CALL
+from clusterspec.logs.text_lines import lines_of
+from clusterspec.records import NamedTuple
+
+CONSEQUENCE = "consequence"
+"""The name of statements about a line that only follows from the failure of another rank."""
+OWN_EXCEPTION = "own-exception"
+"""The name of the exception of the rank that failed first, where no known line states its cause."""
+_OF_THE_END = frozenset(
+    {
+        *("dump", "stuck", "peer-ended", "signal", "ended", "flushed", "daemon-lost", "queue-gone", "network-error"),
+        *("waiting", "parted", "stalled", "task-silent", "family timeout", "family remote", "suggests peer-ended"),
+        *(f"{MESSAGE}{cause} {weight}" for cause in ("peer-ended", "job-ended") for weight in ("shows", "may")),
+    }
+)
+"""Statements that a rank makes when another one ended, or when the launcher ends it."""
+_OF_A_PEER = frozenset(
+    {
+        *("late", "absent", "rendezvous", "refused", "unreachable", "not-ready", "suggests unreachable-peer"),
+        f"{MESSAGE}unreachable-peer may",
+    }
+)
+"""Statements that a rank makes of a peer that ended, or that the network kept away."""
+_PREFIXES = (
+    r"^\s*\[(?:rank|default|Rank )([0-9]{1,7})\]:?",  # PyTorch, torchrun --role
+    r"^[^\[\]]{0,40}\[[0-9]{1,7},([0-9]{1,7})\]<std(?:out|err)>:",  # mpirun --tag-output
+    r"^\s*\(\w{1,40} rank=([0-9]{1,7}) pid=[0-9]{1,9}\)",  # vLLM
+    r"^\s*\[(?:PG [^\]]{1,60} )?Rank ([0-9]{1,7})\]",
+)
+"""How the line of a rank begins."""
+_PREFIX = tuple(map(re.compile, _PREFIXES))
+_DAY = 86_400
+_TIMES = (
+    re.compile(r"(?<![0-9])[0-9]{4}-([0-9]{2})-([0-9]{2})[T_ ]([0-9]{2}):([0-9]{2}):([0-9]{2}(?:[.,][0-9]{1,9})?)"),
+    re.compile(r"(?<!\w)[EWIF]([0-9]{1,2})([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]{1,9})?)"),  # glog
+    re.compile(r"(?<![0-9-])([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})\b"),  # vLLM
+)
+"""Times of lines: month, day, hours, minutes, seconds. Those of two forms may be of two time zones."""
+_EXCEPTION = re.compile(r"^\s?(?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: \S.{0,400})?$")
+_FOLLOWS = re.compile(
+    r"Dist\w{0,20}Error|NCCL|nccl|HCCL|[Gg]loo|[Hh]orovod|[Tt]ime(?:d )?-?[Oo]ut|[Ww]atchdog|[Ss]ocket|[Cc]onnection"
+    r"|[Bb]roken pipe|[Rr]endezvous|ChildFailed|CalledProcess|SignalException|ProcessExited|ProcessRaised|EOFError"
+    r"|TCPStore|c10d|RayTaskError|ActorDied|WorkerCrashed|\b[Pp]eer\b|other (?:rank|process|worker)|[Ee]ngine ?[Cc]ore"
+    r"|\bdied\b"
+)
+"""Words of an exception that follows from the end of another process."""
+MOST_EXCEPTIONS = 1_000
+"""Exceptions of ranks that are kept."""
+LONGEST = 2_000
+"""Characters of a line that is read."""
+Moment = tuple[int, float]
+"""A time: the form in which it is printed, and seconds since the begin of the year."""
+
+
+class Said(NamedTuple):
+    """A statement or an exception with its line, the rank that printed it, and when; None where the line lacks them."""
+
+    name: str
+    text: str
+    line: int
+    rank: int | None
+    time: Moment | None
+
+
+class Observed(NamedTuple):
+    """A failed process in the report of torchrun: its rank, its exit code, and its first and last line."""
+
+    rank: int
+    code: int
+    first: int
+    last: int
+
+
+def rank_of_line(line: str) -> tuple[int | None, str]:
+    """The rank whose line it is, None if no prefix names one, and the line without that prefix.
+
+    >>> rank_of_line("[rank3]: ValueError: no row")
+    (3, ' ValueError: no row')
+    >>> rank_of_line("step 3")
+    (None, 'step 3')
+    """
+    for prefix in _PREFIX:
+        if match := prefix.match(line):
+            return int(match[1]), line[match.end() :]
+    return None, line
+
+
+def time_of_line(line: str) -> Moment | None:
+    """The first time in a line, None without one.
+
+    >>> time_of_line("[rank1]:[E102 00:00:01.5 ProcessGroupNCCL.cpp:1] x") == (1, (31 + 2) * 86400 + 1.5)
+    True
+    """
+    for form, pattern in enumerate(_TIMES):
+        if match := pattern.search(line[:200]):
+            month, day, hours, minutes = (int(part) for part in match.groups()[:4])
+            seconds = float(match[5].replace(",", "."))
+            return form, (month * 31 + day) * _DAY + hours * 3600 + minutes * 60 + seconds
+    return None
+
+
+_ENTRY = re.compile(
+    r"^\[[0-9]{1,7}\]:\s*\n(?:.{0,400}\n){0,3}?\s*rank\s*: ([0-9]{1,7})\b.{0,60}\n\s*exitcode\s*: (-?[0-9]{1,4})\b"
+    r".{0,60}(?:\n.{0,400}){0,2}",
+    re.MULTILINE,
+)
+_ROOT = "Root Cause (first observed failure):"
+
+
+def observed_failures(text: str) -> tuple[Observed | None, tuple[Observed, ...]]:
+    """The process that torchrun saw fail first, and the others that it lists; None without its report."""
+    at = text.find(_ROOT)
+    if at < 0:
+        return None, ()
+    start = max(text.rfind("\nFailures:", 0, at), 0)
+    others = tuple(_observed(text, match) for match in _ENTRY.finditer(text, start, at))
+    root = _ENTRY.search(text, at)
+    return (_observed(text, root) if root else None), others
+
+
+def _observed(text: str, match: re.Match[str]) -> Observed:
+    first = text.count("\n", 0, match.start()) + 1
+    return Observed(int(match[1]), int(match[2]), first, first + match[0].count("\n"))
+
+
+Stated = Sequence[tuple[str, str, int]]
+"""Statements: their names, texts and lines."""
+
+
+def first_failures(text: str, stated: Stated) -> Iterator[tuple[str, str, int]]:
+    """What the lines of a log tell of the order of its failures, as further statements with their lines: which of the
+    lines of ``stated`` only follow from the failure of another rank, and the exception of the rank that failed first.
+
+    Yields nothing where no line of ``stated`` can be a consequence, nor any of two failures the first.
+    """
+    root, others = observed_failures(text)
+    ends = any(name in _OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)
+    if root is None and not ends and sum(_tells_a_failure(name) for name, _, _ in stated) < 2:
+        return
+    said, raised = _said(text, stated)
+    yield from _ended_processes(said, root, others)
+    following = [each for each in said if each.name in _OF_THE_END or each.name in _OF_A_PEER]
+    ends_at = {each.line for each in following}
+    failing = [each for each in said if each.rank is not None and _is_own(each) and each.line not in ends_at]
+    first = _first_of(failing or [each for each in raised if each.rank is not None], root)
+    if not first and root is not None and root.code > 0 and not any(each.rank == root.rank for each in following):
+        first = [each for each in raised if each.rank is None][:1]
+        first = [each._replace(rank=root.rank) for each in first]
+    marked = [each for each in following if any(_follows(each, before) for before in first)]
+    for each in marked:
+        yield CONSEQUENCE, f"after the failure of rank {first[0].rank}", each.line
+    for each in failing:
+        if each not in first and any(each.rank != before.rank for before in first):
+            yield CONSEQUENCE, f"after the failure of rank {first[0].rank}", each.line
+    if marked and first[0].name == OWN_EXCEPTION:
+        yield OWN_EXCEPTION, first[0].text, first[0].line
+
+
+def _tells_a_failure(name: str) -> bool:
+    """Whether a statement is of a failure of the rank that makes it."""
+    if name in _OF_THE_END or name in _OF_A_PEER:
+        return False
+    if name.startswith(MESSAGE):
+        return not name.endswith(" may")
+    return name in STATING or name.startswith((CALL, "suggests "))
+
+
+def _is_own(each: Said) -> bool:
+    """Whether a statement is of a failure of the rank that makes it; common words of a lost connection are of none."""
+    return _tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
+
+
+def _said(text: str, stated: Stated) -> tuple[list[Said], list[Said]]:
+    """The statements with the ranks and times of their lines, and on other lines exceptions that follow from none."""
+    by_line: dict[int, list[tuple[str, str]]] = {}
+    for name, shown, number in stated:
+        by_line.setdefault(number, []).append((name, shown))
+    said: list[Said] = []
+    raised: list[Said] = []
+    for number, read in enumerate(lines_of(text), 1):
+        here = by_line.get(number, ())
+        exception = len(raised) < MOST_EXCEPTIONS and ("Error" in read or "Exception" in read)
+        if not here and not exception:
+            continue
+        line = read[:LONGEST]
+        rank, rest = rank_of_line(line)
+        time = time_of_line(line)
+        said += [Said(name, shown, number, rank, time) for name, shown in here]
+        if exception and not here and _EXCEPTION.match(rest) and not _FOLLOWS.search(rest):
+            raised.append(Said(OWN_EXCEPTION, rest.strip()[:160], number, rank, time))
+    return said, raised
+
+
+def _first_of(failures: list[Said], root: Observed | None) -> list[Said]:
+    """The failures of the rank that failed first: the one that torchrun observed first, else the earliest where every
+    line has a time of one form, else all.
+    """
+    if root is not None and (own := [each for each in failures if each.rank == root.rank]):
+        return own
+    times = [each.time for each in failures if each.time is not None]
+    if times and len(times) == len(failures) and len({form for form, _ in times}) == 1:
+        earliest = min(times)
+        ranks = {each.rank for each in failures if each.time == earliest}
+        return [each for each in failures if each.rank in ranks]
+    return failures
+
+
+def _follows(each: Said, failure: Said) -> bool:
+    """Whether a line of the end of others, or of a peer, is of another rank than a failure, and not before it.
+
+    A line that names no rank follows if it is of an end; one of a peer only if its time says so.
+    """
+    comparable = each.time is not None and failure.time is not None and each.time[0] == failure.time[0]
+    if comparable and each.time is not None and failure.time is not None and each.time[1] < failure.time[1]:
+        return False
+    if each.rank is None:
+        return each.name in _OF_THE_END or comparable
+    return each.rank != failure.rank
+
+
+def _ended_processes(
+    said: list[Said], root: Observed | None, others: tuple[Observed, ...]
+) -> Iterator[tuple[str, str, int]]:
+    """The lines of processes that torchrun lists beside the one that failed first, with other exit codes."""
+    for other in others:
+        if root is not None and other.rank != root.rank and other.code != root.code:
+            for each in said:
+                if other.first <= each.line <= other.last:
+                    yield CONSEQUENCE, f"after the failure of rank {root.rank}", each.line
