@@ -115,6 +115,18 @@ _PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is
 _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
 _TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
+_RUNTIME = (
+    "nvidia-ctk runtime configure --runtime=docker, and restart docker; install nvidia-container-toolkit where "
+    "nvidia-ctk is missing"
+)
+"""luigifreda/rosdocker issue 5, eduidl/ElasticFusion-Dockerfile issue 11, NVIDIA/dcgm-exporter issue 33."""
+_OFFERED = (
+    "kubectl describe node: nvidia.com/gpu of Allocatable, and of Allocated resources; kubectl get pods -A: the plugin"
+)
+_SPOOL = "SlurmdSpoolDir on that node: df and mount of it; a local disk of each node; restart slurmd there"
+"""ArjunaCluster/ArjunaUsers issue 20."""
+_BACKEND = "python -c 'import torch; print(torch.version.cuda)'; init_process_group with gloo, where it prints None"
+"""OFA-Sys/Chinese-CLIP issue 279."""
 _PREPARE = (
     "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
     "init_process_group(timeout=…))"
@@ -125,6 +137,14 @@ POSSIBLE = (
     ("container-device", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("container-files", "library-release", ", as with a release of libnvidia-container", _TOOLKIT, GIVEN),
     ("container-files", "container-permission", _UNSAID, _CAPABLE, WEAK),
+    ("container-toolkit", "library-release", ": Docker knows no toolkit for it", _RUNTIME, STRONG),
+    ("container-toolkit", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("container-hook", "library-release", ", as with a release of the toolkit for containers", _TOOLKIT, WEAK),
+    ("container-hook", "container-permission", _UNSAID, _CAPABLE, WEAK),
+    ("driver-unloaded", "driver-release", ", as with a driver that was not built for the kernel", _MODULE, STRONG),
+    ("no-free-device", "missing-accelerator", ": others hold them, or the node offers none", _OFFERED, STRONG),
+    ("spool", "storage-fault", ", which slurmd itself wrote before", _SPOOL, GIVEN),
+    ("no-collectives", "invalid-setting", ", as with the backend nccl on a host without CUDA", _BACKEND, GIVEN),
     ("device-resource", "memory-full", ", as where another process holds most of it", STEP_OF["memory-full"], GIVEN),
     ("device-resource", "library-release", _UNSAID, STEP_OF["library-release"], WEAK),
     ("device-reset", "accelerator-fault", _UNSAID, _HARDWARE, GIVEN),

@@ -117,7 +117,7 @@ FAILURE_PATTERNS = (
     ("absent", re.compile(r"(coordination service as cluster registration failed)")),
     ("absent", re.compile(r"(Waiting for creating a placement group of specs for [0-9]{2,6} seconds)")),  # Ray
     ("refused", re.compile(r"(ConnectionRefusedError: .{1,60}|\bconnect: connection refused)")),
-    ("refused", re.compile(r"([Ff]ailed to connect to (?:remote host|all addresses).{0,80})")),
+    ("refused", re.compile(r"([Ff]ailed to connect to (?:remote (?:host|server)|all addresses).{0,80})")),
     ("refused", re.compile(r"(Unexpected UCX error: (?:Endpoint timeout|Connection .{1,40}))")),
     ("refused", re.compile(r"(TimeoutError: \[Errno 110\] .{1,40}|dial tcp .{1,60}: i/o timeout)")),
     ("name", re.compile(r"(.{0,100}(?:Name or service not known|[Tt]emporary failure in name resolution).{0,20})")),
@@ -239,12 +239,11 @@ FAILURE_PATTERNS = (
     ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd
     ("no-device", re.compile(r"(could not load NVML library|nvml error: driver not loaded)")),  # k8s-device-plugin
     ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
-    ("no-device", re.compile(r"(could not select device driver .{0,40}gpu.{0,10})")),  # Docker
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable devices are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(Neuron Core\(s\) not available.{0,60})")),
     ("no-device", re.compile(r"(AssertionError: Invalid device id|couldn't communicate with the NVIDIA driver)")),
-    ("no-device", re.compile(r"(Device acquire failed|[0-9]{1,6} Insufficient (?:nvidia|amd)\.com/gpu)")),  # Gaudi
+    ("no-device", re.compile(r"(Device acquire failed)")),  # Gaudi
     ("no-device", re.compile(r"(No available node types can fulfill resource request.{0,60})")),  # Ray
     ("no-device", re.compile(r"(No HIP GPUs are available|Found no NVIDIA driver on your system)")),
     ("no-device", re.compile(r"(larger than the number of available GPUs.{0,60})")),

@@ -47,6 +47,8 @@ FRAMEWORK_PATTERNS = (
     ("service", re.compile(r"(Could not find any running Ray instance.{0,60})")),
     # thread: Unakar/Logic-RL issue 30
     ("releases", re.compile(r"(Version mismatch: The cluster was started with.{0,40})")),
+    # the backend that a program asks for is not in its PyTorch: of the catalog (`messages.csv`), with its line
+    ("no-collectives", re.compile(r"(Distributed package doesn't have NCCL built in)")),
     # pytorch/pytorch 26e79290, torch/utils/cpp_extension.py (`_build_extension_module`)
     ("build", re.compile(r"(Error building extension '[^']{1,80}')")),
     # python/cpython 8ea6cc14, Lib/argparse.py

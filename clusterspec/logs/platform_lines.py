@@ -25,6 +25,29 @@ PLATFORM_PATTERNS = (
     ("capability", re.compile(r"(nvidia-container-cli: permission error: .{1,120})")),  # libnvidia-container
     ("capability", re.compile(r"(nvidia-container-cli: \w{1,20} error: .{1,160}: operation not permitted)")),
     ("container-files", re.compile(r"(nvidia-container-cli: \w{1,20} error: .{1,200}: permission denied)")),
+    # the toolkit for containers: absent (moby/moby b985e231, daemon/errors.go line 82), or of another release.
+    # Threads: NVIDIA/nvidia-docker issues 957 and 1492; of its driver, HonuRobotics/dockwater pull 10
+    ("container-toolkit", re.compile(r"(could not select device driver .{0,40}gpu.{0,10})")),
+    ("container-files", re.compile(r"(nvidia-container-cli: mount error: .{1,200}: no such file or directory)")),
+    ("container-hook", re.compile(r"(OCI runtime create failed: .{1,300}?[Rr]unning (?:prestart )?hook.{0,80})")),
+    ("driver-unloaded", re.compile(r"(nvidia-container-cli: .{0,60}nvml error: driver not loaded)")),
+    # Kubernetes: a service of a node's devices that ends again and again. Thread: open-edge-platform/geti_v2 issue 436
+    (
+        "service",
+        re.compile(
+            r"(back-off \S{1,12} restarting failed container=\S{0,60}"
+            r"(?:device-plugin|dcgm|fabric-?manager|container-toolkit|node-feature|driver)\S{0,60})"
+        ),
+    ),
+    ("no-free-device", re.compile(r"([0-9]{1,6} Insufficient (?:nvidia|amd)\.com/gpu)")),
+    # SchedMD/slurm 284c3b95, src/slurmd/slurmstepd/task.c line 541: the script that slurmd itself wrote, then others
+    ("spool", re.compile(r"(slurmstepd: error: execve\(\): \S{1,120}/slurm_script: No such file or directory)")),
+    (
+        "program-missing",
+        re.compile(
+            r"(slurmstepd: error: execve\(\): (?!\S{0,120}/slurm_script:)/\S{1,120}: No such file or directory)"
+        ),
+    ),
     ("container-device", re.compile(r"(open\(/dev/(?:accel|vfio/)[0-9]{1,3}\): Operation not permitted)")),  # libtpu
     ("no-device", re.compile(r"(nvidia-container-cli: device error: .{1,80})")),
     ("no-device", re.compile(r"(Failed to initialize NVML: Driver Not Loaded)")),

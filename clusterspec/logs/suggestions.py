@@ -74,7 +74,8 @@ SUGGESTIONS = (
     ("storage-fault", r"[Cc]orrupt|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader"),
     (
         "invalid-setting",
-        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|argument for|configuration)",
+        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|argument for|configuration|port number)"
+        r"|\bURL is (?:invalid|not valid)",
     ),
     ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
     ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),

@@ -81,6 +81,14 @@ def test_ranks_that_all_started_wait_for_one_another() -> None:
         ),
         ("unable to connect to driver service on any of the following addresses: lo", ["unreachable-peer"]),
         ("[n1:153937] Read -1, expected 131072, errno = 1", ["invalid-setting"]),
+        (
+            "nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
+            ["missing-accelerator", "driver-release"],
+        ),
+        (
+            'docker: could not select device driver "" with capabilities: [[gpu]].',
+            ["library-release", "missing-accelerator"],
+        ),
         ("UserWarning: TPU backend initialization is taking more than 60.0 seconds", ["absent-ranks"]),
         ("RuntimeError: CUDA error: unspecified launch failure", ["program-fault", "accelerator-fault"]),
         (
@@ -90,7 +98,8 @@ def test_ranks_that_all_started_wait_for_one_another() -> None:
     ],
 )
 def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: list[str]) -> None:
-    """Published: NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426, OpenRLHF/OpenRLHF 970,
+    """Published: NVIDIA/k8s-device-plugin issue 221, HonuRobotics/dockwater pull 10, NVIDIA/dcgm-exporter issue 33,
+    NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426, OpenRLHF/OpenRLHF 970,
     horovod/horovod 1969, deepinsight/insightface 1284.
     """
     compared = read(PAIR, line, 16)
@@ -110,8 +119,6 @@ def test_every_family_has_members_and_every_member_a_meaning() -> None:
     ("line", "cause"),
     [
         ("2018/01/19 02:41 Failed to initialize NVML: could not load NVML library.", "missing-accelerator"),
-        ("nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown", "missing-accelerator"),
-        ('docker: could not select device driver "" with capabilities: [[gpu]].', "missing-accelerator"),
         ("nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4, please update", "driver-release"),
         ("nvml error: driver/library version mismatch: unknown", "driver-release"),
         ("RuntimeError: [TensorRT-LLM][ERROR] Assertion failed: mpiSize == tp * pp (w.cpp:90)", "invalid-setting"),
