@@ -40,6 +40,8 @@ _PREFIXES = (
     r"^\s*\[(?:rank|default|Rank )([0-9]{1,7})\]:?",  # PyTorch, torchrun --role
     r"^[^\[\]]{0,40}\[[0-9]{1,7},([0-9]{1,7})\]<std(?:out|err)>:",  # mpirun --tag-output
     r"^\s*\(\w{1,40} rank=([0-9]{1,7}) pid=[0-9]{1,9}\)",  # vLLM
+    r"^\s*\(\w{1,30}?[_ ]TP([0-9]{1,5})(?:_EP[0-9]{1,5})? pid=[0-9]{1,9}\)",
+    r"^\s*\[[0-9-]{10} [0-9:]{8} (?:[DP]P[0-9]{1,5} ){0,2}TP([0-9]{1,5})(?: EP[0-9]{1,5})?\]",  # SGLang
     r"^\s*\[(?:PG [^\]]{1,60} )?Rank ([0-9]{1,7})\]",
 )
 """How the line of a rank begins."""
@@ -51,7 +53,11 @@ _TIMES = (
     re.compile(r"(?<![0-9-])([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})\b"),  # vLLM
 )
 """Times of lines: month, day, hours, minutes, seconds. Those of two forms may be of two time zones."""
-_EXCEPTION = re.compile(r"^\s?(?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: \S.{0,400})?$")
+_EXCEPTION = re.compile(
+    r"^\s?(?:(?:ERROR|CRITICAL) [^\]]{1,80}\] )?"
+    r"((?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: \S.{0,400})?)$"
+)
+"""An exception as Python prints it, also after what the log writer of vLLM puts before it."""
 _FOLLOWS = re.compile(
     r"Dist\w{0,20}Error|NCCL|nccl|HCCL|[Gg]loo|[Hh]orovod|[Tt]ime(?:d )?-?[Oo]ut|[Ww]atchdog|[Ss]ocket|[Cc]onnection"
     r"|[Bb]roken pipe|[Rr]endezvous|ChildFailed|CalledProcess|SignalException|ProcessExited|ProcessRaised|EOFError"

@@ -22,6 +22,13 @@ ROOTS = (
     ("[rank3]: data.errors.SampleError: row 812 of shard 7", "program-error"),
     ("[1,3]<stderr>:AssertionError: sequence length 4097", "program-error"),
     ("(VllmWorker rank=3 pid=7) IndexError: list index out of range", "program-error"),
+    ("(Worker_TP3 pid=7) ERROR 08-25 12:24:19 [multiproc_executor.py:146] KeyError: 'mlp'", "program-error"),
+    (
+        "(VllmWorker TP3 pid=7) ERROR 08-25 12:24:19 [worker.py:1] torch.OutOfMemoryError: CUDA out of memory. Tried "
+        "to allocate 2.00 GiB",
+        "memory-full",
+    ),
+    ("[2025-06-23 15:07:01 PP0 TP3] TypeError: unsupported operand type(s)", "program-error"),
 )
 
 
