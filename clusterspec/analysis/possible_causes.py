@@ -127,6 +127,7 @@ _SPOOL = "SlurmdSpoolDir on that node: df and mount of it; a local disk of each 
 """ArjunaCluster/ArjunaUsers issue 20."""
 _BACKEND = "python -c 'import torch; print(torch.version.cuda)'; init_process_group with gloo, where it prints None"
 """OFA-Sys/Chinese-CLIP issue 279."""
+_ASSEMBLER = "TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas: that of a CUDA which knows the device and fits the driver"
 _PREPARE = (
     "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
     "init_process_group(timeout=…))"
@@ -137,6 +138,9 @@ POSSIBLE = (
     ("container-device", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("container-files", "library-release", ", as with a release of libnvidia-container", _TOOLKIT, GIVEN),
     ("container-files", "container-permission", _UNSAID, _CAPABLE, WEAK),
+    ("kernel-image", "library-release", ", as with a ptxas of another release", _ASSEMBLER, GIVEN),
+    ("fabric-event", "plugin-mismatch", ", as with a libfabric that has this fault", STEP_OF["plugin-mismatch"], GIVEN),
+    ("fabric-event", "nic-fault", _UNSAID, STEP_OF["nic-fault"], WEAK),
     ("container-toolkit", "library-release", ": Docker knows no toolkit for it", _RUNTIME, STRONG),
     ("container-toolkit", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("container-hook", "library-release", ", as with a release of the toolkit for containers", _TOOLKIT, WEAK),

@@ -215,7 +215,10 @@ FAILURE_PATTERNS = (
     ("killed", re.compile(r"(failed \(exitcode: -9\).{0,60}|exits with return code = -9)")),
     (
         "crash",
-        re.compile(r"(failed \(exitcode: -(?:11|6)\).{0,40}|Segmentation fault|died with <Signals\.SIGSEGV: 11>)"),
+        re.compile(
+            r"(failed \(exitcode: -(?:11|6)\).{0,40}|Segmentation fault|"
+            r"died with <Signals\.SIG(?:SEGV|ABRT|ILL|FPE): [0-9]{1,2}>)"
+        ),
     ),
     ("bus-error", re.compile(r"(exitcode\s{0,3}: -7 .{0,30}|[Ss]ignal 7 \(SIGBUS\) received by PID [0-9]{1,9})")),
     ("bus-error", re.compile(r"(failed \(exitcode: -7\).{0,60}|exits with return code = -7)")),

@@ -69,6 +69,10 @@ FRAMEWORK_PATTERNS = (
     ),
     # triton-lang/triton 0b057fca, python/triton/runtime/errors.py (`OutOfResources`)
     ("kernel-resources", re.compile(r"(out of resource: (?:shared memory|registers|threads), Required: .{1,60})")),
+    (
+        "kernel-image",
+        re.compile(r"(Triton Error \[CUDA\]: device kernel image is invalid)"),
+    ),  # MIC-DKFZ/nnUNet pull 3020
     # an assembler older than the device. Thread: triton-lang/triton issue 8539
     ("no-kernel", re.compile(r"(ptxas fatal {1,4}: Value 'sm_\w{1,6}' is not defined for option 'gpu-name')")),
     # a status of cuDNN, and what PyTorch prints where every algorithm fails. Thread: TQTQliu/MVSGaussian issue 18
@@ -79,6 +83,8 @@ FRAMEWORK_PATTERNS = (
     ("pinned", re.compile(r"(could not allocate pinned host of size: [0-9]{1,16})")),
     # what loggers of training programs print of a step, in no one form
     ("non-finite", re.compile(r"(\bloss['\"]?\s{0,3}[:=]\s{0,3}(?:nan|NaN|NAN)\b)")),
+    # libfabric, prov/rxr and later prov/efa. Thread: aws/aws-ofi-nccl issue 20
+    ("fabric-event", re.compile(r"(Unable to write to EQ: .{1,120})")),
     # hosts and containers: `str` of Python's OSError; coreutils/coreutils aa0c0de3, src/copy.c, remove.c and touch.c
     ("permission", re.compile(r"(PermissionError: \[Errno 13\] Permission denied: '(?!/dev/)[^']{1,160}')")),
     (

@@ -5,7 +5,8 @@ tests use them; of the 12 left, 3 causes were named first, and 4 named. Second: 
 Third: 8 drawn, of which 6 state a cause, 3 first, 3 named. Fourth: 2 that state a cause, none first, none named.
 Fifth, with the lines as the threads show them: 15 that state a cause, 1 first, 1 named. Of these, four are still not
 named: NVIDIA/nccl-tests issue 275 and jax-ml/jax issue 10218, where another release was the answer, eth-cscs/DLA-Future
-issue 337, where Slurm had the fault and a setting is named, and RRZE-HPC/likwid issue 259, of no known cause.
+issue 337, where Slurm had the fault and a setting is named, and RRZE-HPC/likwid issue 259, of no known cause. Sixth, so
+too: 7 that state a cause, 4 first, 4 named; ashkamath/mdetr issue 16, answered by another release, is not named.
 """
 
 from __future__ import annotations
@@ -147,6 +148,39 @@ FIRST = [
         'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
         "library-release",
     ),
+    # the sixth draw
+    (
+        "Nerogar/OneTrainer/issues/527",
+        "RuntimeError: cuDNN Frontend error: [cudnn_frontend] Error: No execution plans support the graph.\nCould not "
+        "load library libcuda.so. Error: libcuda.so: cannot open shared object file: No such file or directory",
+        "library-release",
+    ),
+    (
+        "aws/aws-ofi-nccl/issues/20",
+        "Unable to write to EQ: Missing or unavailable event queue. err: Input/output error (5) prov_errno: Unknown "
+        "error -114 (-114) prov/rxr/src/rxr.h:1042 ",
+        "plugin-mismatch",
+    ),
+    (
+        "kubernetes-sigs/dra-driver-nvidia-gpu/issues/982",
+        "torch.AcceleratorError: CUDA error: CUDA-capable device(s) is/are busy or unavailable\n[373871.354096] NVRM: "
+        "nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned from "
+        "status @ kernel_channel.c:2827",
+        "accelerator-fault",
+    ),
+    (
+        "scitix/sichek/issues/51",
+        "Test CUDA failure common.cu:1007\n'CUDA-capable device(s) is/are busy or unavailable'\n[Sun Jan 11 09:52:01 "
+        "2026] NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) "
+        "returned from status @ kernel_channel.c:2874",
+        "accelerator-fault",
+    ),
+    (
+        "ovro-lwa/lwa-issues/issues/117",
+        "[  +0.000127] mce: [Hardware Error]: Machine check events logged\n[  +0.000001] EDAC MC3: 1 UE memory read "
+        "error on CPU_SrcID#1_MC#1_Chan#2_DIMM#0 (channel:2 slot:0 page:0xb757589 offset:0xdc0 grain:32 -  OVER",
+        "host-fault",
+    ),
 ]
 NAMED = [
     (
@@ -159,6 +193,11 @@ NAMED = [
         "RuntimeError: Deadline exceeded: Failed to connect to remote server at address: grpc://10.59.106.169:8470. "
         "Error fr\nom gRPC: Deadline Exceeded. Details: ",
         "absent-ranks",
+    ),
+    (
+        "MIC-DKFZ/nnUNet/pull/3020",
+        "backend='inductor' raised:\nRuntimeError: Triton Error [CUDA]: device kernel image is invalid",
+        "library-release",
     ),
     (
         "HonuRobotics/dockwater/pull/10",
@@ -183,6 +222,7 @@ NAMED = [
 ]
 UCX = "[1.2] [h:3:0] select.c:649  UCX  ERROR no active messages transport to <no debug data>: "
 OTHER_FORMS = [
+    ("CalledProcessError: Command '['python', 'main.py']' died with <Signals.SIGABRT: 6>.", "program-fault"),
     ("slurmstepd: error: execve(): /opt/train/run.sh: No such file or directory", "invalid-setting"),
     ("Warning  FailedScheduling  0/5 nodes are available: 5 Insufficient nvidia.com/gpu.", "missing-accelerator"),
     ("back-off 40s restarting failed container=nvidia-dcgm-exporter pod=a_b(c)", "stopped-service"),
