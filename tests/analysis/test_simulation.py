@@ -80,6 +80,13 @@ def varied(count: int, prompt: int, output: int, seed: int = 1) -> list[Arrival]
     ]
 
 
+def varied_answers(count: int, flight: int, study: Study) -> list[Arrival]:
+    """Requests of a closed loop without a beginning, whose answers vary by a fifth."""
+    load = parts(study)[0].load
+    found = varied(count, load.input_tokens, load.output_tokens)
+    return with_partial_outputs([each._replace(prompt=load.input_tokens) for each in found], flight, 1)
+
+
 def test_a_short_last_chunk_does_not_pass_a_pipeline_before_the_chunks_before_it() -> None:
     """Beside a sequence that decodes, 8,000 tokens take two chunks: 7,999 and one."""
     study = plan("concurrency: 2, chunk_tokens: 8000", framework="vllm, pp: 4", per=4, input=8000)
@@ -174,10 +181,10 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
     "prompts go first, and others come in their steps": (
         "request_rate: 60",
         {"framework": "sglang", "input": 400, "output": 14},
-        0.2,
+        0.12,
     ),
     "prompts of a step read experts once": ("request_rate: 90", SHORT, 0.15),
-    "an engine of prompts fills its steps": (f"concurrency: 110, {APART}", SHORT | {"per": 2}, 0.25),
+    "an engine of prompts fills its steps": (f"concurrency: 110, {APART}", SHORT | {"per": 2}, 0.05),
     "the next prompt fills the rest of a chunk": (
         f"concurrency: 100, chunk_tokens: 8192, {APART}",
         {"per": 2, "input": 5600, "output": 50},
@@ -186,27 +193,37 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
     "a run ends before its requests are as many as in a steady state": (
         "request_rate: 100, requests: 200",
         {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
-        0.2,
+        0.12,
     ),
     "replicas do not decode in steps with prompts of their own": (
         "concurrency: 256",
         EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"},
-        0.15,  # prompts that wait for a step formed ahead share their step with those of the next
+        0.08,
+    ),
+    "few of them either": (
+        "concurrency: 128",
+        EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8", "output": 400},
+        0.05,
+    ),
+    "nor twice as many": (
+        "concurrency: 512",
+        EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"},
+        0.12,
     ),
     "nor in those of any replica with drafts": (
         "concurrency: 256, speculative: {tokens: 1, acceptance: 0.8}",
         EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"},
-        0.35,
+        0.12,
     ),
     "nor where each of them fills the budget of a replica": (
         "concurrency: 256, speculative: {tokens: 3, acceptance: 0}",
         EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8", "input": 1010},
-        0.35,
+        0.12,
     ),
     "prompts of a run come faster than full steps compute them": (
         "request_rate: 140, requests: 300",
         {"framework": "sglang", "machine": "a100-sxm-80gb", "input": 256, "output": 345},
-        0.25,
+        0.12,
     ),
     "requests of a run wait for places": (
         "request_rate: 40, requests: 200, max_sequences: 64",
@@ -222,11 +239,17 @@ def test_prompts_that_share_steps_take_what_their_simulation_says(name: str) -> 
     study = plan(load, **changes)
     pools, expected = parts(study)
     traffic = plan_traffic(pools.load, 1, pools.load.requests or 800, None, expected.offered)
+    if (flight := pools.load.concurrency) is not None:  # equal answers stay in step, those of the formulas do not
+        traffic = traffic._replace(arrivals=varied_answers(6 * flight, flight, study), warm_up=flight)
     counted = simulated(study, traffic.arrivals, traffic.in_flight).requests[traffic.warm_up :]
+    counted = counted[: len(counted) - (flight or 0)]  # the last of a loop meet fewer and fewer others
     token = percentiles([(each.ended - each.first) / (each.output - 1) for each in counted]).p50
-    first = percentiles([each.first - each.arrival for each in counted]).p50
-    assert expected.tpot == pytest.approx(token, rel=min(within, 0.25))
-    assert expected.ttft == pytest.approx(first, rel=within)
+    waits = [each.first - each.arrival for each in counted]
+    first, said = percentiles(waits).p50, expected.ttft
+    if flight is not None:  # a prompt waits for a few whole steps: the median is that of one number of them
+        first, said = sum(waits) / len(waits), expected.ttft_mean
+    assert expected.tpot == pytest.approx(token, rel=within)
+    assert said == pytest.approx(first, rel=within)
 
 
 def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:

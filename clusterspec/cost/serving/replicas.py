@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import expm1, inf
+from math import exp, expm1, inf, log1p, sqrt
 
 from clusterspec.cost.formulas.compute import power
-from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
+from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest, steps_of_fullest
+from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
@@ -21,6 +22,8 @@ MARGIN = 1e-3
 BRACKET_ROUNDS = 48
 LEAST_PART = 0.2
 """The least part of the difference that a round of them goes on."""
+LEAST = 1e-9
+"""The least prompts of a step, and the least share of steps after which no other with prompts follows."""
 
 
 class ReplicaSteps(NamedTuple):
@@ -69,6 +72,191 @@ class ReplicaSteps(NamedTuple):
         return self.mean / max(1e-9, 1 - self.own)
 
 
+class PromptCycle(NamedTuple):
+    """A cycle of the steps of ``ranks`` replicas in a closed loop whose engine forms each step while the one before it
+    runs: steps of ``plain`` seconds in which all decode, then steps of ``longer`` seconds in which some run prompts.
+
+    ``ended`` requests end in a step in which all replicas decode; others come ``late`` seconds after it. ``drawn`` is
+    the mean of the Poisson count that, given that it is not 0, is the number of prompts of a step; a replica runs at
+    most ``most`` of its own. The host launches a step with prompts for ``floor`` seconds.
+
+    The step after one without prompts is formed when that one begins, before the successors of requests that ended
+    in the step before come; the step after one with prompts once that one is launched, when they have come. A request
+    that ends in step k is thus replaced in step k + 3, or in k + 2 if step k + 1 has prompts. Steps with prompts
+    therefore follow each other, then two or more have none. Where the device takes longer than the launch, each launch
+    begins earlier than the last, until the next step is formed too early for the prompts that come meanwhile.
+    """
+
+    ranks: float
+    ended: float
+    most: float
+    plain: float
+    longer: float
+    floor: float
+    late: float
+    drawn: float
+    met: float = 0.0
+    """Mean seconds of the step of a prompt: more prompts are in the longer steps."""
+
+    @property
+    def prompts(self) -> float:
+        """Mean number of prompts of a step that has any.
+
+        >>> round(PromptCycle(8, 1.0, 1, 0.03, 0.1, 0.12, 0.01, 1.0).prompts, 3)
+        1.582
+        """
+        return self.drawn / -expm1(-self.drawn)
+
+    @property
+    def own(self) -> float:
+        """The share of the replicas that run prompts in such a step."""
+        some = expm1(-self.drawn / self.ranks) / expm1(-self.drawn)
+        return min(1.0, max(some, self.prompts / self.ranks / self.most))
+
+    @property
+    def amid(self) -> float:
+        """Mean number of requests that end in a step with prompts, on the replicas that decode."""
+        return self.ended * (1 - self.own)
+
+    @property
+    def none_left(self) -> float:
+        """The probability that no replica has more prompts than a step takes, so that no other must follow."""
+        fuller = self._probability_above(self.most)
+        return max(LEAST, 1 - expm1(self.ranks * log1p(-fuller)) / expm1(-self.drawn))
+
+    @property
+    def row(self) -> float:
+        """The number of steps with prompts after which the next is formed too early for the prompts that come."""
+        earlier = self.longer - self.floor
+        return inf if earlier <= 0 else max(2.0, 2.0 + (self.floor - self.late - self.plain) / earlier)
+
+    @property
+    def further(self) -> float:
+        """The probability that prompts of a step with prompts make one after the next one follow."""
+        return 1 - max(LEAST, exp(-self.amid) * self.none_left)
+
+    @property
+    def cut(self) -> float:
+        """The probability that a row of steps with prompts ends although prompts have come."""
+        if self.row == inf:
+            return 0.0
+        return (1 - exp(-2 * self.ended) * self.none_left) * power(self.further, self.row - 1)
+
+    @property
+    def quiet(self) -> float:
+        """Mean number of steps in which all replicas decode: one where a row of others was cut. Else, after two, the
+        next has prompts if requests ended in the last step with prompts, the others if they ended in the step three
+        before.
+        """
+        return self.cut + (1 - self.cut) * (2 + exp(-self.amid) / -expm1(-self.ended))
+
+    @property
+    def mixed(self) -> float:
+        """Mean number of steps with prompts. The second has those of the two steps before the first, each further one
+        those of a step in which some replicas decode.
+        """
+        both = (1 - self.cut) * exp(-2 * self.ended) + self.cut * exp(-self.ended - self.amid)
+        longest = power(self.further, self.row - 1) if self.row < inf else 0.0
+        return 1 + (1 - both * self.none_left) * (1 - longest) / (1 - self.further)
+
+    @property
+    def missing(self) -> float:
+        """Prompts of the steps of a cycle less the requests that end in it, per step with prompts."""
+        return self.prompts - self.ended * self.quiet / self.mixed - self.amid
+
+    @property
+    def between(self) -> float:
+        """Mean seconds between the ends of two steps in which a replica decodes."""
+        seconds = self.quiet * self.plain + self.mixed * self.longer
+        return seconds / (self.quiet + self.mixed * (1 - self.own))
+
+    @property
+    def wait(self) -> float:
+        """Mean seconds from the arrival of a prompt to the step that runs it.
+
+        Who ends in the last step with prompts, or three steps before the next ones, waits for the rest of a step that
+        decodes and for another; in the step after that one, for one of both kinds; else for the rest of one with
+        prompts. A row that was cut makes some wait for a step more. Prompts beyond those of a step wait for the next.
+        """
+        decode, prompts = (max(each / 2, each - self.late) for each in (self.plain, self.longer))
+        cut, kept = self.cut, 1 - self.cut
+        first = self.quiet - cut - 2 * kept  # steps whose ends bring the next prompts
+        found = self.amid * ((self.mixed - 1) * prompts + cut * (self.plain + decode + self.longer))
+        found += (kept * self.amid + self.ended * first) * (decode + self.plain)
+        found += self.ended * (kept * (decode + self.longer) + prompts)
+        each = self.drawn / self.ranks
+        behind = self._probability_above(self.most - 1) - self.most / each * self._probability_above(self.most)
+        return found / (self.amid * self.mixed + self.ended * self.quiet) + behind * self.longer
+
+    def _probability_above(self, count: float) -> float:
+        """The probability that more than ``count`` prompts of a step are those of a given replica."""
+        each = self.drawn / self.ranks
+        if each > MOST_COUNTED:
+            return float(each > count) * (1 - LEAST)
+        return -expm1(-each) * share_of_fuller_steps(each, count)
+
+
+def runs_in_cycles(pools: Pools, prefill: StepTime) -> bool:
+    """Whether the steps of attention replicas are those of a `PromptCycle`: in a closed loop, without drafts or an
+    interval of receiving, where the host needs longer to launch the one step of a prompt than a request to come.
+    """
+    engine, load = pools.decode, pools.load
+    ahead = engine.replica_prompts_alone and engine.runs_ahead and load.receive_interval == 1
+    looped = load.load == "closed" and not pools.has_prefill_engines and load.output_tokens > 1
+    return ahead and looped and prefill.steps == 1 and prefill.floor > engine.habits.request
+
+
+def prompt_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime]) -> PromptCycle:
+    """The cycle in which as many prompts run as requests end; ``prompts`` begin on each replica per decode step."""
+    (decode, prefill), ranks, late = steps, float(pools.decode.layout.attention_dp), pools.decode.habits.request
+    most, floor = prompts_per_step(pools), prefill.floor
+    found = PromptCycle(ranks, ranks * prompts, most, decode.total, floor, floor, late, LEAST)
+
+    for _ in range(LENGTHS):
+        found = _balanced(found)
+        longer, met = _seconds_in_row(pools, found)
+        found = found._replace(longer=max(decode.total, longer), met=max(decode.total, met))
+    return _balanced(found)
+
+
+def _balanced(cycle: PromptCycle) -> PromptCycle:
+    """A cycle with the prompts of a step at which none are missing."""
+
+    def missing(drawn: float) -> float:
+        return cycle._replace(drawn=drawn).missing
+
+    high = 1.0 + 2.0 * cycle.ended
+    while (above := missing(high)) <= 0:
+        high *= 2
+    return cycle._replace(drawn=bisected_interval(missing, (LEAST, -inf), (high, above), BRACKET_ROUNDS, CLOSE)[1])
+
+
+def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
+    """Seconds of a step with prompts of a cycle: the mean of such steps, and of the steps of its prompts.
+
+    They are those of a step with as many more prompts than the mean as they deviate from it, and of one with as many
+    fewer. The host is ahead in the first step of a row.
+    """
+    deviation = sqrt(max(0.0, cycle.prompts * (1 + cycle.drawn - cycle.prompts)))
+    counts = max(1.0, cycle.prompts - deviation), cycle.prompts + deviation
+    few, many = (
+        _seconds_of_step(
+            pools,
+            max(1.0, min(prompts_on_fullest(count / cycle.ranks, int(cycle.ranks)), cycle.most)),
+            count,
+            cycle.plain / cycle.mixed,
+        )
+        for count in counts
+    )
+    return (few + many) / 2, (counts[0] * few + counts[1] * many) / (counts[0] + counts[1])
+
+
+def wait_in_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], prompt: float) -> float:
+    """Seconds by which a prompt of a `PromptCycle` takes longer than the ``prompt`` seconds that it takes alone."""
+    cycle, requests = prompt_cycle(pools, prompts, steps), pools.load.concurrency or 1
+    return (requests - 1) / requests * (cycle.wait + cycle.met - prompt)
+
+
 def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> ReplicaSteps:
     """The steps at the arrival rate at which ``prompts`` arrive per decode step of a replica, starting from ``start``
     seconds between decode steps and the steps that their prompts take at least.
@@ -106,6 +294,8 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
     prompts). Each step lasts as long as the replica with the most prompts takes.
     """
     load, (decode, prefill) = pools.load, steps
+    if runs_in_cycles(pools, prefill):
+        return (prompt_cycle(pools, prompts, steps).between - decode.total) / prompts
     if follow and prefill.steps == 1 and not load.draft_tokens:
         return _carried_at_any_time(pools, prompts, steps)
     ranks, most_of_step = pools.decode.layout.attention_dp, prompts_per_step(pools)

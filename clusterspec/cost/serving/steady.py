@@ -19,6 +19,7 @@ from clusterspec.cost.serving.pools import (
 )
 from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.quantiles import bisected_interval
+from clusterspec.cost.serving.replicas import runs_in_cycles, wait_in_cycle
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
@@ -148,6 +149,8 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
         return now._replace(wait=queued + unreceived + together)
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
     prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
+    if runs_in_cycles(pools, now.prefill):
+        return now._replace(wait=wait_in_cycle(pools, prompts, (now.decode, now.prefill), now.prompt))
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)
     decoded = max(1.0, _met_sequences(pools, now.sequences) / engine.layout.pp) * (1.0 + load.draft_tokens)
     wait = mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, (decoded, busy))
@@ -162,6 +165,8 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
     """Mean seconds of a step that an engine formed before a prompt came, with ``sequences`` on each attention rank."""
     load, layout = pools.load, pools.decode.layout
     if load.load not in {"closed", "open"} or pools.has_prefill_engines or load.output_tokens == 1:
+        return 0.0
+    if runs_in_cycles(pools, prefill):
         return 0.0
     present = -expm1(-sequences * layout.attention_dp)
     if load.concurrency is not None:

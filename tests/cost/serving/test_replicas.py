@@ -12,7 +12,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import longest_over_mean
-from clusterspec.cost.serving.replicas import ReplicaSteps, carried_by_replicas
+from clusterspec.cost.serving.replicas import PromptCycle, ReplicaSteps, carried_by_replicas, prompt_cycle
 from tests.cluster.resolving import clean
 
 STEPS = ReplicaSteps(16.0, 1.0, 0.01, 0.1, 4.0)
@@ -100,3 +100,62 @@ def test_prompts_of_varied_lengths_make_the_steps_of_replicas_longer() -> None:
     for prompts in (0.01, 0.1, 1.0):
         long, even = (carried_by_replicas(each, prompts, steps, follow=False) for each in (varied, pools))
         assert long > 1.01 * even
+
+
+LATE, PLAIN, FLOOR = 0.01, 0.03, 0.12
+
+
+def drawn_cycle(ended: float, longer: float, steps: int) -> tuple[float, float, float, float]:
+    """Steps without and with prompts of a cycle, prompts of such a step, and their mean wait, drawn step by step.
+
+    Each step is formed when the launch of the one before is over, or when that begins if it takes no launch.
+    """
+    random, now, looked, cycles, former = Random(7), 0.0, 0.0, 0, False
+    ready: list[float] = []
+    coming: list[float] = []
+    waits: list[float] = []
+    counts, prompts = [0, 0], 0
+    for _ in range(steps):
+        mixed = bool(ready)
+        counts[mixed] += 1
+        cycles += mixed and not former
+        prompts += len(ready)
+        waits += [now - came for came in ready]
+        launched = looked + FLOOR if mixed else now
+        looked, now, former = max(now, launched), now + (longer if mixed else PLAIN), mixed
+        ready = [came for came in coming if came <= looked]
+        coming = [came for came in coming if came > looked]
+        count, left = 0, random.expovariate(1.0)
+        while left < ended:
+            count, left = count + 1, left + random.expovariate(1.0)
+        coming += [now + LATE] * count
+    return counts[0] / cycles, counts[1] / cycles, prompts / counts[1], sum(waits) / len(waits)
+
+
+@pytest.mark.parametrize(
+    ("ended", "longer", "close"), [(0.05, 0.1, 0.02), (0.5, 0.1, 0.02), (1.5, 0.1, 0.02), (1.5, 0.15, 0.1)]
+)
+def test_steps_formed_ahead_gather_prompts_and_leave_two_quiet_steps(ended: float, longer: float, close: float) -> None:
+    """As drawn step by step on so many replicas that no two prompts meet on one. The device takes longer than the host
+    in the last case: rows of steps with prompts are cut.
+    """
+    quiet, mixed, prompts, waited = drawn_cycle(ended, longer, 200_000)
+    cycle = PromptCycle(1e4, ended, 1e4, PLAIN, longer, FLOOR, LATE, 1.0)
+    low, high = 1e-9, 50.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if cycle._replace(drawn=middle).missing < 0 else (low, middle)
+    cycle = cycle._replace(drawn=low)
+    assert cycle.quiet == pytest.approx(quiet, rel=close) and (cycle.cut > 0) is (longer > FLOOR)
+    assert cycle.mixed == pytest.approx(mixed, rel=close)
+    assert cycle.prompts == pytest.approx(prompts, rel=close)
+    assert cycle.wait == pytest.approx(waited, rel=close)
+
+
+def test_as_many_prompts_run_in_a_cycle_as_requests_end() -> None:
+    pools, steps = eight()
+    cycles = [prompt_cycle(pools, prompts, steps) for prompts in (1e-4, 0.01, 0.1, 0.5, 2.0)]
+    assert all(abs(each.missing) < 1e-6 * each.prompts for each in cycles)
+    for name in ("prompts", "own", "longer", "met", "between", "wait"):
+        found = [getattr(each, name) for each in cycles]
+        assert found == sorted(found), name
