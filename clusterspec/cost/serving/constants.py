@@ -208,7 +208,7 @@ RANGES = {
     "output_tokens_per_second experts": (0.58, 1.35),
     "output_tokens_per_second early": (0.30, 1.30),
     "output_tokens_per_second offline": (0.88, 1.17),
-    "output_tokens_per_second offline experts": (0.66, 1.34),
+    "output_tokens_per_second offline experts": (0.64, 1.22),
     "output_tokens_per_second offline early": (0.64, 1.22),
 }
 """Ends of the uncertainty ranges relative to the prediction: ``alone`` with one request in flight, ``experts`` of
@@ -216,11 +216,10 @@ models with experts, ``static`` of batches that start together, ``apart`` with s
 software of `EARLY` and before, ``offline`` of engines that are always full, or of batches with early software, on
 accelerators with measured kernels. In an ``open`` load they are those of all times of a plan, whose waits follow.
 
-They were set by the sources of the fitted side of the split, each with the weight of its figures, but of ten at most:
-from the tenth to the ninetieth percentile, widened so that they also contain four in five figures of a source left out.
-Those of the time to first token leave out DeepSeek-R1 with releases of February 2025, whose requests of equal lengths
-stay in step, and the only single request of Vultr. A single source of this side has separate prefill engines. Those of
-full engines and of static batches are not widened: two sources or one.
+They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment;
+those of full engines with experts or with early software are those of a rule, which docs/accuracy.md states. It has for
+each range what the rule gives, and how many figures of both sides are inside. The rule is not used for the others: few
+sources set most of them, and of sources that set none it holds fewer figures.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""

@@ -266,11 +266,11 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     measured = times.measured
     if measured is not None and name in {"tpot", "tpot_mean"} and measured.matches_measured_time(times.tpot_mean):
         return 1 / (1 + measured.spread), 1 + measured.spread
-    low, high = RANGES[_range_kind(times, name.removesuffix("_mean"), times.regime)]
+    low, high = RANGES[range_kind(times, name.removesuffix("_mean"), times.regime)]
     value: float = getattr(times, name)
     if times.stretched is None or name == "output_tokens_per_second" or not value:
         return low, high
-    steps, waits = (RANGES[_range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
+    steps, waits = (RANGES[range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
     ends = min(steps[0], waits[0]), max(steps[1], waits[1])
     least, most = (times.stretched.seconds(name, end) / value for end in ends)
     return min(low, least), max(high, most)
@@ -285,7 +285,7 @@ def _is_routed(times: ServingTimes) -> bool:
     return any(part.name == "experts" for part in times.prefill.parts)
 
 
-def _range_kind(times: ServingTimes, quantity: str, regime: str) -> str:
+def range_kind(times: ServingTimes, quantity: str, regime: str) -> str:
     """The name of the range of a quantity in a regime."""
     routed = _is_routed(times)
     if quantity == "ttft":
