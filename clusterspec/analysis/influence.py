@@ -32,8 +32,8 @@ DEGREES = frozenset(
 )
 EARLIEST_SOFTWARE = 2021
 PLUGIN = "cluster.scale_out.collective_plugin"
-OF_RANGES = frozenset({"spread", "spread.experts"})
-"""Figures of a software release that widen a range and change no time."""
+OF_RANGES = frozenset({"spread", "spread.experts", "spread.part"})
+"""Figures of a software release or an accelerator that widen a range and change no time."""
 OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "routing.copies", "launch.expert", "unevenness"})
 """Figures of a software release that only models with experts use."""
 OF_QUESTION = frozenset({"workload.kind"})

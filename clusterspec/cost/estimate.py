@@ -112,15 +112,34 @@ def mfu_figure_name(design: Design) -> str | None:
     return f"mfu.{share_precision(workload.precision)}.{(framework or layout.framework).replace('-', '_')}"
 
 
+PART_SPREAD = "spread.part"
+"""Name of an accelerator's figure: what the range gains because few sources of published runs used its chips."""
+
+
 def unseen_spread(design: Design) -> Figure | None:
     """Half-width that the step's range gains without a published run like the design; None if there is one."""
     name, workload, cluster = mfu_figure_name(design), design.workload, design.cluster
     if name is None or workload is None or cluster is None:
         return None
     known = cluster.accelerator.achievable
-    if f"sustained.{share_precision(workload.precision)}" not in known:
+    if f"sustained.{share_precision(workload.precision)}" not in known or PART_SPREAD not in known:
         return UNSEEN_PART
     return None if name in known else UNSEEN_KIND
+
+
+def evidence_figures(design: Design) -> tuple[tuple[str, Figure], ...]:
+    """The half-widths that the step's range gains because of what is published of the accelerator, with their keys.
+
+    A part of which nothing is measured has `UNSEEN_PART` alone. Others have their own figure, which falls with the
+    number of sources whose runs used the chip, and `UNSEEN_KIND` where none of these is of this precision and
+    framework. Empty where nothing is trained.
+    """
+    name, cluster = mfu_figure_name(design), design.cluster
+    if name is None or cluster is None:
+        return ()
+    part, gained = cluster.accelerator, unseen_spread(design)
+    own = [] if gained is UNSEEN_PART else [(f"{part.id} {PART_SPREAD}", part.achievable[PART_SPREAD])]
+    return (*own, *([] if gained is None else [(f"{part.id} {name}", gained)]))
 
 
 def step_range(
@@ -156,20 +175,17 @@ def measured_step(design: Design) -> MeasuredShare | None:
     return next((each for each in known if each.part == RATE_OF_PRODUCTS), None)
 
 
-def range_figure(design: Design, seconds: float) -> tuple[str, Figure] | None:
-    """The half-width of a step's range that does not come from its software, with its key as an assumption.
+def range_figures(design: Design, seconds: float) -> tuple[tuple[str, Figure], ...]:
+    """The half-widths of a step's range that do not come from its software, each with its key as an assumption; they
+    are independent and add in quadrature.
 
-    For the measured job itself it is the half-width of the measurement. Otherwise it is the extra width because a
-    measured step of another job sets the GEMM rate, or because no published run resembles the design; None if one
-    does.
+    For the measured job itself it is the half-width of the measurement, for another job on a machine with a measured
+    step that of another layout. Otherwise they are `evidence_figures`.
     """
     measured = measured_step(design)
     if measured is not None:
-        return "measured[].step_time", RUN_TO_RUN if measured.matches_measured_time(seconds) else OTHER_LAYOUT
-    gained = unseen_spread(design)
-    if gained is None or design.cluster is None:
-        return None
-    return f"{design.cluster.accelerator.id} {mfu_figure_name(design)}", gained
+        return (("measured[].step_time", RUN_TO_RUN if measured.matches_measured_time(seconds) else OTHER_LAYOUT),)
+    return evidence_figures(design)
 
 
 REPLICATED = frozenset({"dp_cp", "expert_dp", "replicate", "shard"})

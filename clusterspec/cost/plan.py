@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from math import hypot
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.legality import refusals
@@ -194,17 +195,17 @@ class Plan:
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.estimate import highest_mfu, measured_step, range_figure, step_range
+        from clusterspec.cost.estimate import highest_mfu, measured_step, range_figures, step_range
 
         highest, measured = highest_mfu(self.design), measured_step(self.design)
         if measured is not None and measured.matches_measured_time(self.step.seconds):
             return self.step.seconds / (1 + measured.spread), self.step.seconds * (1 + measured.spread)
-        _, gained = range_figure(self.design, self.step.seconds) or ("", None)
+        gained = range_figures(self.design, self.step.seconds)
         return step_range(
             self.step,
             bool(workload.model.experts),
             layout.software is not None,
-            gained.value if gained else 0.0,
+            hypot(*(figure.value for _, figure in gained)),
             self.mfu / highest if self.mfu and highest else 0.0,
         )
 
@@ -242,13 +243,13 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
 
         parts.append(_assumed_figures((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
     if plan.step is not None:
-        from clusterspec.cost.estimate import range_figure
+        from clusterspec.cost.estimate import range_figures
 
         parts.append(
             (
                 *plan.step.rates.assumptions,
                 *_assumed_figures(_time_figures(plan)),
-                *_assumed_figures(filter(None, [range_figure(plan.design, plan.step.seconds)])),
+                *_assumed_figures(range_figures(plan.design, plan.step.seconds)),
             )
         )
     for part in parts:

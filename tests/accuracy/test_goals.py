@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.cost.collectives import stack
 from clusterspec.finding import Severity
-from tools.accuracy import board, cases, collective_folds, reality
+from tools.accuracy import board, cases, collective_folds, ranges, reality
 from tools.accuracy.cases import Case
 from tools.accuracy.figures import null_model, ranking, score
 from tools.accuracy.reasons import reason
@@ -92,6 +92,21 @@ def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
     whole = score("all held out", both)
     assert whole.inside is not None
     assert 0.76 <= whole.inside <= 0.84, "four in five are promised: neither fewer nor many more"
+
+
+MANY = 20
+"""Number of runs held out from which a regime has a least share inside its ranges."""
+INSIDE, UNSHARDED_INSIDE, OF_ALL = 0.69, 0.57, 0.77
+"""Least shares inside: of a regime, of those without sharding, whose worst runs are off by factors, and of all."""
+
+
+def test_ranges_hold_their_share_in_every_regime() -> None:
+    found = ranges.cases_of_regimes(cases.new_runs(), held_out=True)
+    large = {name: score(name, some) for name, some in found.items() if len(some) >= MANY}
+    assert {"65 nodes and more", "GH200", "one node", "8 or 4 bits", "with experts", "fsdp"} <= set(large)
+    least = {ranges.ALL: OF_ALL, ranges.UNSHARDED: UNSHARDED_INSIDE, "nothing sharded": UNSHARDED_INSIDE}
+    low = {name: one.inside for name, one in large.items() if (one.inside or 0.0) < least.get(name, INSIDE)}
+    assert low == {}
 
 
 def test_every_published_run_can_be_expressed(runs: list[Case]) -> None:

@@ -169,9 +169,12 @@ def test_a_rate_that_is_a_tenth_lower_slows_a_step_by_at_most_a_ninth() -> None:
 @pytest.mark.parametrize("name", sorted(OF_EXPERTS | OF_RANGES))
 def test_a_figure_that_is_left_out_changes_no_time_of_a_dense_model(name: str) -> None:
     plan = plan_of(POD.replace("pp: 2", "pp: 2, software_year: 2024") if name == "routing.copies" else POD)
-    assert plan.design.layout is not None and plan.design.layout.stack is not None
-    known = plan.design.layout.stack.achievable[name]
-    path: Path = ("layout", "stack", "achievable", name, "value")
+    cluster, layout = plan.design.cluster, plan.design.layout
+    assert cluster is not None and layout is not None and layout.stack is not None
+    of_part = name in cluster.accelerator.achievable
+    known = (cluster.accelerator if of_part else layout.stack).achievable[name]
+    owner = ("cluster", "accelerator") if of_part else ("layout", "stack")
+    path: Path = (*owner, "achievable", name, "value")
     other = estimate(with_values(plan.design, {path: 2 * known.value}))
     assert (other.step_seconds, other.memory_bytes) == (plan.step_seconds, plan.memory_bytes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,13 +11,23 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.stacks import Stack
-from clusterspec.cost.estimate import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, mfu_figure_name, unseen_spread
+from clusterspec.cost.estimate import (
+    HIGHEST_MFU,
+    PART_SPREAD,
+    UNSEEN_KIND,
+    UNSEEN_PART,
+    evidence_figures,
+    highest_mfu,
+    mfu_figure_name,
+    unseen_spread,
+)
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import transfer_rows
 from tests.cost.plans import plan
 from tests.effort import each
 from tools.accuracy.cases import published_runs, study
-from tools.fit import result, spread
+from tools.fit import evidence, result, spread
+from tools.fit.constants import family
 from tools.fit.runs import runs
 
 CATALOG = Catalog.open()
@@ -110,6 +121,63 @@ def test_the_widths_are_those_of_the_runs_left_out() -> None:
     found = result.read()["unseen"]
     assert pytest.approx(found["part"], abs=0.005) == UNSEEN_PART.value
     assert pytest.approx(found["kind"], abs=0.005) == UNSEEN_KIND.value
+
+
+def test_one_source_on_a_chip_is_less_evidence_than_twenty() -> None:
+    """GH200, which one source of the fitted side ran, and H100: 0.42 over the root of two, and of one more than its."""
+    alone, many = (dict(evidence_figures(of_part(name).design)) for name in ("gh200-96gb", "h100-sxm-80gb"))
+    assert alone["gh200-96gb spread.part"].value == pytest.approx(UNSEEN_PART.value / math.sqrt(2), abs=0.005)
+    assert many["h100-sxm-80gb spread.part"].value < 0.1
+    assert list(many) == ["h100-sxm-80gb spread.part"]
+    assert [figure for _, figure in evidence_figures(of_part("mi250").design)] == [UNSEEN_PART]
+    gained = [figure.value for figure in alone.values()]
+    assert width(of_part("gh200-96gb")) > math.hypot(*gained) > 0.29
+
+
+def test_every_chip_has_the_width_of_its_sources() -> None:
+    known = evidence.Evidence.of(runs())
+    for entry in accelerators():
+        rates = {name for name in entry.achievable if name.startswith("sustained.")} - {"sustained.power"}
+        sources = known.chips.get(family(entry.id), frozenset())
+        assert (PART_SPREAD in entry.achievable) is bool(rates and sources), entry.id
+        if PART_SPREAD in entry.achievable:
+            assert entry.achievable[PART_SPREAD].value == pytest.approx(evidence.part_spread(len(sources)), rel=0.03)
+
+
+def test_the_width_of_a_run_does_not_count_its_own_source() -> None:
+    """Apertus is the only source on GH200: without it nobody ran the chip, nor this precision and framework on it."""
+    found = [run for run in runs() if run.family == "GH200"]
+    assert {run.source for run in found} == {"apertus"}
+    known = evidence.Evidence.of(found)
+    nothing = math.hypot(UNSEEN_PART.value, UNSEEN_KIND.value)
+    assert known.half_width_without_source(found[0]) == found[0].spread_without_software(nothing)
+    other = evidence.Evidence(
+        {"GH200": frozenset({"a", "b", "apertus"})}, {("GH200", found[0].record): frozenset({"a"})}
+    )
+    two = UNSEEN_PART.value / math.sqrt(3)
+    assert other.half_width_without_source(found[0]) == pytest.approx(found[0].spread_without_software(two))
+
+
+def test_the_width_of_a_chip_is_written_ahead_of_its_utilizations() -> None:
+    rate = "kind: accelerator\nachievable:\n  sustained.bf16: {is: 0.8}\n"
+    rest = "  mfu.bf16.x: {is: 0.1}\nnotes:\n  - one\n"
+    found = evidence.with_part_spread(rate + rest, 3)
+    assert found.startswith(f"{rate}  spread.part: {{is: 0.21, ") and found.endswith(rest)
+    assert evidence.with_part_spread(found, 3) == found
+    assert evidence.with_part_spread(found, 0) == rate + rest
+    unknown = rate.replace("sustained.bf16", "sustained.power") + rest
+    assert evidence.with_part_spread(unknown, 3) == unknown
+
+
+def test_each_source_has_one_weight_in_the_spread_of_software() -> None:
+    """Of one generation, a table of many exact rows and one run of each of four other sources, 60 % off."""
+    stack = "megatron-core-2023"
+    own = [run for run in runs() if ("stack", stack) in run.owners and not run.experts]
+    exact, others = own[:1] * 40, own[1:5]
+    some = [replace(run, source=f"s{index}") for index, run in enumerate(others)]
+    found = spread.spreads([*((run, 0.0) for run in exact), *((run, 0.6) for run in some)])[stack][False]
+    assert (found.runs, found.sources) == (44, 5)
+    assert found.width > 0.4
 
 
 def test_a_width_adds_to_the_usual_one_in_quadrature_and_groups_count_alike() -> None:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tools.accuracy import board, board_page, collective_folds, reality, rl_cases, rl_page, serving_cases
+from tools.accuracy import board, board_page, collective_folds, ranges, reality, rl_cases, rl_page, serving_cases
 from tools.accuracy import cases as published
 from tools.accuracy.cases import Case
 from tools.accuracy.constants import constants
@@ -203,8 +203,6 @@ dispatch, some 49 ms of a step at any length. Traces of Geodesic's as-is run gat
   from 5.4 to 3.1 % in the median. Plain attention on 8,192 tokens (alephalpha-104889) was predicted 3.4 times too slow:
   operations that run one by one were counted so, and then once more as not fused. Two descriptions called a fused
   softmax unfused (alephalpha-97396 and -96815).
-- Ranges hold four in five runs whose source is left out of the fit. PyTorch FSDP and DeepSpeed, libraries under
-  programs with layers of their own, have one range, by 39 runs of the fitted side: 80 % of 106 held out lie in it.
 - Tried and not kept: no idle device at each launch of an unknown framework (fitted side 11.9 to 11.4 % in the mean,
   held out 14.1 to 14.2), and more of the traffic of eager kernels fused, 0.235 and 0.26, which both sides refuse.
 - The first descriptions of FlagPerf did not say that its flags overlap nothing of tensor parallelism, those of
@@ -253,6 +251,8 @@ def build() -> None:
         "\n### Sources never fitted to\n",
         NEW_RUNS,
         new_runs_table(new, list(published.first_predictions())),
+        "\n### Ranges by regime\n",
+        ranges.section([*runs, *new]),
         "\n### The worst ten\n",
         worst(runs),
         PEERS,

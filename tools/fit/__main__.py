@@ -10,6 +10,7 @@ from clusterspec.catalog.stacks import Stack
 from tools.accuracy.cases import settings
 from tools.fit import result, spread
 from tools.fit.constants import Constant, constants
+from tools.fit.evidence import Evidence
 from tools.fit.held_out import Errors, errors, families, folds, kinds, sources
 from tools.fit.result import Summary
 from tools.fit.runs import Run, runs
@@ -28,7 +29,7 @@ def main() -> None:
         return
     fit = fitted(constants(), everything)
     if chosen.bands:
-        spread.write(spread.spreads(sources(fit)))
+        write_ranges(sources(fit))
         return
     by_fold, by_source, by_family, by_kind = folds(fit), sources(fit), families(fit), kinds(fit)
     print_errors("fitted", errors(fit.values, (run for run in everything if run.fitted)))
@@ -42,7 +43,7 @@ def main() -> None:
     if chosen.write:
         for file in write(fit.values, {constant: sensitive(constant, fit) for constant in fit.values}):
             print(f"wrote {file}")
-        spread.write(spread.spreads(by_source))
+        write_ranges(by_source)
         spread.write_reached(everything)
         result.write(fit, by_fold, by_source, by_family, by_kind)
 
@@ -67,6 +68,12 @@ def kept_constant(constant: Constant) -> Constant:
     entry = settings().catalog.get(kind, name)
     assert isinstance(entry, Accelerator | Stack)
     return replace(constant, prior=entry.achievable[constant.fact].value, spread=0)
+
+
+def write_ranges(by_source: Errors) -> None:
+    """Put the half-widths of software and of accelerators into the catalog."""
+    spread.write(spread.spreads(by_source))
+    Evidence.of(run for run, _ in by_source).write()
 
 
 def print_errors(name: str, found: Errors) -> None:

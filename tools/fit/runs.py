@@ -11,7 +11,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
-from clusterspec.cost.estimate import mfu_figure_name, spread_without_software, unseen_spread
+from clusterspec.cost.estimate import mfu_figure_name, spread_without_software
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.origin import Assumed
@@ -72,13 +72,12 @@ class Run:
         flops = parameters.workload_flops_per_token(workload)
         return tokens * flops / self.seconds / workload.peak.value
 
-    @property
-    def spread_without_software(self) -> float:
-        """The half-width of the run's range without the uncertainty of its software."""
+    def spread_without_software(self, unseen: float) -> float:
+        """The half-width of the run's range without the uncertainty of its software, where the accelerator adds
+        ``unseen``."""
         found = timed_step(self.design, self.tables) if self.tables else None
         assert found is not None
-        unseen = unseen_spread(self.design)
-        return spread_without_software(found, unseen.value if unseen else 0.0)
+        return spread_without_software(found, unseen)
 
     def error(self, values: Values, measured: bool = True) -> float:
         """The logarithm of predicted over published seconds; without ``measured``, as for an accelerator of which

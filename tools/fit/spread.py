@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import exp, expm1, log1p, sqrt
 
 from clusterspec import resources
 from clusterspec.cost import parameters
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import left_out, table
+from tools.fit.evidence import Evidence
 from tools.fit.held_out import Errors
 from tools.fit.runs import Run
 
 HELD = 0.8
 """The share of left-out sources' runs that must lie within the whole range, including its allowances for exposed
-communication, stragglers and unpublished accelerators.
+communication, stragglers and few sources on the accelerator. Each source counts alike, because a user's run resembles
+a source, not one of many rows of a table.
 
 The range with experts is at least as wide as the range without, because all its uncertainties apply too.
 """
@@ -25,47 +28,91 @@ FAMILIES_HELD = 0.9
 different.
 """
 FACTS = {False: "spread", True: "spread.experts"}
-KNOWN = 10
-"""Number of runs of a generation at which its own spread counts as much as that of all generations."""
+KNOWN = 4
+"""Number of sources of a generation at which its own spread counts as much as that of all generations."""
 LIBRARIES = ("fsdp", "deepspeed")
 """Frameworks that are libraries: each program around them brings layers of its own. Their generations have one spread,
-of runs of sources that were never fitted to.
+of runs of sources that were never fitted to. The spread of all generations says nothing of theirs, so that their few
+sources are corrected for by rank.
 """
+ROUNDING = 1e-9
+"""Rounding error of a sum of weights."""
 ATTENTION = 0.75
 """Share of a run's FLOPs that attention may have where its utilization is recorded."""
 
 
-def spreads(sources: Errors) -> dict[str, dict[bool, tuple[float, int]]]:
-    """For each stack, without and with experts: the relative half-width, and the number of runs behind it.
+@dataclass(frozen=True)
+class Spread:
+    """The relative half-width of a range for its software, and the ``runs`` and ``sources`` behind it."""
 
-    ``sources`` are errors of runs whose source was left out of the fit, as a user's run is.
+    width: float
+    runs: int
+    sources: int
+
+
+@dataclass(frozen=True)
+class _Need:
+    """A run whose source was left out, and the half-width of its software that its range needs to hold it."""
+
+    run: Run
+    width: float
+
+
+def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
+    """For each stack, the spread without and with experts.
+
+    ``sources`` are errors of runs whose source was left out of the fit, as a user's run is; the rest of their range is
+    that of an accelerator without this source, too.
     """
-    everything = {kind: _quantile(sources, kind) for kind in FACTS}
+    evidence = Evidence.of(run for run, _ in sources)
+    needs = [
+        _Need(run, needed(error, evidence.half_width_without_source(run)))
+        for run, error in sources
+        if run.id not in left_out()
+    ]
     found = {}
     for stack in table()["stacks"]:
-        dense, experts = (_shrunk_spread(stack, kind, sources, everything[kind]) for kind in FACTS)
-        found[stack] = {False: dense, True: (max(dense[0], experts[0]), experts[1])}
+        dense, experts = (
+            _shrunk_spread(stack, experts, [one for one in needs if one.run.experts is experts])
+            for experts in (False, True)
+        )
+        found[stack] = {
+            False: dense,
+            True: experts if experts.width > dense.width else replace(experts, width=dense.width),
+        }
     return found
 
 
-def _shrunk_spread(stack: str, experts: bool, sources: Errors, everything: float) -> tuple[float, int]:
+def _shrunk_spread(stack: str, experts: bool, needs: Sequence[_Need]) -> Spread:
     if stack.startswith(LIBRARIES) and not experts:
-        return _library_spread(sources)
-    own = [(run, error) for run, error in sources if ("stack", stack) in run.owners]
-    count = sum(run.experts is experts and run.id not in left_out() for run, _ in own)
-    weight = count / (count + KNOWN)
-    return exp(weight * _quantile(own, experts) + (1 - weight) * everything) - 1, count
+        return _library_spread(needs)
+    own = [one for one in needs if ("stack", stack) in one.run.owners]
+    sources = len({one.run.source for one in own})
+    weight = sources / (sources + KNOWN)
+    everything = _quantile(needs, corrected_share(len({one.run.source for one in needs})))
+    return Spread(exp(weight * _quantile(own) + (1 - weight) * everything) - 1, len(own), sources)
 
 
-def _library_spread(sources: Errors) -> tuple[float, int]:
+def _library_spread(needs: Sequence[_Need]) -> Spread:
     """The spread of the generations of all libraries together, by dense runs of sources entered since the split."""
     new = [
-        (run, error)
-        for run, error in sources
-        if run.source not in BEFORE and any(kind == "stack" and name.startswith(LIBRARIES) for kind, name in run.owners)
+        one
+        for one in needs
+        if one.run.source not in BEFORE
+        and any(kind == "stack" and name.startswith(LIBRARIES) for kind, name in one.run.owners)
     ]
-    count = sum(not run.experts and run.id not in left_out() for run, _ in new)
-    return exp(_quantile(new, experts=False)) - 1, count
+    sources = len({one.run.source for one in new})
+    return Spread(exp(_quantile(new, share=corrected_share(sources))) - 1, len(new), sources)
+
+
+def corrected_share(sources: int) -> float:
+    """The share of this many sources that a width must hold, to hold `HELD` of the runs of a further one: by exchange
+    of the further one with any of them (Vovk et al., Algorithmic Learning in a Random World, 2005).
+
+    >>> [round(corrected_share(sources), 2) for sources in (1, 4, 5, 40)]
+    [1.0, 1.0, 0.96, 0.82]
+    """
+    return min(1.0, HELD * (sources + 1) / sources) if sources else HELD
 
 
 def unseen(left_out_errors: Errors, folds: Errors, group: Callable[[Run], object]) -> float:
@@ -91,11 +138,17 @@ def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float
     return 0.0
 
 
-def _quantile(errors: Iterable[tuple[Run, float]], experts: bool) -> float:
-    """The logarithm of the factor that the spread of software has to be, for the ranges to hold their share."""
-    kept = ((run, error) for run, error in errors if run.experts is experts and run.id not in left_out())
-    sizes = sorted(log1p(needed(error, run.spread_without_software)) for run, error in kept)
-    return sizes[min(len(sizes) - 1, int(HELD * len(sizes)))] if sizes else 0.0
+def _quantile(needs: Sequence[_Need], share: float = HELD) -> float:
+    """The logarithm of the factor that the spread of software has to be, for the ranges to hold this share of the
+    sources; a source of which they hold a part of the runs counts for that part.
+    """
+    members = Counter(one.run.source for one in needs)
+    reached = 0.0
+    for one in sorted(needs, key=lambda each: each.width):
+        reached += 1 / members[one.run.source]
+        if reached >= share * len(members) - ROUNDING:
+            return log1p(one.width)
+    return 0.0
 
 
 def needed(error: float, known: float) -> float:
@@ -107,14 +160,14 @@ def needed(error: float, known: float) -> float:
     return sqrt(max(0.0, expm1(abs(log1p(error))) ** 2 - known**2))
 
 
-def write(found: dict[str, dict[bool, tuple[float, int]]]) -> None:
+def write(found: dict[str, dict[bool, Spread]]) -> None:
     """Puts the spreads into the catalog."""
     for stack, kinds in found.items():
         file = resources.catalog() / "stacks" / f"{stack}.yaml"
         text = file.read_text("utf-8")
-        for experts, (width, count) in kinds.items():
+        for experts, one in kinds.items():
             line = re.compile(rf"^  {re.escape(FACTS[experts])}: .*$", re.MULTILINE)
-            text = line.sub(_line(experts, width, count), text)
+            text = line.sub(_line(stack, experts, one), text)
         file.write_text(text, "utf-8")
 
 
@@ -160,9 +213,15 @@ def _highest_mfu_line(name: str, runs: Sequence[Run]) -> str:
     return f'  {name}: {{is: {best.mfu:.3f}, of: peak.{name.split(".")[1]}, assumed: "{why}"}}\n'
 
 
-def _line(experts: bool, width: float, count: int) -> str:
+def _line(stack: str, experts: bool, one: Spread) -> str:
     held = f"four in five published {'runs with experts' if experts else 'dense runs'}"
-    runs = "1 run" if count == 1 else f"{count} runs"
-    scope = f"{runs} of this generation, with the spread of all generations as the prior"
-    why = f"{held} lie within the range with it when their source is left out of the fit ({scope})"
-    return f'  {FACTS[experts]}: {{is: {width:.2g}, of: "the predicted step", assumed: "{why}"}}'
+    runs = "1 run" if one.runs == 1 else f"{one.runs} runs"
+    sources = "1 source" if one.sources == 1 else f"{one.sources} sources"
+    library = stack.startswith(LIBRARIES) and not experts
+    scope = (
+        f"{runs} of {sources} with PyTorch FSDP and DeepSpeed of all years, libraries under programs of many authors"
+        if library
+        else f"{runs} of {sources} of this generation, with the spread of all generations as the prior"
+    )
+    why = f"{held} lie within the range with it when their source is left out, each source with one weight ({scope})"
+    return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'

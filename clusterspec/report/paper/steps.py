@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.compute.kernels import Kernel
-from clusterspec.cost.estimate import RUN_TO_RUN, measured_step, range_figure
+from clusterspec.cost.estimate import RUN_TO_RUN, measured_step, range_figures
 from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.origin import Assumed
@@ -183,8 +183,9 @@ def _evidence_text(report: FullReport) -> str:
         return ""
     known = step.software.stack.achievable.get("spread.experts" if work.model.experts else "spread")
     reasons = [known.origin.why] if known is not None and isinstance(known.origin, Assumed) else []
-    if (gained := range_figure(plan.design, step.seconds)) is not None and isinstance(gained[1].origin, Assumed):
-        reasons.append(f"{percent(gained[1].value)} is the {gained[1].origin.why}")
+    for _, gained in range_figures(plan.design, step.seconds):
+        if isinstance(gained.origin, Assumed):
+            reasons.append(f"{percent(gained.value)} is the {gained.origin.why}")
     return f" What the range rests on: {'; '.join(reasons)}." if reasons else ""
 
 
