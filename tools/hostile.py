@@ -83,6 +83,10 @@ SAMPLES = {
         " D\\D 0 1\n 0 1800.0 370.0\n 1 370.0 1800.0\n\n"
     ),
     "osu": "# OSU MPI Bandwidth Test v7.0\n# Size      Bandwidth (MB/s)\n1048576      24000.1\n",
+    "imb": (
+        "mpirun -n 8 -ppn 4 IMB-MPI1\n# Benchmarking Allreduce\n# #processes = 8\n"
+        " #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n 1048576 40 90.0 100.0 95.0\n"
+    ),
     "bandwidth-table": "all_reduce\n| size | busbw |\n|---|---|\n| 1GiB | 300 GB/s |\n\n",
     "nccl-tests": (
         "# size count type redop root time algbw busbw #wrong\n"

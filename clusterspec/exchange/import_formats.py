@@ -309,6 +309,7 @@ LOG_NAMES: dict[str, tuple[str, ...]] = {
     "perftest-latency": ("ib-write-lat",),
     "p2p": ("p2pbandwidthlatencytest", "nvbandwidth"),
     "osu": ("osu-micro-benchmarks", "osu_bw"),
+    "imb": ("imb-mpi1", "intel-mpi-benchmarks"),
     "nccl-tests": ("rccl-tests",),
 }
 MEASUREMENTS = (
@@ -356,7 +357,7 @@ def format_named(name: str) -> ImportFormat:
 TOOLS = frozenset(
     (
         *("rocm-smi-topo", "nvidia-smi-topo", "nvidia-smi-nvlink", "lstopo", "lspci", "ibstat"),
-        *("perftest", "perftest-latency", "p2p", "osu", "nccl-tests"),
+        *("perftest", "perftest-latency", "p2p", "osu", "imb", "nccl-tests"),
     )
 )
 """Formats of tools whose output people put together in one file."""

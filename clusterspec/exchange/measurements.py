@@ -48,7 +48,8 @@ def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
             "tables of different machines"
             if _has_several_machines(benchmark.series)
             else "several tests of two ranks"
-            if benchmark.tool in {"osu", "perftest"} and len(benchmark.series) > 1
+            if benchmark.tool in {"osu", "imb", "perftest"}
+            and sum(each.collective == "send-recv" for each in benchmark.series) > 1
             else "tables that contradict each other"
             if any(_tables_contradict(*both) for both in combinations(benchmark.series[:MOST_COMPARED], 2))
             else ""

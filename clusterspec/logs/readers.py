@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as FilePath
 
-from clusterspec.logs import host_tests, nccl, path_in_folder, perftest, site_results, vendors
+from clusterspec.logs import host_tests, imb, nccl, osu, path_in_folder, perftest, site_results, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
 from clusterspec.logs.nccl_rows import LARGEST, MOST_ROWS, MOST_TABLES, NcclLog, NotALogError, read_log, table_texts
 from clusterspec.records import dataclass, replace
@@ -237,7 +237,8 @@ READERS = (
     LogReader("iperf3", "iperf3 -J (listed, not imported)", host_tests.is_iperf, host_tests.read_iperf),
     LogReader("fio", "fio as JSON (listed, not imported)", host_tests.is_fio, host_tests.read_fio),
     LogReader("p2p", "p2pBandwidthLatencyTest, nvbandwidth", is_pair_matrix, read_pair_matrix),
-    LogReader("osu", "OSU micro-benchmarks of two ranks", vendors.is_osu_test, vendors.read_osu_test),
+    LogReader("osu", "OSU micro-benchmarks, MPI and NCCL", osu.is_osu_test, osu.read_osu_test),
+    LogReader("imb", "Intel MPI Benchmarks (IMB-MPI1)", imb.is_imb, imb.read_imb),
     LogReader(
         "bandwidth-table", "Markdown tables of bus bandwidth by message size", is_markdown_table, read_markdown_table
     ),

@@ -1,4 +1,4 @@
-"""Readers of HCCL (Gaudi and Ascend), `nccom-test` (AWS Neuron) and the OSU micro-benchmarks."""
+"""Readers of HCCL (Gaudi and Ascend) and `nccom-test` (AWS Neuron)."""
 
 from __future__ import annotations
 
@@ -238,76 +238,3 @@ def _collective_and_ranks(options: str) -> tuple[str | None, int | None]:
     ranks = re.search(r"(?:-r|--nworkers)[ =]([0-9]{1,6})", options)
     named = next((_COLLECTIVES[word] for word in options[:400].split() if word in _COLLECTIVES), None)
     return named, int(ranks[1]) if ranks else None
-
-
-# OSU micro-benchmarks: bandwidth between two ranks, and the latency of collectives
-
-OSU_TOOL = "osu"
-_OSU = re.compile(
-    r"^[ \t]{0,16}# OSU (?:MPI|NCCL|OpenSHMEM|UPC\S*|xCCL)?\S* ?(.{3,60}?) Test(?: v([0-9.]{1,12}))?", re.MULTILINE
-)
-_OSU_BUFFERS = re.compile(r"^[ \t]{0,16}# Send Buffer on (\w{2,12}) .{0,20}Receive Buffer on (\w{2,12})", re.MULTILINE)
-_OSU_COMMAND = re.compile(r"\bosu_\w{2,30}\b[^\n]{0,400}?\s([DHM]) ([DHM])(?=\s|$)")
-"""The buffers of both ranks that a command states: device, host or managed memory; newer releases print no others."""
-_OSU_ROW = re.compile(r"^([0-9]{1,13})\s+([0-9]{1,12}(?:\.[0-9]{1,6})?)(?:\s|$)")
-
-
-def is_osu_test(head: str) -> bool:
-    return bool(_OSU.search(head))
-
-
-def read_osu_test(text: str) -> Benchmark:
-    """The bandwidth between two ranks, per direction, of each test of a file.
-
-    A megabyte is 10^6 bytes (osu_bw.c divides by 1e6). Latencies, collectives, whose ranks these programs do not print,
-    and sums over pairs of ranks are passed over with a remark. Raises `NotALogError` if there is nothing else.
-    """
-    tests = list(islice(_OSU.finditer(text), MOST_TABLES + 1))
-    if len(tests) > MOST_TABLES:
-        raise NotALogError(f"more than {MOST_TABLES} tests")
-    lines = text.split("\n")
-    starts = [text.count("\n", 0, test.start()) + 1 for test in tests]
-    series: list[Series] = []
-    remarks: list[tuple[str, int]] = []
-    bounds = zip(tests, [0, *starts], starts, [*starts[1:], len(lines) + 1], strict=False)
-    for test, previous, start, end in bounds:
-        name = test[1].strip()
-        points = tuple(_osu_points(lines, start, end, 2 if "Bi-Directional" in name else 1))
-        if "Multiple Bandwidth" in name:
-            shown = f": {points[-1].busbw / 1e9:.6g} GB/s at {points[-1].size:,.0f} B" if points else ""
-            remarks.append((f"the OSU test {name} sums the bandwidths of several pairs of ranks{shown}", start))
-        elif "Bandwidth" not in name:
-            remarks.append((f"the OSU test {name} prints times without its number of ranks: no bus bandwidth", start))
-        elif _has_host_buffer(lines, start, end, previous):
-            remarks.append((f"the OSU test {name} has a buffer in host memory: not between accelerators", start))
-        elif points:
-            remarks.append(("whether both ranks are on one node is not printed", start))
-            if "Bi-Directional" in name:
-                remarks.append(("the figure sums both directions; half of it is used", start))
-            series.append(Series("send-recv", 2, None, points))
-    if not series:
-        why = "there is no row of sizes and bandwidths as OSU prints them"
-        raise NotALogError(*(remarks[0] if remarks else (why, 0)))
-    return Benchmark(OSU_TOOL, tuple(series), remarks=tuple(remarks))
-
-
-def _has_host_buffer(lines: list[str], start: int, end: int, previous: int) -> bool:
-    """Whether a test that begins on line ``start`` copies from or to host memory beside an accelerator, as its head
-    prints, or the command between it and line ``previous``, where the test before begins.
-    """
-    if where := _OSU_BUFFERS.search("\n".join(lines[start:end][:8])):
-        return "HOST" in where.groups()
-    commands = _OSU_COMMAND.findall("\n".join(lines[previous : start - 1]))
-    return bool(commands) and "H" in commands[-1] and "# OSU MPI-" in lines[start - 1]
-
-
-def _osu_points(lines: list[str], start: int, end: int, directions: int) -> Iterator[SizePoint]:
-    """The rows of a test that begins on line ``start`` and ends before line ``end``; ``directions`` share the rates.
-    Raises `NotALogError` for more than `MOST_ROWS` lines.
-    """
-    if end - start > MOST_ROWS:
-        raise NotALogError(f"more than {MOST_ROWS:,} lines in one test", start)
-    for number in range(start + 1, end):
-        match = _OSU_ROW.match(lines[number - 1].strip())
-        if match and float(match[1]) and float(match[2]):
-            yield SizePoint(float(match[1]), None, float(match[2]) * 1e6 / directions, number)
