@@ -360,3 +360,39 @@ def test_a_container_that_only_opens_a_shell_is_no_launch() -> None:
     assert given(reading)["layout.tp"] == 4
     started = opened.replace("v0.19.1", "v0.19.1 -c 'vllm serve a/b --tensor-parallel-size 2'")
     assert given(read(started, "serving"))["layout.tp"] == 2
+
+
+RUN = "docker run -it --rm --gpus all -p8000:8000 -v /m:/m -e A=b --shm-size=8g {} {}\n"
+MODEL = "--model meta-llama/Llama-3.1-70B-Instruct"
+
+
+@pytest.mark.parametrize(
+    ("image", "arguments", "engine"),
+    [
+        ("site/llm:1", f"{MODEL} --gpu-memory-utilization 0.9 --tensor-parallel-size 8", "vllm"),
+        ("site/llm:1", f"{MODEL.replace('--model', 'serve')} --max-model-len=8192 --tensor-parallel-size 8", "vllm"),
+        ("site/our-vllm:1", f"{MODEL} --tensor-parallel-size 8", "vllm"),
+        ("site/llm:1", f"{MODEL.replace('--model', '--model-path')} --tp-size 8 --mem-fraction-static 0.8", "sglang"),
+        ("site/sglang-prod:2", f"{MODEL.replace('--model', '--model-path')} --tp 8", "sglang"),
+    ],
+)
+@pytest.mark.parametrize("program", ["docker", "podman"])
+def test_the_entry_point_of_an_image_follows_from_its_arguments(
+    program: str, image: str, arguments: str, engine: str
+) -> None:
+    stated = given(read(RUN.format(image, arguments).replace("docker", program)))
+    assert (stated["layout.framework"], stated["workload.model"], stated["layout.tp"]) == (engine, "llama-3.1-70b", 8)
+
+
+@pytest.mark.parametrize(
+    ("image", "arguments"),
+    [
+        ("site/llm:1", f"{MODEL} --tensor-parallel-size 8"),
+        ("site/llm:1", f"{MODEL} --max-model-len 8192 --mem-fraction-static 0.8"),
+        ("--entrypoint /start site/llm:1", f"{MODEL} --max-model-len 8192"),
+        ("site/llm:1", f"./start {MODEL} --max-model-len 8192"),
+    ],
+)
+def test_an_image_whose_engine_is_open_is_refused(image: str, arguments: str) -> None:
+    with pytest.raises(FormatError, match="do not show which of them an image starts"):
+        read(RUN.format(image, arguments))

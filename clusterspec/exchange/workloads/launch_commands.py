@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.shell import Command, script_in
+from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
 
 _NO_LAUNCHERS = {
     "echo",
@@ -34,18 +35,19 @@ def is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     return not held and bool(launch.search(command.text))
 
 
-_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 SHELLS = frozenset({"bash", "sh", "zsh"})
 
 
 def in_container(command: Command) -> Command:
-    """The command of a container whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``)."""
+    """The command of a container whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``), or
+    an engine that its arguments show.
+    """
     words = [word.text for word in command.words]
-    if not words or words[0] not in _CONTAINERS:
+    if not words or words[0] not in CONTAINERS:
         return command
     points = [n + 1 for n, word in enumerate(words[:-1]) if word == "--entrypoint"]
     if not points or words[points[0]].rpartition("/")[2] not in _PROGRAMS or "serve" not in words[points[0] :]:
-        return command
+        return engine_of_image(command) or command
     return command._replace(words=(command.words[points[0]], *command.words[words.index("serve", points[0]) :]))
 
 
@@ -60,6 +62,6 @@ def _only_prints(command: Command) -> bool:
 def _opens_shell(command: Command) -> bool:
     """Whether a command only opens a shell in a container (``docker run … IMAGE bash``, ``--entrypoint bash``)."""
     words = [word.text for word in command.words if word.text.isprintable() and word.text]
-    runs = "run" in words and any(word in _CONTAINERS for word in words[: words.index("run")])
+    runs = "run" in words and any(word in CONTAINERS for word in words[: words.index("run")])
     entry = re.search(r"--entrypoint[ =](?:\S{0,80}/)?(\w+)", " ".join(words))
     return runs and (words[-1].rpartition("/")[2] in SHELLS or bool(entry and entry[1] in SHELLS and "-c" not in words))

@@ -39,7 +39,7 @@ _LISTED = re.compile(
 )
 _OWN_SERVER = re.compile(r"(?:\S{0,200}/)?vllm-openai(?:[:@]\S{0,200})?")
 """Images whose entry point is ``vllm serve``, before 0.11 the server module (vllm-project/vllm, docker/Dockerfile)."""
-_OWN_BUILD = re.compile(r"(?:\S{0,200}/)?(?:[\w.-]{1,80}-)?vllm(?:-[\w.-]{1,80})?(?:[:@]\S{0,200})?")
+OWN_BUILD = re.compile(r"(?:\S{0,200}/)?(?:[\w.-]{1,80}-)?vllm(?:-[\w.-]{1,80})?(?:[:@]\S{0,200})?")
 """Images that a site builds on those and names after the engine: their options show that they keep the entry point."""
 _OPTIONS = re.compile(r"(?:^|\s)--(?:model|tensor-parallel-size)(?:[ =]|$)")
 _MODEL = re.compile(r"-|\$\{\w+\}(?=\s|$)|[A-Za-z0-9][\w.-]{0,80}/[\w.-]{1,120}(?=\s|$)")
@@ -89,7 +89,7 @@ def _starts_server(image: str, words: list[Word]) -> bool:
     if _OWN_SERVER.fullmatch(image):
         return bool(_MODEL.match(words[0].text))
     image, given = _DEFAULTED.sub(r"\1", image), " ".join(word.text for word in words)
-    return given.startswith("-") and bool(_OWN_BUILD.fullmatch(image) and _OPTIONS.search(given))
+    return given.startswith("-") and bool(OWN_BUILD.fullmatch(image) and _OPTIONS.search(given))
 
 
 def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:

@@ -22,6 +22,7 @@ from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
+from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
@@ -77,12 +78,13 @@ _ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|fa
 
 def matches_serving(file: InputFile) -> bool:
     text = file.text
-    return any(pattern.search(text) for _, pattern in _ENGINES) or bool(_LISTED.search(text)) or declares_engine(text)
+    named = any(pattern.search(text) for _, pattern in _ENGINES)
+    return named or bool(_LISTED.search(text)) or declares_engine(text) or may_run_engine(text)
 
 
 def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
-    listed = bool(_LISTED.search(file.text))
+    listed = bool(_LISTED.search(file.text)) or may_run_engine(file.text)
     named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
     found = {(keys.command.line, keys.command.text): (engine, keys) for engine, keys in declared_engines(file)}
     for name, pattern in named:
@@ -96,7 +98,8 @@ def read_serving(file: InputFile) -> ImportResult:
     if not engine and (shown := object_in_page(file, matches_serving)):
         return with_surroundings(SERVING, shown, read_serving(shown))
     if not engine:
-        raise FormatError("has no command that starts vLLM, SGLang or TensorRT-LLM (comments and prose are not read)")
+        why = f"comments and prose are not read{UNDECIDED if may_run_engine(file.text) else ''}"
+        raise FormatError(f"has no command that starts vLLM, SGLang or TensorRT-LLM ({why})")
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)

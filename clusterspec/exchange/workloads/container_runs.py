@@ -1,0 +1,102 @@
+"""Arguments that ``docker run`` or ``podman run`` passes to the entry point of a site's own image of an engine.
+
+The image does not show what it starts. Options that one engine alone has do (vllm serve --help; SGLang,
+python/sglang/srt/server_args.py), or the name of the image together with the options of a launch.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.shell import Command
+from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.listed_commands import OWN_BUILD
+
+CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+_SWITCHES = frozenset(
+    {
+        *("--detach", "--rm", "--interactive", "--tty", "--privileged", "--init", "--read-only", "--publish-all"),
+        *("--no-healthcheck", "--oom-kill-disable", "--quiet", "--disable-content-trust", "--sig-proxy"),
+        *("--replace", "--rmi", "--env-host", "--http-proxy", "--no-hosts", "--tls-verify", "--use-api-socket"),
+    }
+)
+"""Options of ``run`` without a value (docker/cli, cli/command/container/run.go and opts.go; podman-run(1))."""
+_SHORT = re.compile(r"-[ditPq]+")
+_OWN_OPTIONS = {
+    "vllm serve": frozenset(
+        (
+            *("--max-model-len", "--gpu-memory-utilization", "--max-num-seqs", "--max-num-batched-tokens"),
+            *(
+                "--enable-expert-parallel",
+                "--enforce-eager",
+                "--data-parallel-size-local",
+                "--distributed-executor-backend",
+            ),
+        )
+    ),
+    "sglang serve": frozenset(
+        (
+            *("--mem-fraction-static", "--context-length", "--chunked-prefill-size", "--max-running-requests"),
+            *("--enable-dp-attention", "--disable-radix-cache", "--cuda-graph-max-bs", "--tp-size", "--ep-size"),
+        )
+    ),
+}
+"""Options that one engine alone has, by its command."""
+_MODELS = frozenset({"--model", "--model-path"})
+_SHARED = frozenset({"--tensor-parallel-size", "--tp", "--pipeline-parallel-size", "--data-parallel-size"})
+_NAMES = {
+    "vllm serve": OWN_BUILD,
+    "sglang serve": re.compile(r"(?:\S{0,200}/)?[\w.-]{0,80}sglang[\w.-]{0,80}(?:[:@]\S+)?"),
+}
+_RUN = re.compile(r"\b(?:docker|podman|nerdctl)\s{1,9}(?:container\s{1,9})?run\s")
+_OPTION = re.compile(r"(?<!\S)(--[a-z-]{2,40})(?=[\s=]|$)", re.MULTILINE)
+
+
+UNDECIDED = "; options that vLLM and SGLang share do not show which of them an image starts"
+
+
+def may_run_engine(text: str) -> bool:
+    """Whether a text runs a container, and holds options of an engine beside a model."""
+    if not _RUN.search(text):
+        return False
+    options = {match[1] for match in _OPTION.finditer(text)}
+    served = bool(options & _MODELS) or bool(re.search(r"(?<!\S)serve\s", text))
+    return served and bool(options & (_SHARED | frozenset().union(*_OWN_OPTIONS.values())))
+
+
+def engine_of_image(command: Command) -> Command | None:
+    """The launch that the entry point of an image makes of its arguments; None if they do not show the engine."""
+    split = _image_and_arguments(command)
+    if split is None:
+        return None
+    image, given = split
+    serves = bool(given) and given[0].text == "serve"
+    options = {word.text.partition("=")[0] for word in given}
+    if not serves and not (given and given[0].text.startswith("-") and options & _MODELS):
+        return None
+    own = [started for started, names in _OWN_OPTIONS.items() if options & names]
+    if not own:
+        own = [
+            started for started, name in _NAMES.items() if name.fullmatch(image.text) and options & (_SHARED | _MODELS)
+        ]
+    if len(own) != 1:
+        return None
+    words = (*(Word(each, image.line) for each in own[0].split()), *given[serves:])
+    return command._replace(words=words)
+
+
+def _image_and_arguments(command: Command) -> tuple[Word, tuple[Word, ...]] | None:
+    """The image that a command runs, and the words after it; None if it runs none, or with another entry point."""
+    words = command.words
+    texts = [word.text for word in words]
+    if not texts or texts[0] not in CONTAINERS or "run" not in texts[:3]:
+        return None
+    at = texts.index("run") + 1
+    while at < len(texts) and texts[at].startswith("-"):
+        option = texts[at]
+        if option.startswith("--entrypoint"):
+            return None
+        alone = "=" in option or option in _SWITCHES or _SHORT.fullmatch(option)
+        joined = not option.startswith("--") and len(option) > 2
+        at += 1 if alone or joined else 2
+    return (words[at], words[at + 1 :]) if at < len(texts) else None
