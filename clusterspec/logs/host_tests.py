@@ -53,7 +53,8 @@ def read_latency_test(text: str) -> Benchmark:
     return Benchmark(LATENCY_TOOL, listed=tuple(listed.values()), remarks=((why, first),))
 
 
-# iperf3 -J: esnet/iperf, src/iperf_api.c, ``iperf_json_finish`` and ``iperf_print_results``
+# iperf3 -J: esnet/iperf c9b74229, src/iperf_api.c, line 927 (``test_start``) and ``iperf_print_results`` (``sum_sent``,
+# ``sum_received``, ``sum``, and with ``_bidir_reverse``), src/iperf_error.c (``error``); read 2026-11-25
 
 IPERF_TOOL = "iperf3"
 
@@ -89,8 +90,9 @@ def read_iperf(text: str) -> Benchmark:
     return Benchmark(IPERF_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
 
 
-# fio --output-format=json: axboe/fio, stat.c, ``add_ddir_status_json`` (``bw_bytes`` in bytes per second, ``bw`` in
-# KiB/s; fio may print lines before the object)
+# fio --output-format=json: axboe/fio f5344384, stat.c, lines 1515 to 1543, ``add_ddir_status_json`` (``bw_bytes`` in
+# bytes per second, ``bw`` in KiB/s; ``mixed`` in place of reads and writes with unified_rw_reporting; fio may print
+# lines before the object); read 2026-11-25
 
 FIO_TOOL = "fio"
 MOST_JOBS = 1_000
@@ -122,7 +124,7 @@ def _job_rates(job: Mapping[str, Any], text: str, number: int) -> Iterator[Liste
     if _number(job.get("error")):
         raise NotALogError(f"the job {name or number} of fio failed with error {job['error']}", line)
     of = f" of job {number}" if number else ""
-    for direction in ("read", "write"):
+    for direction in ("read", "write", "mixed"):
         part = _part(job, direction)
         rate = _number(part.get("bw_bytes"))
         if rate is None and (kibibytes := _number(part.get("bw"))) is not None:

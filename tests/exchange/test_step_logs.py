@@ -140,6 +140,8 @@ def test_steps_of_nemo_are_read_from_its_lines_and_from_its_progress_bar() -> No
     reading = read("".join(NEMO.format(*each) for each in enumerate(times)))
     assert given(reading) == {"layout.framework": "nemo", "workload.global_batch": 512}
     assert (counts(reading)["step_seconds"], counts(reading)["steps"]) == (4.0, 6)
+    partial = "".join(NEMO.format(*each).replace("512", "409.6") for each in enumerate(times))
+    assert given(read(partial)) == {"layout.framework": "nemo"}, "a mean over steps of which one lacks the batch"
     drawn = "\r".join(BAR.format(*each) for number in enumerate(times) for each in (number, number))
     reading = read(drawn + "\n")
     assert given(reading) == {"layout.framework": "nemo"}

@@ -89,6 +89,7 @@ def test_fio_states_the_rates_of_each_job() -> None:
     assert stated["write rate"][1] == 5, "the line of the job"
     older = {"jobname": "load", "read": {"bw": 1_000_000}}  # KiB/s, before fio 3
     assert listed(fio(write, older, before="fio: a note\n"))["read rate of job 2"][0] == "1.024 GB/s"
+    assert listed(fio({"jobname": "both", "mixed": {"bw_bytes": 3_000_000_000}}))["mixed rate"][0] == "3 GB/s"
     for text, why in (
         (fio(), "no job of fio"),
         (fio(write | {"error": 28}), "the job ckpt of fio failed with error 28"),

@@ -1,9 +1,11 @@
 """Results of GenAI-Perf and AIPerf, as the figures that `vllm bench serve` has.
 
-Formats: ai-dynamo/aiperf db4f6397, aiperf/exporters/json_exporter.py and csv_exporter.py, read 2026-11-25; GenAI-Perf
-has the same names of metrics. Their inter-token latency is that of a request, (latency - time to first token) /
-(tokens - 1) (inter_token_latency_metric.py), which vLLM calls the time per output token. ``request_count`` counts the
-requests that succeeded. Units are those that the file states; a time without a known unit is left out.
+Formats: ai-dynamo/aiperf db4f6397, aiperf/exporters/json_exporter.py and csv_exporter.py; GenAI-Perf,
+triton-inference-server/perf_analyzer 263c5f6e, genai-perf/genai_perf/metrics and export_data; read 2026-11-25. Both
+have the same names of metrics. Their inter-token latency is that of a request, (latency - time to first token) /
+(tokens - 1) (inter_token_latency_metric.py; llm_profile_data_parser.py, line 189), which vLLM calls the time per output
+token. ``request_count`` counts the requests that succeeded. Units are those that the file states; a time without a
+known unit is left out.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``, and megatron/training/arguments.py, line 567
 (sizes of the groups); Megatron-DeepSpeed, megatron/training.py, line 1045 (it also prints tokens); torchtitan b5bcd76c,
 torchtitan/components/metrics.py (tokens per second of a device); MaxText e591f30c,
-src/maxtext/common/metric_logger.py, line 181; NeMo 8e2ee3d4,
-nemo/lightning/pytorch/callbacks/progress_printer.py, and the progress bar of PyTorch Lightning with NeMo's metrics.
+src/maxtext/common/metric_logger.py, line 181; NeMo 8cfedd72,
+nemo/lightning/pytorch/callbacks/progress_printer.py (means over its interval), and the progress bar of PyTorch
+Lightning with the metrics of nemo/utils/exp_manager.py, lines 346 and 456; read 2026-11-25.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ _MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*" + DECIMAL)
 _NEMO = re.compile(
     r"\bglobal_step[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?\b[^\r\n]{0,600}?\btrain_step_timing in s[:=]\s{0,4}" + DECIMAL
 )
-_NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})\b")
+_NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?(?![.\w])")
+"""The batch. The printer divides a sum by its interval: where a step lacks the metric, the quotient is no batch."""
 _MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
 """Texts, one of which is in every step line."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
