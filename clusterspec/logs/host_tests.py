@@ -68,24 +68,24 @@ def read_iperf(text: str) -> Benchmark:
     value = _json_object(text)
     if isinstance(fault := value.get("error"), str) and fault:
         raise NotALogError(f"the test of iperf3 failed: {fault[:120]}")
-    end, start = _part(value, "end"), _part(_part(value, "start"), "test_start")
+    end, start = _mapping_within(value, "end"), _mapping_within(_mapping_within(value, "start"), "test_start")
     listed: list[Listed] = []
     for key, shown in (
         ("sum_received", "received"),
         ("sum_received_bidir_reverse", "received the other way"),
         ("sum", "sum of UDP"),
     ):
-        rate = _number(_part(end, key).get("bits_per_second"))
+        rate = _finite_number(_mapping_within(end, key).get("bits_per_second"))
         if rate and not (key == "sum" and listed):
-            listed.append(Listed(shown, f"{rate / 1e9:.6g} Gb/s", _line(text, f'"{key}"')))
+            listed.append(Listed(shown, f"{rate / 1e9:.6g} Gb/s", _line_of_word(text, f'"{key}"')))
     if not listed:
         raise NotALogError("states no rate at its end (end.sum_received.bits_per_second)")
     for key, shown in (("protocol", "protocol"), ("num_streams", "streams"), ("duration", "seconds")):
         stated = start.get(key)
         if isinstance(stated, str | int) and not isinstance(stated, bool):
-            listed.append(Listed(shown, str(stated)[:40], _line(text, f'"{key}"')))
-    if retransmits := _number(_part(end, "sum_sent").get("retransmits")):
-        listed.append(Listed("retransmits", f"{retransmits:.0f}", _line(text, '"retransmits"')))
+            listed.append(Listed(shown, str(stated)[:40], _line_of_word(text, f'"{key}"')))
+    if retransmits := _finite_number(_mapping_within(end, "sum_sent").get("retransmits")):
+        listed.append(Listed("retransmits", f"{retransmits:.0f}", _line_of_word(text, '"retransmits"')))
     why = "sockets between two hosts: no bandwidth of RDMA or of accelerators, so none of `measured:`"
     return Benchmark(IPERF_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
 
@@ -120,18 +120,18 @@ def read_fio(text: str) -> Benchmark:
 
 def _job_rates(job: Mapping[str, Any], text: str, number: int) -> Iterator[Listed]:
     name = str(job.get("jobname") or "")[:40]
-    line = _line(text, f'"jobname" : {json.dumps(name)}') if name else 1
-    if _number(job.get("error")):
+    line = _line_of_word(text, f'"jobname" : {json.dumps(name)}') if name else 1
+    if _finite_number(job.get("error")):
         raise NotALogError(f"the job {name or number} of fio failed with error {job['error']}", line)
     of = f" of job {number}" if number else ""
     for direction in ("read", "write", "mixed"):
-        part = _part(job, direction)
-        rate = _number(part.get("bw_bytes"))
-        if rate is None and (kibibytes := _number(part.get("bw"))) is not None:
+        part = _mapping_within(job, direction)
+        rate = _finite_number(part.get("bw_bytes"))
+        if rate is None and (kibibytes := _finite_number(part.get("bw"))) is not None:
             rate = kibibytes * 1024
         if rate:
             yield Listed(f"{direction} rate{of}", f"{rate / 1e9:.6g} GB/s", line)
-            if operations := _number(part.get("iops")):
+            if operations := _finite_number(part.get("iops")):
                 yield Listed(f"{direction} operations per second{of}", f"{operations:.6g}", line)
 
 
@@ -150,19 +150,19 @@ def _refused_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _part(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _mapping_within(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A mapping within a mapping; empty if it is absent or another value."""
     held = value.get(name)
     return held if isinstance(held, dict) else {}
 
 
-def _number(value: object) -> float | None:
+def _finite_number(value: object) -> float | None:
     """A finite number that is not negative; None for another value."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
         return None
     return float(value) if math.isfinite(value) else None
 
 
-def _line(text: str, word: str) -> int:
+def _line_of_word(text: str, word: str) -> int:
     at = text.find(word)
     return text.count("\n", 0, at) + 1 if at >= 0 else 1

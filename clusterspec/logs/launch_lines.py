@@ -128,13 +128,13 @@ def _stated_by(launcher: str, words: Sequence[str]) -> dict[str, str]:
 
 
 def _ranks_and_nodes(stated: dict[str, str]) -> tuple[int | None, int | None]:
-    ranks, nodes, per_node = (_whole(stated.get(name)) for name in ("ranks", "nodes", "per_node"))
+    ranks, nodes, per_node = (_count_in(stated.get(name)) for name in ("ranks", "nodes", "per_node"))
     if mapped := re.match(r"ppr:([0-9]{1,5}):node\b", stated.get("mapping", "")):
         mapped_ranks = int(mapped[1])
         per_node = mapped_ranks if "per_node" not in stated or per_node == mapped_ranks else None
-    if (sets := _whole(stated.get("sets"))) and "ranks" not in stated:
-        ranks = sets * (_whole(stated.get("per_set", "1")) or 0) or None
-        on_node = _whole(stated.get("sets_per_node"))
+    if (sets := _count_in(stated.get("sets"))) and "ranks" not in stated:
+        ranks = sets * (_count_in(stated.get("per_set", "1")) or 0) or None
+        on_node = _count_in(stated.get("sets_per_node"))
         nodes = -(-sets // on_node) if on_node else None
     if ranks is None and "ranks" not in stated and nodes and per_node:
         ranks = nodes * per_node
@@ -157,6 +157,6 @@ def _filled_hosts(hosts: str, ranks: int) -> int | None:
     return ranks if single else None
 
 
-def _whole(text: str | None) -> int | None:
+def _count_in(text: str | None) -> int | None:
     """A whole number above zero; None for another text, such as a variable or a range."""
     return int(text) if text and re.fullmatch(r"[0-9]{1,6}", text) and int(text) else None

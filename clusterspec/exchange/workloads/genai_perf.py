@@ -58,7 +58,7 @@ def metrics_of_table(text: str) -> dict[str, dict[str, Any]]:
             if row[:1] == ["Metric"]:
                 heads = ["avg" if head == "Value" else head for head in row]
             elif row and (match := _NAME.fullmatch(row[0][:100])):
-                cells = {name: _number(cell) for name, cell in zip(heads[1:], row[1:], strict=False)}
+                cells = {name: _number_in_cell(cell) for name, cell in zip(heads[1:], row[1:], strict=False)}
                 name = re.sub(r"[ -]+", "_", match[1].strip()).lower()
                 metrics.setdefault(name, {"unit": match[2] or "", **cells})
     except csv.Error as fault:
@@ -66,7 +66,7 @@ def metrics_of_table(text: str) -> dict[str, dict[str, Any]]:
     return metrics
 
 
-def _number(cell: str) -> float | None:
+def _number_in_cell(cell: str) -> float | None:
     plain = cell.replace(",", "")
     return float(plain) if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,12})?", plain) else None
 
@@ -89,7 +89,7 @@ def figures_of_metrics(value: Mapping[str, Any]) -> dict[str, Any]:
         if None not in ends.values():
             figures[f"{side}_spread"] = ends
     for name, short in _LATENCIES.items():
-        factor = _MILLISECONDS.get(str(_part(value, name).get("unit")).lower())
+        factor = _MILLISECONDS.get(str(_mapping_within(value, name).get("unit")).lower())
         for statistic, shown in _STATISTICS.items():
             if factor and (seen := _statistic(value, name, statistic)) is not None:
                 figures[f"{shown}_{short}_ms"] = seen * factor
@@ -98,7 +98,7 @@ def figures_of_metrics(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _statistic(value: Mapping[str, Any], metric: str, name: str) -> float | None:
     """A statistic of a metric; None if it is absent, or no finite number of zero or more."""
-    seen = _part(value, metric).get(name)
+    seen = _mapping_within(value, metric).get(name)
     if isinstance(seen, bool) or not isinstance(seen, int | float) or abs(seen) > 1e15 or not math.isfinite(seen):
         return None
     return float(seen) if seen >= 0 else None
@@ -107,7 +107,7 @@ def _statistic(value: Mapping[str, Any], metric: str, name: str) -> float | None
 def _duration(value: Mapping[str, Any]) -> float | None:
     """Seconds of the run, which GenAI-Perf does not state."""
     stated = _statistic(value, "benchmark_duration", "avg")
-    factor = _MILLISECONDS.get(str(_part(value, "benchmark_duration").get("unit")).lower())
+    factor = _MILLISECONDS.get(str(_mapping_within(value, "benchmark_duration").get("unit")).lower())
     return None if stated is None or factor is None else stated * factor / 1e3
 
 
@@ -115,19 +115,23 @@ def _input_settings(config: object) -> dict[str, Any]:
     """The model, the concurrency and the request rate of the configuration that a JSON result repeats."""
     held = config if isinstance(config, dict) else {}
     found: dict[str, Any] = {}
-    for part in (held, _part(held, "endpoint")):
+    for part in (held, _mapping_within(held, "endpoint")):
         names = part.get("model_names", part.get("model"))
         only = names[0] if isinstance(names, list) and len(names) == 1 else names
         if isinstance(only, str) and only:
             found["model_id"] = only
-    for part in (held, _part(held, "loadgen"), _part(_part(held, "perf_analyzer"), "stimulus")):
+    for part in (
+        held,
+        _mapping_within(held, "loadgen"),
+        _mapping_within(_mapping_within(held, "perf_analyzer"), "stimulus"),
+    ):
         for key, name in (("concurrency", "max_concurrency"), ("request_rate", "request_rate")):
             if isinstance(part.get(key), int | float) and not isinstance(part.get(key), bool):
                 found[name] = part[key]
     return found
 
 
-def _part(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _mapping_within(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A mapping within a mapping; empty if it is absent or another value."""
     held = value.get(name)
     return held if isinstance(held, dict) else {}
