@@ -237,8 +237,8 @@ READERS = (
     LogReader("iperf3", "iperf3 -J (listed, not imported)", host_tests.is_iperf, host_tests.read_iperf),
     LogReader("fio", "fio as JSON (listed, not imported)", host_tests.is_fio, host_tests.read_fio),
     LogReader("p2p", "p2pBandwidthLatencyTest, nvbandwidth", is_pair_matrix, read_pair_matrix),
-    LogReader("osu", "OSU micro-benchmarks, MPI and NCCL", osu.is_osu_test, osu.read_osu_test),
-    LogReader("imb", "Intel MPI Benchmarks (IMB-MPI1)", imb.is_imb, imb.read_imb),
+    LogReader("osu", "OSU micro-benchmarks between two ranks and of collectives", osu.is_osu_test, osu.read_osu_test),
+    LogReader("imb", "Intel MPI Benchmarks", imb.is_imb, imb.read_imb),
     LogReader(
         "bandwidth-table", "Markdown tables of bus bandwidth by message size", is_markdown_table, read_markdown_table
     ),
