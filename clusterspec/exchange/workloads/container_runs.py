@@ -20,7 +20,8 @@ _SWITCHES = frozenset(
         *("--replace", "--rmi", "--env-host", "--http-proxy", "--no-hosts", "--tls-verify", "--use-api-socket"),
     }
 )
-"""Options of ``run`` without a value (docker/cli, cli/command/container/run.go and opts.go; podman-run(1))."""
+"""Options of ``run`` without a value: those of docker/cli 006ec01b, cli/command/container/opts.go (read 2026-11-25);
+``--detach``, and from ``--quiet`` on, those of docker's run.go and of podman as recalled."""
 _SHORT = re.compile(r"-[ditPq]+")
 _OWN_OPTIONS = {
     "vllm serve": frozenset(
