@@ -230,7 +230,7 @@ The four of the forty-third were wrong without a word: a matrix of PCIe paths al
 interface that an NCCL topology lists below each CPU counted twice, the configuration of an encoder without a type was a
 decoder, and rows of one table of nccl-tests had bus bandwidths of different factors. In the forty-fourth, the last step
 of DeepSpeed-Chat (actor and critic) was supervised training, and the evaluation of a retriever is read with its
-warning; a launch of a site's own image of vLLM is still refused.
+warning; a launch of a site's own image of vLLM was refused, and is read since then.
 """
 LIMITS = """
 ### Limits for the health checks of a site

@@ -54,6 +54,7 @@ SPLIT: Mapping[str, Split] = {f"catalog/{kind}.md": Split(2, NAME) for kind in K
     "catalog.md": Split(2, smallest=20_000),
     "review.md": Split(2, smallest=20_000),
     "changelog.md": Split(3, smallest=10_000),
+    "exchange.md": Split(3, "How the readers are tested"),
 }
 """The documents that are split, by the path of their page."""
 ROOT_PAGES = {
