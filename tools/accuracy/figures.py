@@ -50,6 +50,13 @@ def grouped(cases: Sequence[Case]) -> list[Score]:
     return [score(name, [case for case in cases if case.group == name]) for name in names] + [score("all", cases)]
 
 
+def share(fraction: float | None, *, sign: bool = False) -> str:
+    """A fraction in percent with one decimal, with its sign if asked; a dash where there is none."""
+    if fraction is None:
+        return "–"
+    return f"{100 * fraction:+.1f} %" if sign else f"{100 * fraction:.1f} %"
+
+
 def null_model() -> list[Case]:
     """The baseline model: each run at the median MFU of its accelerator and precision."""
     rows = []

@@ -1,0 +1,31 @@
+"""Remarks on sources agree with the rows that were entered."""
+
+from __future__ import annotations
+
+from tools.accuracy import new_sources
+from tools.accuracy.cases import Case, first_predictions
+from tools.accuracy.split import is_held_out, training_source
+
+
+def test_each_source_has_a_day_of_entry_and_no_other_has() -> None:
+    entered = dict.fromkeys(training_source(case.id) for case in first_predictions())
+    assert list(new_sources.remarks()["source"]) == list(entered), "add the source to new_sources.toml"
+
+
+def test_sources_stand_in_the_order_of_their_entry() -> None:
+    days = [one["entered"] for one in new_sources.remarks()["source"].values()]
+    assert days == sorted(days)
+
+
+def test_a_side_counts_the_runs_of_its_sources_alone() -> None:
+    held, fitted = (next(name for name in ("nemo", "primus") if is_held_out(name) is side) for side in (True, False))
+    cases = [Case(f"{held}-1", "x", 1.0, 1.5), Case(f"{held}-2", "x", 1.0, 1.5), Case(f"{fitted}-1", "x", 1.0, 0.9)]
+    found = {one.name: (one.cases, round(one.mean, 9)) for one in new_sources.scores(cases)}
+    assert found == {
+        f"{held}, held out": (2, 0.5),
+        f"{fitted}, fitted side": (1, 0.1),
+        "held out": (2, 0.5),
+        "fitted side": (1, 0.1),
+    }
+    page = new_sources.section(cases, cases)
+    assert f"| {held} | held out | " in page and " | 2 | 50.0 % | " in page
