@@ -186,7 +186,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         oversubscription=_oversubscription(section, log),
         planes=planes,
         rails=max(1, section.rails or (nics if topology in RAIL_TOPOLOGIES else 1)),
-        tiers=section.tiers,
+        tiers=section.tiers or _tiers_of_switches(section, topology, log),
         pod_nodes=section.pod_nodes,
         switch=switch,
         switch_ports=section.switch_ports or broken_out_ports(switch, rate.value / planes),
@@ -215,6 +215,16 @@ def _topology_of_rails(section: ScaleOutSpec, log: ResolutionLog) -> str:
     if section.rails is None or section.rails < 2:
         return "unknown"
     return log.assume(f"{KEY}.topology", "rail-optimized", "the spec states `rails` and no topology")
+
+
+def _tiers_of_switches(section: ScaleOutSpec, topology: str, log: ResolutionLog) -> int | None:
+    """Tiers of each rail's own tree by the switches that the spec states; None if it has none above the leaves."""
+    if topology != "rail-only" or section.levels:
+        return None
+    for key, tiers in (("core_switches", 3), ("spine_switches", 2)):
+        if getattr(section, key):
+            return log.assume(f"{KEY}.tiers", tiers, f"the spec states `{key}`")
+    return None
 
 
 def _named_optics(sources: _FabricSources) -> Iterator[tuple[str, tuple[Optics, ...]]]:

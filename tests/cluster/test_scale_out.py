@@ -134,6 +134,16 @@ def test_rails_follow_from_the_topology() -> None:
     assert fabric("technology: infiniband-ndr, topology: rail-optimized, rails: 2").rails == 2
 
 
+def test_a_rail_has_as_many_tiers_as_its_stated_switches_need() -> None:
+    rails = "technology: infiniband-ndr, topology: rail-only"
+    assert fabric(rails).tiers is None
+    assert fabric(f"{rails}, spine_switches: 32").tiers == 2
+    assert fabric(f"{rails}, spine_switches: 32, core_switches: 16").tiers == 3
+    assert fabric(f"{rails}, spine_switches: 32, tiers: 3").tiers == 3
+    assert fabric("technology: infiniband-ndr, topology: fat-tree, spine_switches: 32").tiers is None
+    assert keys(f"{rails}, spine_switches: 32")["cluster.scale_out.tiers"] == 2
+
+
 def test_the_usual_switch_is_assumed_where_none_is_sized() -> None:
     assert keys("technology: infiniband-ndr")["cluster.scale_out.switch"] == "quantum-2-qm9700"
     assert "cluster.scale_out.switch" not in keys("technology: infiniband-ndr, switch_ports: 32")
