@@ -5,12 +5,14 @@
 `power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that is sold
 with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW or have a
 `rack_limit` above 120 kW (warnings). `power.cooling: liquid` for a platform that is sold with air cooling only, or beside
-a `liquid_share` below 40 % of the platform's, else of the share that estimates assume, 0.85 (warnings).
+a `liquid_share` below 40 % of the platform's, else of the share that estimates assume, 0.85 (warnings). A `liquid_share`
+above 0.98 of a platform that the catalog does not list as cooled by liquid alone (a warning; a note without a platform).
 
 ## Why it matters
 
 Cold plates need a coolant loop that an air-cooled hall does not have. Air removes some 20 to 60 kW from a rack; above
-that, nodes throttle. A node with only fans heats the air of a hall that was planned for coolant.
+that, nodes throttle. A node with only fans heats the air of a hall that was planned for coolant. Cold plates leave 2 to
+30 % of the heat to the air: a hall without air handling for 10 to 20 kW of each rack overheats.
 
 ## What to do
 
@@ -59,6 +61,14 @@ cluster:
   power: {cooling: liquid, liquid_share: 0.085}
 ```
 
+```yaml cluster.power.liquid_share
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 72
+  power: {cooling: liquid, liquid_share: 1.0}
+```
+
 ## Silent
 
 ```yaml
@@ -69,11 +79,21 @@ cluster:
   power: {nodes_per_rack: 4, cooling: air}
 ```
 
+```yaml
+clusterspec: 1
+cluster:
+  platform: hpe-cray-ex254n
+  nodes: 64
+  power: {cooling: liquid, liquid_share: 1.0}
+```
+
 ## Sources
 
 - Four DGX B300 in a rack, about 56 kW: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
 - No air-cooled option: https://www.leviathansystems.co/blog/liquid-cooling-requirements-blackwell
 - MI355X by liquid, MI350X by air: https://www.servethehome.com/amd-mi350-and-cdna-4-architecture-launched-with-rocm-7/
+- Air for the parts of GB200 NVL72 without cold plates: https://github.com/mlcommons/inference_results_v6.1/blob/main/closed/Crusoe/systems/GB200-NVL72_GB200-186GB_aarch64x16_Dynamo.json
+- Up to 98 % of the heat to liquid: https://www.supermicro.com/en/solutions/liquid-cooling
 - What air carries: https://manishklach.github.io/writings/blackwell-gb300-nvl72-cooling-stack.html
 """
 
@@ -99,6 +119,8 @@ AIR_AT_ALL = 120e3
 """Watts of a rack above which no product cools it by air alone; rear doors take up to about 80 kW."""
 FEW = 0.4
 """A part of the usual share below which no cold plates are on the accelerators."""
+WHOLE = 0.98
+"""Most of the heat that cold plates are sold to take up; only nodes without fans give the liquid more."""
 MOST = 60.0
 """Kilowatts of a rack that air cools at most. The densest air-cooled rack of a reference architecture, four DGX B300, draws
 58; rows with containment and rear doors differ, so the threshold is a choice."""
@@ -136,11 +158,17 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
 
 
 def _share_problems(power: PowerSpec, share: float, cluster: Cluster) -> Iterator[Problem]:
-    """A share of the heat that is too small for liquid cooling."""
-    _, usual, _ = liquid_shares(cluster, replace(power, liquid_share=None))
+    """A share of the heat that is too small for liquid cooling, or larger than cold plates take up."""
+    low, usual, _ = liquid_shares(cluster, replace(power, liquid_share=None))
+    at = "cluster.power.liquid_share"
     if share < FEW * usual.value:
         message = f"liquid takes {percent(share, 2)} of the heat of a node; parts with liquid cooling give it {percent(usual.value, 2)}"
-        yield RULE.problem("cluster.power.liquid_share", message, "write a share: 85 % is 0.85")
+        yield RULE.problem(at, message, "write a share: 85 % is 0.85")
+    elif share > WHOLE >= usual.value:
+        left = f"{percent(1 - usual.value)} to the air" if low == usual else f"5 to {percent(1 - low.value)} to the air"
+        message = f"liquid takes {percent(share)} of the heat of a node; cold plates leave {left}"
+        help_ = "state the share of the data sheet, and plan air for the rest; 1 holds for nodes without fans"
+        yield RULE.problem(at, message, help_, severity="warning" if cluster.platform else "note")
 
 
 def _sold_cooling(cluster: Cluster) -> tuple[tuple[str, ...], str]:

@@ -5,7 +5,8 @@
 The power of a full rack (as in `rack-over-power-limit`) above the load of the units in `power.pdus`: voltage × current,
 times √3 with three phases, times the units that are left when a feed fails (half of them with `feeds: 2N`, all but one
 with `N+1`), times `derating`. It is an error above the whole rating, or above the stated derating. Without a stated
-derating, a load between 0.8 and 1 of the rating is a warning. One unit for a rack with several feeds is an error.
+derating, or with a derating above 0.8 on a circuit of North America (208, 277 or 480 V; 15, 20, 30, 50, 60 or 100 A), a
+load between 0.8 and 1 of the rating is a warning. One unit for a rack with several feeds is an error.
 
 ## Why it matters
 
@@ -46,6 +47,14 @@ cluster:
   power: {nodes_per_rack: 1, feeds: 2N, pdus: {count: 1, voltage: 415 V, current: 60 A, phases: 3}}
 ```
 
+```yaml cluster.power.pdus.derating
+clusterspec: 1
+cluster:
+  platform: dgx-a100
+  nodes: 12
+  power: {nodes_per_rack: 3, feeds: 2N, pdus: {count: 2, voltage: 208 V, current: 60 A, phases: 3, derating: 1}}
+```
+
 ## Silent
 
 ```yaml
@@ -54,6 +63,14 @@ cluster:
   platform: dgx-h100
   nodes: 16
   power: {nodes_per_rack: 4, feeds: 2N, pdus: {count: 4, voltage: 415 V, current: 60 A, phases: 3, derating: 0.8}}
+```
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-a100
+  nodes: 12
+  power: {nodes_per_rack: 3, feeds: 2N, pdus: {count: 2, voltage: 400 V, current: 32 A, phases: 3, derating: 1}}
 ```
 
 ## Sources
@@ -78,6 +95,9 @@ RULE = Rule.of(__name__, "error")
 AT = "cluster.power.pdus"
 CONTINUOUS = 0.8
 """Share of a breaker's rating for loads of three hours or more (National Electrical Code, 210.20(A))."""
+AMERICAN_VOLTS = frozenset({208.0, 277.0, 480.0})
+AMERICAN_AMPERES = frozenset({15.0, 20.0, 30.0, 50.0, 60.0, 100.0})
+"""Ratings of plugs and breakers in North America (NEMA, series II of IEC 60309); elsewhere they are 16, 32, 63 and 125 A."""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -103,6 +123,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     elif power.pdus.derating is None and rack > CONTINUOUS * carried:
         message = f"a full rack draws {display(rack, 'W')}, {percent(rack / carried)} of {rated}: breakers carry {percent(CONTINUOUS)} of it for hours unless they are rated for more"
         yield RULE.problem(AT, message, "state `derating`, and plan larger units where it is 0.8", severity="warning")
+    elif share > CONTINUOUS and _is_american(power.pdus) and rack > CONTINUOUS * left * rating:
+        message = f"a full rack draws {display(rack, 'W')}, {percent(rack / (left * rating))} of {rated}: a breaker of North America carries {percent(CONTINUOUS)} of its rating for hours"
+        help_ = "write `derating: 0.8`, and plan larger units; a breaker that is listed for 100 % carries more"
+        yield RULE.problem(f"{AT}.derating", message, help_, severity="warning")
 
 
 def _rating(pdus: PdusSpec) -> float | None:
@@ -110,6 +134,12 @@ def _rating(pdus: PdusSpec) -> float | None:
     if pdus.voltage is None or pdus.current is None or pdus.phases is None:
         return None
     return pdus.voltage.value * pdus.current.value * (sqrt(3) if pdus.phases == 3 else 1.0)
+
+
+def _is_american(pdus: PdusSpec) -> bool:
+    """Whether the voltage or the current is a rating of North America alone."""
+    volts, amperes = (given.value if given else 0.0 for given in (pdus.voltage, pdus.current))
+    return volts in AMERICAN_VOLTS or amperes in AMERICAN_AMPERES
 
 
 def _units_left(count: int, feeds: str | None) -> int:
