@@ -124,6 +124,15 @@ class Yaml:
                 return (place.key or place.value).start.line + self.offset
         return 0
 
+    def text_line(self, *path: Key) -> int:
+        """The line of the first word of a text: of a block (``key: |``), the one below its mark."""
+        place = self.document.places.get(tuple(path))
+        if place is None:
+            return self.line(*path)
+        start = place.value.start
+        mark = self.document.source.line(start.line)[start.column - 1 :][:1]
+        return start.line + self.offset + (mark in {"|", ">"})
+
     @property
     def mapping(self) -> dict[str, Any]:
         """The value as a mapping. Raises `FormatError` if it is not one."""

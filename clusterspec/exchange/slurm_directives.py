@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 _LINE = re.compile(r"^#SBATCH[ \t]+\S")
 _OPTION = re.compile(
-    r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus|gres)|-(?P<short>[NnG]))"
+    r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)|-(?P<short>[NnG]))"
     r"(?:[ \t]*=[ \t]*|[ \t]*)"
     r"(?:gpu:)?(?:(?P<kind>(?:[A-Za-z]|[1-9]g\.)[\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,]|$)",
     re.MULTILINE,
@@ -37,13 +37,31 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
 
     >>> accelerators_of_node("#SBATCH --gres=gpu:8\\n"), accelerators_of_node("#SBATCH -G 8\\n")
     ((8, 1), None)
+    >>> accelerators_of_node("#SBATCH -N 1 -n 2\\n#SBATCH --gpus-per-task=4\\n")
+    (8, 2)
     """
     if parts_asked(text):
         return None
     asked = [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
+    if not asked and (of_task := _accelerators_of_tasks(directives(text))):
+        return of_task
     return asked[0] if len({count for count, _ in asked}) == 1 and asked[0][0] else None
+
+
+def _accelerators_of_tasks(found: dict[str, tuple[str, int]]) -> tuple[int, int] | None:
+    """The accelerators of a node whose tasks each ask for some, with the line; None if the tasks of a node are unknown.
+
+    A job that states no tasks has one on each node; several tasks on several nodes may lie on them unevenly.
+    """
+    if "gpus-per-task" not in found:
+        return None
+    each, line = int(found["gpus-per-task"][0]), found["gpus-per-task"][1]
+    tasks, nodes, on_node = (int(found.get(name, ("0", 0))[0]) for name in ("ntasks", "nodes", "ntasks-per-node"))
+    if not on_node:
+        on_node = tasks if nodes == 1 and tasks else 1 if tasks in {0, nodes} else 0
+    return (each * on_node, line) if each and on_node else None
 
 
 _SLICE = re.compile(r"(?:^|[_.-])[1-9]g\.[0-9]{1,3}gb")
@@ -89,6 +107,7 @@ _VARIABLES = {
     "ntasks": ("SLURM_NTASKS",),
     "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
     "gpus-per-node": ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"),
+    "gpus-per-task": ("SLURM_GPUS_PER_TASK",),
     "gres": ("SLURM_GPUS_ON_NODE",),
     "gpus": ("SLURM_GPUS",),
 }

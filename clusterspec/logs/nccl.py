@@ -14,6 +14,7 @@ from clusterspec.logs.benchmark import (
     log_evidence,
     ranks_from_ratio,
 )
+from clusterspec.logs.nccl_commands import ranks_of_command
 from clusterspec.logs.nccl_rows import NAMES, LogRow, NcclLog, NotALogError, log_of_rows, log_tables
 from clusterspec.records import replace
 
@@ -122,8 +123,20 @@ def matches(head: str) -> bool:
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
     evidence, tables = log_evidence(text), log_tables(text)
-    logs = [(log_of_rows(*table), evidence if len(tables) == 1 else log_evidence(table[0])) for table in tables]
-    return Benchmark(TOOL, tuple(_series_of(*log) for log in logs), evidence=evidence)
+    logs = [(log_of_rows(*table), evidence if len(tables) == 1 else log_evidence(table[0]), table) for table in tables]
+    series = (
+        _series_of(log if largest_communicator(own)[0] else _with_command(log, table), own) for log, own, table in logs
+    )
+    return Benchmark(TOOL, tuple(series), evidence=evidence)
+
+
+def _with_command(log: NcclLog, table: tuple[str, tuple[LogRow, ...], int]) -> NcclLog:
+    """A log without a list of devices with the ranks of the command above its rows, unless its columns imply others."""
+    text, rows, start = table
+    head = "\n".join(text.splitlines()[: rows[0].number - start])
+    stated = ranks_of_command(head) if log.ranks is None else None
+    implied = ranks_of(log, collective_of(log))
+    return replace(log, ranks=stated, nodes=1) if stated and implied in {None, stated} else log
 
 
 def _series_of(log: NcclLog, evidence: tuple[Evidence, ...]) -> Series:

@@ -374,3 +374,53 @@ def test_launches_whose_program_one_variable_holds_are_listed_by_the_lines_of_th
     text = f"P=deepspeed\n{launch} 2\n\n{launch} 4\n"
     with pytest.raises(SeveralParts, match="on lines 3, 6"):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "accelerators"),
+    [
+        ("--nodes=1 --ntasks=1", 4),
+        ("--nodes=1 --ntasks=2", 8),
+        ("--nodes=3", 4),
+        ("--nodes=3 --ntasks=3", 4),
+        ("--nodes=3 --ntasks=6 --ntasks-per-node=2", 8),
+        ("--nodes=3 --ntasks=6", None),
+    ],
+)
+def test_accelerators_of_a_task_are_those_of_a_node_if_its_tasks_are_known(
+    tasks: str, accelerators: int | None
+) -> None:
+    """Four accelerators per task; without a number of tasks each node has one, and six tasks on three nodes may lie
+    unevenly.
+    """
+    reading = read(f"#!/bin/bash\n#SBATCH {tasks} --gpus-per-task=4\nsrun ./own\n")
+    assert given(reading).get("cluster.accelerators_per_node") == accelerators
+    assert ("how many of the tasks are on one node" in unknown(reading)) == (accelerators is None)
+
+
+def test_a_recipe_of_sparkrun_fills_in_its_defaults() -> None:
+    recipe = (
+        "recipe_version: '2'\nmodel: Qwen/Qwen3-8B\nruntime: vllm\n"
+        "defaults: {tensor_parallel: 2, gpu_memory_utilization: 0.8}\n"
+        "command: |\n  vllm serve {model} \\\n    --gpu-memory-utilization {gpu_memory_utilization} \\\n"
+        "    --max-num-seqs {max_num_seqs} \\\n    -tp {tensor_parallel}\n"
+    )
+    reading = read(recipe)
+    assert given(reading)["layout.tp"] == 2
+    assert given(reading)["workload.model"] == "qwen3-8b"
+    assert given(reading)["workload.serving.memory_fraction"] == 0.8
+    assert "max_num_seqs: {max_num_seqs}: not an integer" in unknown(reading)
+
+
+@pytest.mark.parametrize("mark", ["|", "|-", "|  # a comment"])
+def test_a_script_in_a_block_has_the_lines_of_the_file(mark: str) -> None:
+    """The first word of a block is on the line below its mark."""
+    pod = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - image: own\n"
+        f"    command: [bash, -c]\n    args:\n    - {mark}\n      vllm serve Qwen/Qwen3-8B \\\n"
+        "        --tensor-parallel-size 8\n"
+    )
+    found = {".".join(map(str, each.path)): each.at.line for each in read(pod).given}
+    assert (found["workload.model"], found["layout.tp"]) == (10, 11)
+    keyed = f"recipe: a\nserver_cmd: {mark}\n  vllm serve Qwen/Qwen3-8B \\\n    --tensor-parallel-size 8\n"
+    assert {".".join(map(str, each.path)): each.at.line for each in read(keyed).given}["layout.tp"] == 4

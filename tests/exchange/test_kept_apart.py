@@ -280,3 +280,52 @@ def test_a_pod_without_accelerators_is_refused_for_that() -> None:
     pod = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: load, resources: {requests: {cpu: 8}}}\n"
     with pytest.raises(FormatError, match="whose pods ask for no accelerators"):
         read(pod, "kubernetes")
+
+
+NEMO = "python3 run.py --factory 'recipe()' trainer.devices=8 trainer.strategy.tensor_model_parallel_size={} {}\n"
+
+
+def test_overrides_of_two_commands_are_not_joined() -> None:
+    """A script that trains twice states no single layout; a command that repeats another one is no second one."""
+    both = NEMO.format(2, "data.global_batch_size=64") + NEMO.format(4, "")
+    with pytest.raises(SeveralParts, match="2 launches with different options, on lines 1, 2"):
+        read(both)
+    assert given(read(both, part=2))["layout.tp"] == 4
+    assert "workload.global_batch" not in given(read(both, part=2))
+    assert given(read(NEMO.format(2, "") * 2))["layout.tp"] == 2
+
+
+def test_a_command_that_only_writes_its_configuration_is_no_launch() -> None:
+    """NeMo-Run ends after ``--to-yaml``: the degrees of that command are not those of the training below it."""
+    written = NEMO.format(1, "data.global_batch_size=2048 --to-yaml out.yaml")
+    assert given(read(written + NEMO.format(4, "")))["layout.tp"] == 4
+    assert "workload.global_batch" not in given(read(written + NEMO.format(4, "")))
+    with pytest.raises(FormatError, match="no launch with size keys"):
+        read(written + "torchrun run.py --factory 'recipe()' trainer.devices=8\n", "megatron")
+
+
+def test_what_a_node_prints_does_not_part_the_launches_of_two_nodes() -> None:
+    launch = "vllm serve meta-llama/Llama-3.3-70B-Instruct --tensor-parallel-size 8 --max-num-seqs {} {}\n"
+    assert given(read(launch.format(64, "") + launch.format(64, "--log-level debug")))["layout.tp"] == 8
+    with pytest.raises(SeveralParts):
+        read(launch.format(64, "") + launch.format(65, "--log-level debug"))
+
+
+def test_the_command_above_a_table_states_its_ranks() -> None:
+    """One process with eight accelerators; of two commands, or one of a launcher, none is taken."""
+    row = ROW.format(454.02, 454.02)
+    own = "./build/sendrecv_perf -b 128M -e 8G -t 2 -g 4\n"
+    assert entry(f"{own}{COLUMNS}{row}") == {
+        "collective": "send-recv",
+        "nodes": 1,
+        "ranks": 8,
+        "size": "8 GiB",
+        "busbw": "454.02 GB/s",
+    }
+    for other in (
+        "mpirun -np 16 \\\n./build/sendrecv_perf -g 1\n",
+        own + own.replace("4", "2"),
+        "",
+        own.replace("4", "$N"),
+    ):
+        assert "ranks" not in entry(f"{other}# sendrecv_perf\n{COLUMNS}{row}")

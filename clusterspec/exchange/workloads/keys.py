@@ -260,10 +260,14 @@ RANKS = frozenset(
         "dist_init_addr",
         "headless",
         "api_server_count",
+        "log_level",
+        "log_level_http",
+        "uvicorn_log_level",
+        "disable_log_stats",
     }
     | {f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")}
 )
-"""Options that differ between the nodes of one launch."""
+"""Options that differ between the nodes of one launch, those of what a node prints among them."""
 
 
 def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:

@@ -58,10 +58,10 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
         yield from _script_lines(yaml, value, path)
         yield from container_commands(yaml, value, path)
         if not path and isinstance(value.get("run"), str) and {"resources", "envs", "setup"} & value.keys():
-            yield from _commands_in(Word(value["run"], yaml.line("run") + 1), _environment(yaml, value, ()))
+            yield from _commands_in(Word(value["run"], yaml.text_line("run")), _environment(yaml, value, ()))
         for key, text in value.items():
             if isinstance(text, str) and _NAMED.fullmatch(str(key)):
-                yield from _commands_in(Word(text, yaml.line(*path, key)), _environment(yaml, value, path))
+                yield from _commands_in(Word(text, yaml.text_line(*path, key)), _environment(yaml, value, path))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from _listed_commands_in(yaml, inner, (*path, key))
@@ -70,7 +70,7 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
 def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
     """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
     sets = _environment(yaml, value, path)
-    words = [_with_variables(word, sets) for word in _container_words(yaml, value, path)]
+    words = [_with_variables(_with_defaults(word, value), sets) for word in _container_words(yaml, value, path)]
     if words and _starts_server(str(value.get("image")), words):
         started = "vllm serve"
         if len(words) == 1:  # one text
@@ -138,6 +138,22 @@ def _environment(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str
     return {name: text for name, text in found.items() if text and "${" not in text}
 
 
+_NAMES = re.compile(r"\{([a-z_]{1,60})\}")
+
+
+def _with_defaults(word: Word, value: dict[str, Any]) -> Word:
+    """A word of a recipe of sparkrun with each ``{name}`` filled in from its ``defaults`` and its ``model``.
+
+    Source: spark-arena/sparkrun at 0041b8fb, src/sparkrun/core/recipe.py, ``render_command``, read 2026-11-25.
+    """
+    defaults = value.get("defaults")
+    if not isinstance(defaults, dict):
+        return word
+    given = {"model": value.get("model"), **defaults}
+    plain = {name: str(text) for name, text in given.items() if isinstance(text, str | int | float)}
+    return word._replace(text=_NAMES.sub(lambda match: plain.get(match[1], match[0]), word.text))
+
+
 def _with_variables(word: Word, sets: dict[str, str]) -> Word:
     """A word with ``$(NAME)`` of Kubernetes, and the default of a variable that is all of it, filled in."""
     text = re.sub(r"\$\((\w+)\)", lambda match: sets.get(match[1], match[0]), word.text)
@@ -161,9 +177,9 @@ def _script_lines(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Com
 
 def _listed_words(yaml: Yaml, value: Any, path: Path) -> list[Word]:
     if isinstance(value, str):
-        return [Word(value, yaml.line(*path))]
+        return [Word(value, yaml.text_line(*path))]
     listed = enumerate(value) if isinstance(value, list) else ()
-    return [Word(str(item), yaml.line(*path, n)) for n, item in listed if isinstance(item, str | int | float)]
+    return [Word(str(item), yaml.text_line(*path, n)) for n, item in listed if isinstance(item, str | int | float)]
 
 
 def _word_on_line(word: Word, line: int) -> Word:

@@ -24,14 +24,38 @@ def follow_references(keys: Keys) -> None:
             keys.put(name, keys.values[target][0], line)
 
 
+_WRITES_ONLY = frozenset({"--to-yaml", "--to-toml", "--to-json"})
+"""Options by which a command of NeMo-Run writes its configuration and ends (nemo_run/cli/api.py at 9339e124,
+``_run_task``: "Export complete. Skipping execution."; read 2026-11-25).
+"""
+
+
 def override_keys(file: InputFile) -> Keys:
-    """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText."""
+    """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText.
+
+    Words with dotted names are those of one command. Raises `SeveralParts` if several commands have different ones, and
+    none is chosen.
+    """
+    commands = [each for each in script_of(file.text).commands if not _writes_only(each)]
+    each_of = [override_words(command) for command in commands]
+    different = {_stated(keys): keys for keys in reversed(each_of) if any("." in name for name in keys.values)}
+    if len(different) > 1:
+        return chosen_launch(list(different.values())[::-1], file.part)
     keys = Keys()
-    for command in script_of(file.text).commands:
-        own = override_words(command)
+    for own in each_of:
         keys.values |= own.values
         keys.undecided += own.undecided
     return keys
+
+
+def _writes_only(command: Command) -> bool:
+    """Whether a command only writes the configuration of a launch."""
+    return any(word.text.partition("=")[0] in _WRITES_ONLY for word in command.words)
+
+
+def _stated(keys: Keys) -> tuple[tuple[str, str], ...]:
+    """The names and values of overrides."""
+    return tuple((name, str(value)) for name, (value, _) in keys.values.items())
 
 
 def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Pattern[str]) -> Keys:

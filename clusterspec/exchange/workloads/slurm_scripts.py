@@ -1,7 +1,7 @@
 """Slurm job scripts with commands of an unknown program: the nodes and accelerators that their directives request.
 
 Options: sbatch(1), https://slurm.schedmd.com/sbatch.html. ``--gpus-per-node`` and ``--gres`` count accelerators per
-node, ``--gpus`` per job.
+node, ``--gpus-per-task`` per task, ``--gpus`` per job.
 """
 
 from __future__ import annotations
@@ -9,11 +9,18 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.slurm_directives import accelerator_kinds, directives, is_slice, parts_asked
+from clusterspec.exchange.slurm_directives import (
+    accelerator_kinds,
+    accelerators_of_node,
+    directives,
+    is_slice,
+    parts_asked,
+)
 
 SLURM_JOB = "slurm-job"
 _DIRECTIVE = re.compile(r"^#SBATCH[ \t]+-", re.MULTILINE)
 _OF_NODE = ("gpus-per-node", "gres")
+_OF_TASK = "gpus-per-task"
 
 
 def matches_slurm_job(file: InputFile) -> bool:
@@ -23,9 +30,11 @@ def matches_slurm_job(file: InputFile) -> bool:
 def read_slurm_job(file: InputFile) -> ImportResult:
     """The nodes and accelerators of a job. Raises `FormatError` if it asks for no accelerators."""
     builder, found = ImportBuilder(SLURM_JOB, file.name), directives(file.text)
-    name = next((name for name in (*_OF_NODE, "gpus") if name in found), None)
+    name = next((name for name in (*_OF_NODE, _OF_TASK, "gpus") if name in found), None)
     if name is None:
-        raise FormatError("is a Slurm job without a count of accelerators (--gpus-per-node, --gres=gpu:N, --gpus)")
+        raise FormatError(
+            "is a Slurm job without a count of accelerators (--gpus-per-node, --gpus-per-task, --gres=gpu:N, --gpus)"
+        )
     count, line = int(found[name][0]), found[name][1]
     nodes, at = found.get("nodes", ("", 0))
     builder.set("layout.nodes", int(nodes or 0) or None, at)
@@ -33,6 +42,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
         list_parts(parts, builder)
     elif name in _OF_NODE:
         builder.set("cluster.accelerators_per_node", count or None, line)
+    elif name == _OF_TASK:
+        _set_by_tasks(file.text, count, line, builder)
     else:
         builder.count("accelerators", count, line)
         if nodes and int(nodes) and count % int(nodes) == 0:
@@ -45,6 +56,15 @@ def read_slurm_job(file: InputFile) -> ImportResult:
         builder.unknown(f"accelerator {kind}", why, place)
     builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
     return builder.reading()
+
+
+def _set_by_tasks(text: str, count: int, line: int, builder: ImportBuilder) -> None:
+    """Set the accelerators of a node from those of a task, or list them if the tasks of a node are unknown."""
+    if of_node := accelerators_of_node(text):
+        builder.set("cluster.accelerators_per_node", *of_node)
+    else:
+        why = "how many of the tasks are on one node is not stated"
+        builder.unknown(f"{count} accelerators per task", why, line)
 
 
 def list_parts(parts: list[tuple[str, int]], builder: ImportBuilder) -> None:
