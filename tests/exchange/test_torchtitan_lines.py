@@ -24,6 +24,7 @@ def test_degrees_and_tokens_are_those_of_the_layout() -> None:
     first = found.index("def design() -> Trainer.Config:")
     assert found[first + 1 :] == [
         "config = llama3_70b()",
+        'assert hasattr(config.training, "max_context_length"), "written for torchtitan after 0.3.0 (b5bcd76c)"',
         "config.training.max_context_length = 8192",
         "config.training.num_tokens_per_microbatch_per_dp_rank = 2 * 8192",
         "config.training.num_tokens_per_train_step = 512 * 8192",
@@ -52,6 +53,23 @@ def test_degrees_and_tokens_are_those_of_the_layout() -> None:
         "from torchtitan.models.llama3.config_registry import llama3_70b",
         "from torchtitan.trainer import Trainer",
     ]
+
+
+def test_a_release_counts_sequences() -> None:
+    """16 micro-batches of two sequences in a pipeline; without one, a step of a rank is one micro-batch of two."""
+    release = "{software: torchtitan 0.3.0, "
+    found = lines(f"{WORK}layout: {DENSE.replace('{', release)}\n")
+    first = found.index("config = llama3_70b()")
+    assert found[first + 1 : first + 5] == [
+        'assert hasattr(config.training, "local_batch_size"), "written for torchtitan 0.3.0"',
+        "config.training.seq_len = 8192",
+        "config.training.local_batch_size = 2 * 16",
+        "config.training.global_batch_size = 512",
+    ]
+    assert "pipeline_parallel_microbatch_size=2," in found
+    assert not [line for line in found if "num_" in line]
+    flat = lines(f"{WORK}layout: {release}tp: 8, sharding: fsdp, micro_batch: 2}}\n")
+    assert "config.training.local_batch_size = 2 * 1" in flat
 
 
 def test_uneven_stages_name_each_layer_once_in_order() -> None:

@@ -5,6 +5,11 @@ micro-batch and of a step; ``ParallelismConfig``), ``torchtitan/distributed/pipe
 and 360 to 470: stages of each rank, names of modules), ``torchtitan/config/manager.py`` (``--module`` takes a path of a
 module, ``--config`` a function of it), ``torchtitan/components/quantization/utils.py`` (line 60: dispatchers that pad
 for quantized experts) and ``torchtitan/models/*/config_registry.py`` (the functions of `BASES`).
+
+Release 0.3.0 (PyPI, 2026-09-03; read 2026-11-25), for a spec that names it, counts sequences instead of tokens:
+``torchtitan/config/configs.py``, lines 37 to 52 and 226, and ``torchtitan/trainer.py``, lines 124 to 139 and 414 to 439
+(a pipeline splits ``local_batch_size`` into micro-batches). A dataclass takes an unknown attribute without a word, so
+that the configuration asserts which of the two it runs with.
 """
 
 from __future__ import annotations
@@ -127,11 +132,29 @@ def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
     return [f"config.model_spec = model_registry({', '.join(arguments)})"] if len(arguments) > 1 else []
 
 
-def _training_lines(layout: Layout, work: Workload) -> Iterator[str]:
+def _is_release(layout: Layout) -> bool:
+    """Whether the spec names release 0.3 rather than a later commit."""
+    return (layout.capabilities.release or "").startswith("torchtitan 0.3")
+
+
+def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
+    """The batch of a step and of a micro-batch, after a line that stops other releases."""
     length = work.sequence_length
+    if _is_release(layout):
+        yield 'assert hasattr(config.training, "local_batch_size"), "written for torchtitan 0.3.0"'
+        split = (layout.micro_batches or 1) if layout.pp > 1 else 1
+        yield f"config.training.seq_len = {length}"
+        yield f"config.training.local_batch_size = {layout.micro_batch} * {split}"
+        yield f"config.training.global_batch_size = {work.global_batch}"
+        return
+    yield 'assert hasattr(config.training, "max_context_length"), "written for torchtitan after 0.3.0 (b5bcd76c)"'
     yield f"config.training.max_context_length = {length}"
     yield f"config.training.num_tokens_per_microbatch_per_dp_rank = {layout.micro_batch} * {length}"
     yield f"config.training.num_tokens_per_train_step = {work.global_batch} * {length}"
+
+
+def _training_lines(layout: Layout, work: Workload) -> Iterator[str]:
+    yield from _batch_lines(layout, work)
     if work.precision == "fp32":
         yield 'config.training.mixed_precision_param = "float32"'
     if layout.pp > 1 or layout.ep > 1:  # refused with CUDA graphs (trainer.py, lines 169 to 199)
@@ -175,7 +198,10 @@ def _pipeline_lines(layout: Layout, work: Workload) -> Iterator[str]:
     if layout.micro_batches is None:
         raise NotExportable("the global batch is not a multiple of micro-batch × dp")
     yield f'pipeline_parallel_schedule="{_SCHEDULES[layout.schedule]}",'
-    yield f"num_pp_microbatches={layout.micro_batches},"
+    if _is_release(layout):
+        yield f"pipeline_parallel_microbatch_size={layout.micro_batch},"
+    else:
+        yield f"num_pp_microbatches={layout.micro_batches},"
     if len(set(layout.stage_layers)) == 1:
         yield f"pipeline_parallel_layers_per_stage={layout.stage_layers[0]},"
         yield "pipeline_parallel_first_stage_less_layers=0,"
