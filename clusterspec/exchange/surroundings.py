@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from math import prod
 
 from clusterspec.exchange.import_result import (
     FormatError,
@@ -143,9 +144,29 @@ def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
     if not kinds_of(file) - {"Topology"}:
         return found
     try:
-        return combined_result([found, read_kubernetes(file)])
+        return combined_result([found, _without_partial_nodes(file, found, read_kubernetes(file))])
     except (FormatError, SeveralParts):
         return found
+
+
+def _without_partial_nodes(file: InputFile, found: ImportResult, pods: ImportResult) -> ImportResult:
+    """The pods of a launch; without their nodes if the launch needs more ranks than these pods have accelerators.
+
+    Pods of a StatefulSet may each be an engine, or together be one: what the object does not say is listed.
+    """
+    sizes = [found.value(("layout", axis)) for axis in ("tp", "pp", "cp")]
+    needed = prod(size for size in sizes if isinstance(size, int))
+    nodes = next((each for each in pods.given if each.path == ("layout", "nodes")), None)
+    each_of = pods.value(("cluster", "accelerators_per_node"))
+    held = nodes.value * each_of if nodes and isinstance(nodes.value, int) and isinstance(each_of, int) else 0
+    if nodes is None or not 0 < held < needed:
+        return pods
+    builder = ImportBuilder(found.kind, file.name)
+    why = f"of one pod, whose {held} accelerators are fewer than the {needed} ranks of the launch"
+    builder.unknown(f"layout.nodes: {nodes.value}", why, nodes.at.line)
+    kept = tuple(each for each in pods.given if each is not nodes)
+    counts = tuple(each for each in pods.counts if each.name not in {"nodes", "accelerators"})
+    return replace(pods, given=kept, counts=counts, unknown=(*pods.unknown, *builder.reading().unknown))
 
 
 def _with_devices_of_service(file: InputFile, found: ImportResult) -> ImportResult:

@@ -424,3 +424,18 @@ def test_a_script_in_a_block_has_the_lines_of_the_file(mark: str) -> None:
     assert (found["workload.model"], found["layout.tp"]) == (10, 11)
     keyed = f"recipe: a\nserver_cmd: {mark}\n  vllm serve Qwen/Qwen3-8B \\\n    --tensor-parallel-size 8\n"
     assert {".".join(map(str, each.path)): each.at.line for each in read(keyed).given}["layout.tp"] == 4
+
+
+@pytest.mark.parametrize(("degree", "nodes"), [(8, 1), (16, None)])
+def test_a_pod_that_is_a_part_of_an_engine_states_no_nodes(degree: int, nodes: int | None) -> None:
+    """Two pods of eight accelerators: one engine of 16 ranks on both, or two of eight ranks on one node each."""
+    pods = (
+        "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n  replicas: 2\n  template:\n    spec:\n"
+        "      containers:\n      - image: own\n        resources: {limits: {nvidia.com/gpu: 8}}\n        args:\n"
+        f"        - |\n          python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B --tp {degree}\n"
+    )
+    reading = read(pods)
+    assert given(reading)["cluster.accelerators_per_node"] == 8
+    assert given(reading).get("layout.nodes") == nodes
+    assert ("nodes" in counts(reading)) == (nodes is not None)
+    assert ("whose 8 accelerators are fewer than the 16 ranks" in unknown(reading)) == (nodes is None)
