@@ -13,44 +13,58 @@ from typing import Any
 
 from clusterspec.logs.benchmark import Benchmark, Listed
 from clusterspec.logs.nccl_rows import MOST_ROWS, NotALogError
+from clusterspec.logs.perftest import LATENCY_HEAD
 from clusterspec.logs.text_lines import lines_of
+from clusterspec.records import replace
 
 # Latencies of perftest (``ib_write_lat``, ``ib_read_lat``, ``ib_send_lat``): linux-rdma/perftest 00b55b66,
 # src/perftest_parameters.h, line 209, ``RESULT_FMT_LAT`` and ``RESULT_FMT_LAT_DUR``. Server
 # and client of one test print the same rows
 
 LATENCY_TOOL = "perftest-latency"
-_LATENCY_HEAD = re.compile(r"#bytes\s+#iterations\s+(t_min\[usec\].*|t_avg\[usec\].*)")
-_COLUMN = re.compile(r"(t_\w{2,12})\[usec\]|(99(?:\.9)?%) percentile\[usec\]")
+_COLUMN = re.compile(r"(t_\w{2,12})\[usec\]|(99(?:\.9)?%)(?: percentile)?\[usec\]")
 _LATENCY_ROW = re.compile(r"\s*([0-9]{1,12})\s+[0-9]{1,12}((?:\s+[0-9]{1,12}(?:\.[0-9]{1,6})?){1,9})\s*$")
 _SHOWN = {"t_typical": "typical", "t_avg": "mean", "99%": "99th percentile"}
 
 
 def is_latency_test(head: str) -> bool:
-    return bool(_LATENCY_HEAD.search(head))
+    return bool(LATENCY_HEAD.search(head))
 
 
 def read_latency_test(text: str) -> Benchmark:
-    """The latencies by size in one direction. Raises `NotALogError` if there is no row."""
-    listed: dict[str, Listed] = {}
-    columns: list[str] = []
-    rows = 0
+    """The latencies by size in one direction of each test. Raises `NotALogError` if there is no row."""
+    tests = _latency_tests(text)
+    if not tests:
+        raise NotALogError("there is no row of bytes, iterations and latencies as perftest prints them")
+    listed = [
+        each if len(tests) == 1 else replace(each, name=f"{each.name} in test {number}")
+        for number, test in enumerate(tests, 1)
+        for each in test
+    ]
+    why = "latencies of one direction between two ports: `measured:` takes bandwidths"
+    return Benchmark(LATENCY_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
+
+
+def _latency_tests(text: str) -> list[list[Listed]]:
+    """The latencies under each heading with rows; once where both sides of a test print the same."""
+    found: dict[tuple[tuple[str, str], ...], list[Listed]] = {}
+    columns, listed, rows = list[str](), list[Listed](), 0
     for number, line in enumerate(lines_of(text), 1):
-        if head := _LATENCY_HEAD.search(line[:400]):
-            columns = [match[1] or match[2] for match in _COLUMN.finditer(head[1])]
+        if head := LATENCY_HEAD.search(line[:400]):
+            found.setdefault(tuple((each.name, each.text) for each in listed), listed)
+            columns, listed = [match[1] or match[2] for match in _COLUMN.finditer(head[1])], []
         elif columns and (match := _LATENCY_ROW.match(line[:400])):
             rows += 1
             if rows > MOST_ROWS:
                 raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
-            for name, figure in zip(columns, match[2].split(), strict=False):
-                if name in _SHOWN:
-                    shown = f"{_SHOWN[name]} latency of {match[1]} B"
-                    listed.setdefault(shown, Listed(shown, f"{float(figure):g} us", number))
-    if not listed:
-        raise NotALogError("there is no row of bytes, iterations and latencies as perftest prints them")
-    first = next(iter(listed.values())).line
-    why = "latencies of one direction between two ports: `measured:` takes bandwidths"
-    return Benchmark(LATENCY_TOOL, listed=tuple(listed.values()), remarks=((why, first),))
+            figures = zip(columns, match[2].split(), strict=False)
+            listed += [
+                Listed(f"{_SHOWN[name]} latency of {match[1]} B", f"{float(figure):g} us", number)
+                for name, figure in figures
+                if name in _SHOWN
+            ]
+    found.setdefault(tuple((each.name, each.text) for each in listed), listed)
+    return [test for test in found.values() if test]
 
 
 # iperf3 -J: esnet/iperf c9b74229, src/iperf_api.c, line 927 (``test_start``) and ``iperf_print_results`` (``sum_sent``,

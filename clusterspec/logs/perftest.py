@@ -17,6 +17,8 @@ from clusterspec.records import dataclass, field
 
 PERFTEST_TOOL = "perftest"
 _HEAD = re.compile(r"#bytes\s+#iterations\s+BW peak\[(MB/sec|MiB/sec|Gb/sec)\]\s+BW average\[(MB/sec|MiB/sec|Gb/sec)\]")
+LATENCY_HEAD = re.compile(r"#bytes\s+#iterations\s+(t_min\[usec\].*|t_avg\[usec\].*)")
+"""The heading of a test of latencies, whose rows are no bandwidths."""
 _ROW = re.compile(r"\s*([0-9]{1,12})\s+([0-9]{1,12})\s+" + DECIMAL + r"\s+" + DECIMAL + r"(?:\s+[0-9.]+)*\s*$")
 _OWN_HOST = re.compile(r"^[^\n]{0,200}\bib_\w{1,20}_bw\b[^\n]{0,400}\s(?:localhost|127\.0\.0\.1|::1)\b", re.MULTILINE)
 _SIDE = re.compile(r"\b(?:local|remote) address:")
@@ -73,6 +75,10 @@ def _printed_tests(lines: Iterable[str]) -> Iterator[_Test]:
                 if test:
                     yield test
                 test = _Test(_UNITS[match[2]])
+        elif LATENCY_HEAD.search(line[:400]):
+            if test and test.rows:
+                yield test
+            test = None
         elif test and (match := _ROW.match(line)):
             rows += 1
             if rows > MOST_ROWS:

@@ -9,6 +9,7 @@ import pytest
 
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.nccl_rows import NotALogError
+from clusterspec.logs.perftest import read_perftest
 from clusterspec.logs.readers import read_benchmark
 
 LATENCY = """\
@@ -41,6 +42,28 @@ def test_latencies_of_perftest_are_listed_by_size_and_column() -> None:
     assert listed(LATENCY + LATENCY) == listed(LATENCY), "both sides print the same rows"
     with pytest.raises(NotALogError, match="no row"):
         read_benchmark(LATENCY[: LATENCY.index(" 2  ")])
+
+
+def test_latencies_of_several_tests_are_kept_apart() -> None:
+    """A second test of the same size, before and after a change; a percentile may leave out its name."""
+    second = LATENCY.replace("1.79", "1.70").replace("99% percentile[usec]", "99%[usec]")
+    both = listed(LATENCY + second)
+    assert both["typical latency of 2 B in test 1"] == ("1.79 us", 4)
+    assert both["typical latency of 2 B in test 2"] == ("1.7 us", 9)
+    assert both["99th percentile latency of 4096 B in test 2"] == ("3.5 us", 10)
+    assert len(both) == 12
+
+
+def test_rows_of_latencies_are_no_bandwidths() -> None:
+    """A page with both tests: the rows below the heading of latencies belong to no test of a bandwidth."""
+    rate = (
+        " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+        " 65536      5000             392.00             391.00              0.7458\n"
+    )
+    (series,) = read_perftest(rate + LATENCY).series
+    assert [(point.size, point.line) for point in series.points] == [(65536, 2)]
+    (series,) = read_perftest(LATENCY + rate).series
+    assert [(point.size, point.line) for point in series.points] == [(65536, 7)]
 
 
 def iperf(end: Mapping[str, object], **other: object) -> str:

@@ -80,6 +80,8 @@ no reader had seen were written down before the first reading, and what failed w
 | forty-second, of 26 others by lot, 24 of them never used, after those; 22 state none | 48 | 45 | 2 | 0 | 1 |
 | forty-third, of 9 others, one chosen for its logs of one machine; 17 state none | 40 | 36 | 0 | 0 | 4 |
 | forty-fourth, of 11 others by lot, after those; 16 state none | 25 | 22 | 0 | 1 | 2 |
+| forty-fifth, by lot of 26 repositories that were never used; 15 state none | 40 | 34 | 2 | 2 | 2 |
+| forty-sixth, others of 21 of those by lot, after the corrections; 15 state none | 26 | 23 | 1 | 0 | 2 |
 
 Of the ten contradicted in the first set, four expectations were themselves wrong, as the files show on second sight.
 The other six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over
@@ -231,6 +233,14 @@ interface that an NCCL topology lists below each CPU counted twice, the configur
 decoder, and rows of one table of nccl-tests had bus bandwidths of different factors. In the forty-fourth, the last step
 of DeepSpeed-Chat (actor and critic) was supervised training, and the evaluation of a retriever is read with its
 warning; a launch of a site's own image of vLLM was refused, and is read since then.
+
+Of the two wrong in the forty-fifth, one was an expectation; in the other, the overrides of a command of NeMo that only
+writes its configuration were stated as those of the training below it, without a word. Refused were accelerators per
+task of a Slurm job, and two launches of one engine that differ in what they print; lacking were the defaults of a
+recipe of sparkrun and the ranks in the command above a table of nccl-tests. Behind answers that agreed, a command in a
+block of YAML had the line above its own, and latencies of several tests of perftest were joined. In the forty-sixth,
+one was an expectation; in the other, an engine of 16 ranks in a StatefulSet of two pods was stated with the one node
+of a pod.
 """
 LIMITS = """
 ### Limits for the health checks of a site
