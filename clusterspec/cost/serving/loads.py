@@ -53,6 +53,13 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
     return _open_loop_state(pools, load.request_rate)
 
 
+def decoding_rate(pools: Pools, requests: float) -> float:
+    """Requests per second of the whole plan while ``requests`` are in flight and all of them decode, those that have
+    places. Prefill engines that cannot keep up do not lower this rate.
+    """
+    return state_before_wait(pools, min(pools.limit, requests / pools.decode.attention_ranks)).rate
+
+
 def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     """Requests that a request rate keeps in flight, and the steady state with them, by fixed-point iteration.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -13,6 +14,9 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.handoff import CacheTransfer
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.loads import decoding_rate
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.times import serving_pools
 from clusterspec.records import dataclass, field
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display
@@ -59,6 +63,22 @@ class Served:
         yield PREFILL, layout_of_engines(self.layout, self.load.prefill, self.workload.model.layers)
         yield DECODE, self.layout
 
+    @cached_property
+    def engines(self) -> Pools:
+        """The engines of the plan with their load, as the cost model times them."""
+        found = serving_pools(self.design)
+        assert found is not None  # the plan has times
+        return found
+
+    @property
+    def decode_places(self) -> float:
+        """The requests that the decode engines hold at a time."""
+        return self.engines.limit * self.engines.decode.attention_ranks
+
+    def rate_of_decoding(self, requests: float) -> float:
+        """Requests per second that the decode engines complete with ``requests`` in flight, all of them decoding."""
+        return decoding_rate(self.engines, requests)
+
     def with_layout(self, **changes: Any) -> Served | None:
         """The plan with some layout keys changed, on the same number of ranks."""
         section = self.design.spec.layout or LayoutSpec()
@@ -96,13 +116,10 @@ class Served:
 
 
 def prompts_asked(served: Served) -> float:
-    """Prompts per second that the load asks for: the request rate, or what the requests in flight generate if all of them
-    decode. (Where prefill is the slower side, few do, and decode faster.)
+    """Prompts per second that the load asks for: the request rate, or the rate at which the requests in flight end if all
+    that the decode engines hold decode. (If prefill is the slower side, few do, and decode faster.)
     """
-    if served.load.request_rate is not None:
-        return served.load.request_rate
-    full = served.with_load(load="static", requests=None) or served
-    return served.times.offered / (served.load.output_tokens * full.times.tpot)
+    return served.load.request_rate or served.rate_of_decoding(served.times.offered)
 
 
 def link_advice(served: Served) -> str:

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-Disaggregated serving in which the requests in flight, or the stated request rate, need more than twice the prefill
-throughput; or in which several prefill engines process more than twice the requests per second that the decode engines
-complete at the highest concurrency that cache and targets allow. The severity depends on the share of all accelerators
-that are then idle: a note below the half-width of the range of that difference, a warning above it, and an error if at
+Disaggregated serving in which the requests in flight that the decode engines hold, or the stated request rate, need
+more than twice the prefill throughput; or in which several prefill engines process more than twice the requests per
+second that the decode engines complete at the highest concurrency that cache and targets allow. Both are rates with all
+of the requests decoding. The severity depends on the share of all accelerators that are then idle: a note below the half-width of the range of that difference, a warning above it, and an error if at
 least a quarter is lost even at the low end of the range. Too few prefill engines for a closed load, which adapts to
 them, are a note up to a factor of five, and a warning above. For a finite run (`requests`) the finding is at most a
 warning.
@@ -95,8 +95,10 @@ def check(served: Served) -> Iterator[Problem]:
             else _severity(served, 1 - prompts / asked, prompts=False),
         )
         return
-    answers = _decode_rate(served) if prefill.replicas > 1 else None
-    if answers is not None and _is_twice(prompts, answers):
+    if prefill.replicas == 1:
+        return
+    answers = served.rate_of_decoding(max(1, times.most_in_flight or 0, int(times.offered)))
+    if _is_twice(prompts, answers):
         yield RULE.problem(
             PREFILL,
             f"the prefill engines process {plain(prompts, 2)} requests per second, {plain(prompts / answers, 2)} times the {plain(answers, 2)} "
@@ -121,7 +123,10 @@ def _load_text(served: Served, asked: float) -> str:
     prompts = f"{plain(asked, 2)} prompts per second"
     if served.load.request_rate is not None:
         return f"the load has {prompts}"
-    return f"{plural(round(served.times.offered), 'request')} in flight generate {prompts}"
+    offered, places = round(served.times.offered), round(served.decode_places)
+    if offered > places:
+        return f"the {plural(places, 'request')} that the decode engines hold generate {prompts}"
+    return f"{plural(offered, 'request')} in flight generate {prompts}"
 
 
 def _severity(served: Served, idle: float, *, prompts: bool) -> str:
@@ -137,10 +142,3 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
 def _load_adapts(served: Served) -> bool:
     """Whether the load is closed, and so follows the slower engines."""
     return served.load.request_rate is None
-
-
-def _decode_rate(served: Served) -> float | None:
-    """Requests per second that the decode engines complete at the highest concurrency that cache and targets allow."""
-    most = max(1, int(served.times.max_concurrency or 0), int(served.times.offered))
-    full = served.with_load(concurrency=most, request_rate=None, load="closed", requests=None)
-    return full.times.offered / (full.load.output_tokens * full.times.tpot) if full else None

@@ -186,6 +186,17 @@ def test_a_closed_loop_is_the_run_of_its_requests() -> None:
     assert whole.concurrency == 640.0
 
 
+def test_decode_engines_complete_the_requests_that_they_hold_however_slow_their_prefill_is() -> None:
+    """Of 12 requests at a time on each rank each takes gaps × the time per token with 12; more than the places wait."""
+    ranks, gaps = APART.decode.attention_ranks, APART.load.gaps
+    pools = APART._replace(limit=12.0)
+    for requests, decoding in ((6.0, 6.0), (12.0, 12.0), (90.0, 12.0)):
+        expected = decoding * ranks / (gaps * decoding_seconds(pools, decoding))
+        assert loads.decoding_rate(pools, requests * ranks) == pytest.approx(expected, rel=1e-9)
+    slow = pools._replace(load=replace(pools.load, input_tokens=200 * pools.load.input_tokens, output_tokens=2))
+    assert loads.decoding_rate(slow, 12.0 * ranks) > 100 * loads.steady_load(slow)[1].rate, "prefill limits the plan"
+
+
 def offline(requests: int | None, load: str = "offline") -> Pools:
     return CLOSED._replace(load=replace(CLOSED.load, load=load, concurrency=None, requests=requests), limit=16.0)
 
