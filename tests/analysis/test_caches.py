@@ -165,6 +165,20 @@ def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas(
             assert times(study).ttft == pytest.approx(found.ttft.p50, rel=close), load
 
 
+def test_the_sustained_rate_is_that_at_which_caches_still_hold_the_conversations() -> None:
+    """With the hits of 2 requests a second the engine would complete 8, at which conversations push each other out."""
+    slow, fast = (analysis.simulate(plan("", f"request_rate: {rate}"), requests=4000) for rate in (2, 8))
+    assert slow.saturation is not None and fast.saturation is not None
+    assert slow.saturation == pytest.approx(fast.saturation, rel=0.06)
+    assert not slow.notes and any("exceeds" in note for note in fast.notes)
+    below, above = (
+        analysis.simulate(plan("", f"request_rate: {part * slow.saturation}"), requests=4000) for part in (0.9, 1.15)
+    )
+    assert below.ttft.p50 < 1 and below.hit_rate["accelerator"] > 0.4
+    assert above.request_rate < slow.saturation and above.hit_rate["accelerator"] < 0.3
+    assert any("exceeds" in note for note in above.notes)
+
+
 def test_impossible_sessions_are_named() -> None:
     for written, rule in (
         ("{turns: 30, think_time: 1 s, growth: 600}", "keys-disagree"),

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil, inf
+from math import inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import with_partial_outputs
-from clusterspec.analysis.simulation.caches import (
-    cache_sizes,
-    replay_of,
-    session_arrivals,
-    with_hits,
-)
+from clusterspec.analysis.simulation.caches import cache_sizes
+from clusterspec.analysis.simulation.conversations import traffic_of_conversations, traffic_with_hits
 from clusterspec.analysis.simulation.day import simulated_day
 from clusterspec.analysis.simulation.outcomes import (
     first_token_seconds,
@@ -24,10 +19,11 @@ from clusterspec.analysis.simulation.outcomes import (
     token_percentiles,
     waiting_share,
 )
-from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
+from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.ranks import Request
+from clusterspec.analysis.simulation.saturation import highest_rate
 from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic
-from clusterspec.cost.serving.caches import LONGEST, bare_tiers
+from clusterspec.cost.serving.caches import bare_tiers
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools, cache_handoff
 from clusterspec.cost.serving.targets import exceeds_capacity
@@ -41,13 +37,6 @@ MOST_STEPS = 5_000_000
 """Steps with prompts that are simulated."""
 MOST_RANKS = 5_000
 """Number of attention ranks at which simulation time per rank has doubled."""
-PROBED, MOST_PROBED = 2_000, 40_000
-"""Requests that are offered at once to find the rate that a plan sustains."""
-FILLINGS = 6.0
-"""How many times as many they are as the plan holds."""
-MOST_FILLING = 100_000
-"""Requests before the simulated ones that fill the caches."""
-FILLINGS_OF_CACHES = 1.2
 OVERLOAD = 1.001
 
 
@@ -65,7 +54,7 @@ def simulate(
     flight = 0.0 if exceeds_capacity(expected, pools.load) else expected.offered
     traffic = plan_traffic(pools.load, seed, requests, trace, flight)
     if pools.load.session is not None and not traffic.traced:
-        traffic = _with_sessions(traffic, pools, expected, seed)
+        traffic = traffic_of_conversations(traffic, pools, expected, seed)
     traffic, hit_rate, sizes = _traffic_with_hit_rates(traffic, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
     timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
@@ -73,7 +62,7 @@ def simulate(
     run.run()
     counted = run.requests[traffic.warm_up :]
     finished, tokens, seconds = _steady_output(run.requests, traffic)
-    saturation = sustained_rate(timing, traffic.arrivals, pools.limit * pools.decode.attention_ranks)
+    saturation = highest_rate(study.design, timing, traffic, seed)
     return SimulationReport(
         tool=study.settings.tool,
         input=study.input,
@@ -111,7 +100,7 @@ def _traffic_with_hit_rates(
     if not any(each.blocks for each in traffic.arrivals):
         return traffic, stated, ()
     sizes = tuple(_hits_by_size(traffic, pools)) if traffic.traced else ()
-    traffic, hit_rate = _with_caches(traffic, pools, expected)
+    traffic, hit_rate = traffic_with_hits(traffic, pools, expected)
     return traffic, hit_rate or stated, sizes
 
 
@@ -137,31 +126,6 @@ def _share_within(request: Request, start: float, end: float) -> float:
     if last <= first:
         return float(start < first <= end)
     return max(0.0, min(last, end) - max(first, start)) / (last - first)
-
-
-def _with_sessions(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
-    """The turns of conversations that replace the requests of a load, preceded by enough turns to fill the caches."""
-    load, session = pools.load, pools.load.session
-    assert session is not None
-    rate = load.request_rate or expected.output_tokens_per_second / load.output_tokens
-    kept = max((use.retention for use in expected.tiers if use.retention < LONGEST), default=0.0)
-    before = min(MOST_FILLING, ceil(FILLINGS_OF_CACHES * kept * rate))
-    found = session_arrivals(
-        seed, before + len(traffic.arrivals), session, load.output_tokens, rate=rate, running=expected.request_latency
-    )
-    return traffic._replace(arrivals=found, filling=len(found) - len(traffic.arrivals))
-
-
-def _with_caches(traffic: Traffic, pools: Pools, expected: ServingTimes) -> tuple[Traffic, dict[str, float]]:
-    """The requests with the prompt tokens cached in each tier, and the share of tokens from each tier."""
-    uses = expected.tiers or bare_tiers(pools)
-    held = pools.prompt_tokens if pools.has_prefill_engines else pools.tokens
-    replay = replay_of(uses, pools.prompts.attention_ranks, held)
-    queued = traffic.in_flight is None
-    with_hits(traffic.arrivals[: traffic.filling], replay, queued=queued)
-    found, hit_rate = with_hits(traffic.arrivals[traffic.filling :], replay, queued=queued)
-    start = found[0].time if queued and found else 0.0
-    return traffic._replace(arrivals=[each._replace(time=each.time - start) for each in found], filling=0), hit_rate
 
 
 def _hits_by_size(traffic: Traffic, pools: Pools) -> Iterable[HitsBySize]:
@@ -190,21 +154,6 @@ def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
             f"{len(arrivals):,} requests have {steps:,.0f} chunks of prompts on {ranks:,} attention ranks, more than "
             "are simulated: take fewer with `--requests`"
         )
-
-
-def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
-    """Requests per second that a plan with ``places`` completes while others always wait; None for few requests.
-
-    The first and the last fifth of them do not count: the plan fills and empties.
-    """
-    count = min(MOST_PROBED, max(PROBED, ceil(FILLINGS * places)))
-    some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
-    some = with_partial_outputs(some, max(1, min(int(places), count)), 0)
-    run = Simulation(timing, some)
-    run.run()
-    ends = sorted(each.ended for each in run.requests)
-    first, last = len(ends) // 5, len(ends) * 4 // 5
-    return (last - first) / (ends[last] - ends[first]) if ends[last] > ends[first] else None
 
 
 def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:

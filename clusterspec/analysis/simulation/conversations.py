@@ -1,0 +1,40 @@
+"""The requests of conversations in a simulation, and their cached tokens."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from clusterspec.analysis.simulation.caches import replay_of, session_arrivals, with_hits
+from clusterspec.analysis.simulation.traffic import Traffic
+from clusterspec.cost.serving.caches import LONGEST, bare_tiers
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.pools import Pools
+
+MOST_FILLING = 100_000
+"""Requests before the simulated ones that fill the caches."""
+FILLINGS_OF_CACHES = 1.2
+
+
+def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
+    """The turns of conversations that replace the requests of a load, preceded by enough turns to fill the caches."""
+    load, session = pools.load, pools.load.session
+    assert session is not None
+    rate = load.request_rate or expected.output_tokens_per_second / load.output_tokens
+    kept = max((use.retention for use in expected.tiers if use.retention < LONGEST), default=0.0)
+    before = min(MOST_FILLING, ceil(FILLINGS_OF_CACHES * kept * rate))
+    found = session_arrivals(
+        seed, before + len(traffic.arrivals), session, load.output_tokens, rate=rate, running=expected.request_latency
+    )
+    return traffic._replace(arrivals=found, filling=len(found) - len(traffic.arrivals))
+
+
+def traffic_with_hits(traffic: Traffic, pools: Pools, expected: ServingTimes) -> tuple[Traffic, dict[str, float]]:
+    """The requests with the prompt tokens cached in each tier, and the share of tokens from each tier."""
+    uses = expected.tiers or bare_tiers(pools)
+    held = pools.prompt_tokens if pools.has_prefill_engines else pools.tokens
+    replay = replay_of(uses, pools.prompts.attention_ranks, held)
+    queued = traffic.in_flight is None
+    with_hits(traffic.arrivals[: traffic.filling], replay, queued=queued)
+    found, hit_rate = with_hits(traffic.arrivals[traffic.filling :], replay, queued=queued)
+    start = found[0].time if queued and found else 0.0
+    return traffic._replace(arrivals=[each._replace(time=each.time - start) for each in found], filling=0), hit_rate

@@ -1,0 +1,82 @@
+"""The rate of requests that a simulated plan sustains, with the prefix hits that its caches have at that rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from clusterspec.analysis.simulation.arrivals import with_partial_outputs
+from clusterspec.analysis.simulation.conversations import traffic_of_conversations, traffic_with_hits
+from clusterspec.analysis.simulation.plans import Simulation, Timing
+from clusterspec.analysis.simulation.traffic import Traffic
+from clusterspec.cluster.model import Design
+from clusterspec.cost.serving.plan_engines import bare_pools
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.quantiles import bisected_interval
+from clusterspec.cost.serving.times import times_with_engines
+from clusterspec.logs.traces import Arrival
+from clusterspec.records import replace
+
+PROBED, MOST_PROBED = 2_000, 40_000
+"""Requests that are offered at once to find the rate that a plan sustains."""
+FILLINGS = 6.0
+"""How many times as many they are as the plan holds."""
+ROUNDS, CLOSE = 5, 0.03
+"""The rates of conversations that are tried at most, and the relative width of the interval at the end."""
+
+
+def highest_rate(design: Design, timing: Timing, traffic: Traffic, seed: int) -> float | None:
+    """Requests per second that a plan sustains at most; None if too few requests are simulated.
+
+    More conversations per second leave each less of the caches, so that their hits fall with the rate. The plan
+    sustains the highest rate at which it completes, with the hits of that rate, as many requests as come.
+    """
+    pools = bare_pools(design)
+    if pools is None:
+        return None
+    places = pools.limit * pools.decode.attention_ranks
+    here = sustained_rate(timing, traffic.arrivals, places)
+    if pools.load.session is None or traffic.traced or not here:
+        return here
+    open_ = pools._replace(load=replace(pools.load, load="open", concurrency=None, requests=None))
+
+    def missing(rate: float) -> float:
+        requests = traffic._replace(arrivals=traffic.arrivals[: _probed_requests(places)])
+        return rate - (sustained_rate(timing, _arrivals_at(open_, requests, rate, seed), places) or 0.0)
+
+    offered = pools.load.request_rate or here
+    low, high = min(offered, here), max(offered, here)
+    ends = {rate: missing(rate) if rate != offered else offered - here for rate in (low, high)}
+    if ends[high] <= CLOSE * high:
+        return high - max(0.0, ends[high])
+    if ends[low] > 0:
+        return low - ends[low]
+    return bisected_interval(missing, (low, ends[low]), (high, ends[high]), ROUNDS, CLOSE)[0]
+
+
+def _arrivals_at(pools: Pools, traffic: Traffic, rate: float, seed: int) -> list[Arrival]:
+    """The turns of conversations at a rate, as many as the requests of ``traffic``, with the hits of caches that these
+    turns have filled.
+    """
+    expected = times_with_engines(pools, (pools.prompts.replicas, pools.decode.replicas), rate)
+    at_rate = pools._replace(load=replace(pools.load, request_rate=rate))
+    return traffic_with_hits(traffic_of_conversations(traffic, at_rate, expected, seed), pools, expected)[0].arrivals
+
+
+def _probed_requests(places: float) -> int:
+    return min(MOST_PROBED, max(PROBED, ceil(FILLINGS * places)))
+
+
+def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
+    """Requests per second that a plan with ``places`` completes while others always wait; None for few requests.
+
+    The first and the last fifth of them do not count: the plan fills and empties.
+    """
+    count = _probed_requests(places)
+    some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
+    some = with_partial_outputs(some, max(1, min(int(places), count)), 0)
+    run = Simulation(timing, some)
+    run.run()
+    ends = sorted(each.ended for each in run.requests)
+    first, last = len(ends) // 5, len(ends) * 4 // 5
+    return (last - first) / (ends[last] - ends[first]) if ends[last] > ends[first] else None
