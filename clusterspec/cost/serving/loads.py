@@ -30,6 +30,10 @@ MOST_PART = 4.0
 """The largest step of a secant round, as a multiple of the difference that the round finds."""
 STEADILY = 1.02
 """A round may step further than the difference only if the slope falls by less than this factor."""
+FILLING = 6.0
+"""The first requests of a run that fill n places, at a rate, decode beside the i-th to the last of them: of the time
+per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
+"""
 FLIGHT_ROUNDS = 80
 ROUNDED = 1e-9
 """Relative tolerance of the number of waves, and absolute one of the requests in the last."""
@@ -123,7 +127,9 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     requests, rate, service = float(load.requests or 1), load.request_rate or 1.0, _full_service(pools, now)
     interval = now.decode.total * load.receive_interval
     varied = min(now.wait, interval + WALK * service * sqrt(requests))
-    return OpenRun(requests, rate, pools.limit * ranks, turn, varied, service)
+    added = decoding_seconds(pools, pools.limit) - decoding_seconds(pools, 1.0 / ranks)
+    sooner = pools.limit * ranks / rate * max(0.0, added / full.tpot) / FILLING
+    return OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner)
 
 
 def _full_service(pools: Pools, now: Steady) -> float:

@@ -94,7 +94,8 @@ class OpenRun(NamedTuple):
 
     While all places are taken, one request ends per ``turn``, and requests without a place queue. ``varied`` is the
     mean wait for other prompts, with an exponential tail. A full prefill step completes one prompt per ``service``;
-    prompts that arrive faster queue.
+    prompts that arrive faster queue. The first requests, one for each place, end ``sooner`` on average than a turn
+    allows, since they decode beside fewer others.
     """
 
     requests: float
@@ -103,6 +104,7 @@ class OpenRun(NamedTuple):
     turn: float
     varied: float
     service: float = 0.0
+    sooner: float = 0.0
 
     @property
     def longer(self) -> float:
@@ -113,6 +115,11 @@ class OpenRun(NamedTuple):
     def lag(self) -> float:
         """Seconds by which ``service`` exceeds the interval between arrivals."""
         return max(0.0, self.service - 1 / self.rate)
+
+    @property
+    def unqueued(self) -> float:
+        """The number of requests by which the waits for a place lag those that grow with every request."""
+        return self.places / 2 + (self.sooner / self.longer if self.longer else 0.0)
 
     def queue_wait(self, number: float) -> float:
         """The wait of request ``number`` for a place, or for the prompts before it if that is longer.
@@ -125,10 +132,11 @@ class OpenRun(NamedTuple):
         (0.0, 5.0, 10.0)
         >>> run._replace(rate=8.0, service=0.25).queue_wait(40.0)  # 0.25 s apart instead of 0.125
         5.0
-
+        >>> run._replace(sooner=1.0).queue_wait(75.0)
+        4.0
         """
         prompts = self.lag * number
-        return max(prompts, self.longer * (number - self.places / 2)) if number > self.places else prompts
+        return max(prompts, self.longer * (number - self.unqueued)) if number > self.places else prompts
 
     @property
     def mean(self) -> float:
@@ -138,11 +146,13 @@ class OpenRun(NamedTuple):
         8.0
         >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5, 0.14).mean, OpenRun(200.0, 10.0, 50.0, 0.05, 0.5, 0.2).mean
         (8.25, 10.5)
+        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5, sooner=1.0).mean  # three of four wait a second less
+        7.25
         """
-        longer, behind, last = self.longer, self.lag, self.requests
-        met = self.places if longer <= behind else max(self.places, longer * self.places / 2 / (longer - behind))
+        longer, behind, last, start = self.longer, self.lag, self.requests, self.unqueued
+        met = self.places if longer <= behind else max(self.places, longer * start / (longer - behind))
         first = last if longer <= behind else min(last, met)
-        later = ((last - self.places / 2) ** 2 - (first - self.places / 2) ** 2) / 2
+        later = ((last - start) ** 2 - (first - start) ** 2) / 2
         return self.varied + (behind * first * first / 2 + longer * later) / last
 
     @property

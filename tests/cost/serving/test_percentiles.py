@@ -55,7 +55,8 @@ def test_the_mean_wait_of_arrivals_is_that_of_each_of_them() -> None:
     for _ in range(40):
         rate, places = draw.uniform(1, 20), draw.uniform(2, 50)
         run = OpenRun(
-            draw.uniform(1, 200), rate, places, draw.uniform(0, 3) / rate, draw.random(), draw.uniform(0, 3) / rate
+            *(draw.uniform(1, 200), rate, places, draw.uniform(0, 3) / rate, draw.random()),
+            *(draw.uniform(0, 3) / rate, draw.uniform(0, places / rate)),
         )
         numbers = [(at + 0.5) / 2000 * run.requests for at in range(2000)]
         assert run.mean == pytest.approx(run.varied + sum(map(run.queue_wait, numbers)) / 2000, rel=2e-3)
