@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
@@ -46,6 +47,8 @@ NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}
 NEXT_STEPS |= STEP_OF
 _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
 """The weight of a cause by how much a catalogued message tells of it."""
+_ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
+"""An address that a connection to another node names, other than one of the link alone."""
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
@@ -215,9 +218,10 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("gloo")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _GLOO, STRONG)
     stopped = not run.finished and run.group.nodes > 1 and not run.log_lines("gdr", "no-gdr", "hcas")
+    elsewhere = any(_ADDRESS.search(text) for text, _ in run.log_lines("unreachable"))
     for text, line in run.log_lines("local-interface")[:1] if stopped else ():
         evidence = f"line {line} of the log: {text}, an address that reaches no other node"
-        yield Cause("wrong-interface", evidence, _INTERFACE, STRONG if ":fe80:" in text else STATED)
+        yield Cause("wrong-interface", evidence, _INTERFACE, STRONG if ":fe80:" in text and elsewhere else STATED)
 
 
 def _unused_interface(run: PlacedRun) -> str:

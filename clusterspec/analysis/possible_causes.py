@@ -113,6 +113,12 @@ _FINITE = (
 )
 _PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is the program's"
 _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
+_NODE_ADDRESS = (
+    "ray list nodes, against the address on that line: VLLM_HOST_IP and ray start --node-ip-address of one interface "
+    "on each node"
+)
+"""vllm-project/vllm issue 7815, eugr/spark-vllm-docker issue 227."""
+_ATTACHED = "kubectl describe pod; kubectl get network-attachment-definitions -A; the logs of Multus on that node"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
 _TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
 _RUNTIME = (
@@ -133,6 +139,8 @@ _PREPARE = (
     "init_process_group(timeout=…))"
 )
 POSSIBLE = (
+    ("node-address", "wrong-interface", ": a node by an address that Ray does not know", _NODE_ADDRESS, STRONG),
+    ("node-address", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("capability", "container-permission", "", _CAPABLE, STRONG),
     ("container-device", "container-permission", "", _MOUNT, STRONG),
     ("container-device", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
@@ -199,6 +207,12 @@ POSSIBLE = (
     ("no-common-transport", "unreachable-peer", _UNSAID, _REACHED, GIVEN),
     ("no-common-transport", "invalid-setting", ", as where UCX_TLS names none that leaves the node", _UCX, GIVEN),
     ("no-common-transport", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", WEAK),
+    ("same-address", "wrong-interface", "", _NODE_ADDRESS, STRONG),
+    ("fewer-devices", "missing-accelerator", "", STEP_OF["missing-accelerator"], WEAK),
+    ("small-shm", "shared-memory", "", STEP_OF["shared-memory"], GIVEN),
+    ("cpu-stall", "host-fault", ", as with a processor or a driver that does not go on", _MACHINE, GIVEN),
+    ("pod-network", "wrong-interface", ": no network was attached to the pod", _ATTACHED, GIVEN),
+    ("pod-network", "invalid-setting", _UNSAID, _ATTACHED, WEAK),
     (
         "build",
         "library-release",

@@ -8,7 +8,8 @@ from itertools import islice
 from clusterspec.logs.text_lines import lines_of
 
 FORMS = (
-    r"(?:^|[\s|:\]()])(?:[\w.]{1,80}(?:Error|Exception|Exit|Failure|Interrupt)|Exception): \S",  # Python, Java, torch
+    # exceptions of Python, Java and torchrun
+    r"(?:^|[\s|:\]()])(?:[\w.]{1,80}(?:Error|Exception|Exit|Failure|Interrupt)|Exception): \S|\bChildFailedError:",
     r"(?:^|[\s|\[(])(?:ERROR|FATAL|CRITICAL|SEVERE|CCL_ERROR|EMERG)\b[\]|: ].{0,400}[a-z]",  # levels of log writers
     r"(?:^|\s)\[?[EF][0-9]{3,4} [0-9:.]{8,20}\b|\[E [\w.]{1,60}:[0-9]{1,6}\]",  # glog, PyTorch
     r"(?:^|\s)[EF] [\w./-]{1,120}\.(?:cc|h):[0-9]{1,6}\] |\bTerminating process because ",  # XLA

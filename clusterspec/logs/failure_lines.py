@@ -163,7 +163,7 @@ FAILURE_PATTERNS = (
     ("port-down", re.compile(r"(Physical state: (?:Disabled|Polling)|PORT_DOWN \(1\)|\bstate:\s{1,9}1: DOWN)")),
     ("port-waits", re.compile(r"(State: Initializing|PORT_INIT \(2\)|\bstate:\s{1,9}2: INIT)")),
     ("link-down", re.compile(r"((?:mlx[45]_\w{1,6}|bnxt_en|i40e|ice|ixgbe|ionic)\b.{1,80}?[Ll]ink (?:is )?[Dd]own)")),
-    ("link-down", re.compile(r"(link status definitely down for interface .{1,40})")),
+    ("link-down", re.compile(r"(link status definitely down(?: for interface|, disabling) .{1,40})")),
     (
         "nic-fault",
         re.compile(r"(mlx[45]_core.{1,80}(?:health compromised|firmware internal error|fatal error).{0,40})"),
@@ -216,7 +216,7 @@ FAILURE_PATTERNS = (
     (
         "crash",
         re.compile(
-            r"(failed \(exitcode: -(?:11|6)\).{0,40}|Segmentation fault|"
+            r"(failed \(exitcode: -(?:11|6)\).{0,40}|Segmentation fault|Illegal instruction \(core dumped\)|"
             r"died with <Signals\.SIG(?:SEGV|ABRT|ILL|FPE): [0-9]{1,2}>)"
         ),
     ),
@@ -247,12 +247,14 @@ FAILURE_PATTERNS = (
     ("shared-accelerator", re.compile(r"(Neuron Core\(s\) not available.{0,60})")),
     ("no-device", re.compile(r"(AssertionError: Invalid device id|couldn't communicate with the NVIDIA driver)")),
     ("no-device", re.compile(r"(Device acquire failed)")),  # Gaudi
-    ("no-device", re.compile(r"(No available node types can fulfill resource request.{0,60})")),  # Ray
+    (
+        "no-device",
+        re.compile(r"(No available node types can fulfill resource request (?=\S)(?!.{0,60}'node:).{0,60})"),
+    ),  # Ray
     ("no-device", re.compile(r"(No HIP GPUs are available|Found no NVIDIA driver on your system)")),
     ("no-device", re.compile(r"(larger than the number of available GPUs.{0,60})")),
     ("no-device", re.compile(r"(number of required GPUs exceeds the total number of available GPUs.{0,40})")),
     ("no-device", re.compile(r"(kernel driver does not appear to be running on this host)")),  # TensorFlow
-    ("no-device", re.compile(r"(exceeds available GPUs \([0-9]{1,6}\))")),
     (
         "no-kernel",
         re.compile(

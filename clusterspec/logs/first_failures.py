@@ -231,12 +231,23 @@ def _follows(each: Said, failure: Said) -> bool:
 
     A line that names no rank follows if it is of an end; one of a peer only if its time says so.
     """
-    comparable = each.time is not None and failure.time is not None and each.time[0] == failure.time[0]
-    if comparable and each.time is not None and failure.time is not None and each.time[1] < failure.time[1]:
+    after = _is_after(each.time, failure.time)
+    if after is False:
         return False
     if each.rank is None:
-        return each.name in _OF_THE_END or comparable
+        return each.name in _OF_THE_END or after is True
     return each.rank != failure.rank
+
+
+def _is_after(time: Moment | None, other: Moment | None) -> bool | None:
+    """Whether a time is not before another one; None if one is missing or they are of two forms.
+
+    >>> _is_after((0, 5.0), (0, 5.0)), _is_after((0, 4.0), (0, 5.0)), _is_after((0, 5.0), (1, 5.0))
+    (True, False, None)
+    """
+    if time is None or other is None or time[0] != other[0]:
+        return None
+    return time[1] >= other[1]
 
 
 def _ended_processes(

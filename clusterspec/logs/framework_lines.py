@@ -93,6 +93,12 @@ FRAMEWORK_PATTERNS = (
             r"(cannot (?:create|open|access|touch|remove|make)\b.{0,12} ['\"‘](?!/dev/)\S{1,160}: Permission denied)"
         ),
     ),
+    # Ray: a node by an address that none has. Threads: vllm-project/vllm issue 7815, eugr/spark-vllm-docker issue 227
+    ("node-address", re.compile(r"(\{[^{}]{0,60}'node:[0-9A-Fa-f.:]{7,40}': 0\.[0-9]{1,3}\})")),
+    ("same-address", re.compile(r"(Every node should have a unique IP address\..{0,80})")),
+    ("fewer-devices", re.compile(r"(exceeds available GPUs \([0-9]{1,6}\))")),  # vLLM warns so on several nodes, too
+    ("rendezvous", re.compile(r"(Unable to connect to GCS at \S{1,60})")),
+    ("small-shm", re.compile(r"(object store is using /tmp instead of /dev/shm.{0,80})")),
     # SchedMD/slurm 284c3b95, src/srun/launch.c line 409
     ("killed", re.compile(r"(srun: error: \S{1,60}: tasks? [0-9,-]{1,40}: Killed)")),
     # NVIDIA/enroot 8ea147d3, bin/enroot-nsenter.c line 339

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 LAUNCHER_PATTERNS = (
     ("library", re.compile(r"(OMPI was not built with SLURM's PMI support)")),
     ("library", re.compile(r"(the library was not compiled with any support)")),
+    ("setting", re.compile(r"(has detected an attempt to run as root)")),
     ("component", re.compile(r"(requested component was not found, or was unable to be opened)")),
     ("component", re.compile(r"(No components were able to be opened in the \w{1,20} framework)")),
     ("port-down", re.compile(r"(there are no active ports detected)")),
@@ -42,7 +43,7 @@ _WORDS = (
     "OMPI was|library was not compiled|requested component|No components were|active ports|daemon has|enough slots|"
     "find the specified|launch the specified|pair of MPI|one MPI process|Open MPI failed|retry count between|"
     "communication peer|inbound MPI|trying to|registering part|not enough space|system call failed|OpenFabrics|"
-    "noticed that process|MPI_INIT has failed|usually indicates"
+    "noticed that process|detected an attempt|MPI_INIT has failed|usually indicates"
 )
 LAUNCHER_WORDS = tuple(_WORDS.split("|"))
 """Words of which the first line of a message, or the second, has at least one."""

@@ -101,8 +101,10 @@ LIBRARY_PATTERNS = (
         "hardware",
         re.compile(r"(amdgpu .{1,60}(?:GPU reset begin|xgmi .{0,30}link .{0,20}error|bad page threshold).{0,40})"),
     ),
+    ("device-reset", re.compile(r"(amdgpu .{1,60}ring \S{1,20} timeout.{0,40})")),
     ("kernel-fault", re.compile(r"(amdgpu: .{0,20}\[(?:gfx|mm)hub[0-9]{0,2}\] .{0,20}page fault.{0,40})")),
     ("storage-fault", re.compile(r"(nfs: server \S{1,80} not responding.{0,20})")),
+    ("storage", re.compile(r"(LustreError: .{1,120}rc = -(?:28|122)\b)")),
     ("storage-fault", re.compile(r"(Lustre(?:Error)?: .{1,120}(?:was lost|timed out|evicted|-EIO|-5\b).{0,40})")),
     ("storage-fault", re.compile(r"((?:EXT4|XFS|BTRFS)\S{0,3} .{0,40}(?:error|I/O).{0,60})")),
     ("throttled", re.compile(r"(temperature above threshold, cpu clock throttled)")),
@@ -132,6 +134,10 @@ LIBRARY_PATTERNS = (
     ("mps", re.compile(r"(MPS (?:client failed to connect to|server is not ready).{0,60})")),
     # releases that do not fit one another
     ("library", re.compile(r"(newer than toolkit.{0,30})")),
+    (
+        "library",
+        re.compile(r"(Loaded runtime CuDNN library: .{1,20} but source was compiled with.{0,20})"),
+    ),  # openxla/xla
     ("library", re.compile(r"(ibv_exp_query_device: invalid comp_mask)")),
     ("library", re.compile(r"((?:ABI|API) (?:version )?mismatch(?!: the client).{0,80})")),
     (
@@ -155,8 +161,16 @@ LIBRARY_PATTERNS = (
     ("gpu-buffer", re.compile(r"((?:allocated|DMA-BUF for) GPU buffer.{0,40})")),
     ("fabric-inactive", re.compile(r"(no (?:hfi|HFI) units are active.{0,20})")),  # PSM2
     ("hardware", re.compile(r"(NVRM: Xid .{1,200}caused by previous Xid (?:48|6[34]|7[49]|9[245]|119|1[2-5][0-9])\b)")),
+    ("nic-fault", re.compile(r"(mlx5_core .{1,80}assert_(?:var|exit_ptr|callra)\b.{0,40})")),
     ("nic-fault", re.compile(r"(NETDEV WATCHDOG: .{1,60}transmit queue .{0,20}timed out)")),
     ("table-full", re.compile(r"(neighbor table overflow|nf_conntrack: .{0,20}table full.{0,20})")),
+    (
+        "cpu-stall",
+        re.compile(
+            r"(rcu\w{0,12} (?:self-)?detected stalls? on CPU.{0,20}|BUG: soft lockup - CPU#[0-9]{1,4} stuck.{0,30}"
+            r"|Watchdog detected hard LOCKUP.{0,20})"
+        ),
+    ),
     ("task-blocked", re.compile(r"(task \S{1,60} blocked for more than [0-9]{1,6} seconds)")),
     # Horovod (`common/stall_inspector.cc`)
     ("stalled", re.compile(r"(submitted to be reduced, gathered or broadcasted by subset of ranks)")),

@@ -25,6 +25,7 @@ PLATFORM_PATTERNS = (
     ("capability", re.compile(r"(nvidia-container-cli: permission error: .{1,120})")),  # libnvidia-container
     ("capability", re.compile(r"(nvidia-container-cli: \w{1,20} error: .{1,160}: operation not permitted)")),
     ("container-files", re.compile(r"(nvidia-container-cli: \w{1,20} error: .{1,200}: permission denied)")),
+    ("capability", re.compile(r"(container has runAsNonRoot and image will run as root)")),  # kubelet
     # the toolkit for containers: absent (moby/moby b985e231, daemon/errors.go line 82), or of another release.
     # Threads: NVIDIA/nvidia-docker issues 957 and 1492; of its driver, HonuRobotics/dockwater pull 10
     ("container-toolkit", re.compile(r"(could not select device driver .{0,40}gpu.{0,10})")),
@@ -38,6 +39,10 @@ PLATFORM_PATTERNS = (
             r"(back-off \S{1,12} restarting failed container=\S{0,60}"
             r"(?:device-plugin|dcgm|fabric-?manager|container-toolkit|node-feature|driver)\S{0,60})"
         ),
+    ),
+    (
+        "pod-network",
+        re.compile(r"(Failed to create pod sandbox: .{0,200}(?:failed \(add\)|failed to set ?up network).{0,60})"),
     ),
     ("no-free-device", re.compile(r"([0-9]{1,6} Insufficient (?:nvidia|amd)\.com/gpu)")),
     # SchedMD/slurm 284c3b95, src/slurmd/slurmstepd/task.c line 541: the script that slurmd itself wrote, then others

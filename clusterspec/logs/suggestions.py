@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.text_lines import lines_of
 
@@ -15,8 +16,9 @@ _ERROR = re.compile(
 """Words by which a line tells of an error."""
 _OF_ERRORS = ("rror", "ail", "atal", "bort", "anic", "xiting", "ndefined", "ERROR", "FAIL", "FATAL")
 """Parts of words of which each of those has one."""
-_OF_LINES = (*_OF_ERRORS, "WARN", "UCX")
-"""The same, and those of what libraries print before their errors."""
+_BY_THEMSELVES = (*SYSTEM_ERRORS, *EVENTS)
+_OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES)
+"""The same, those of what libraries print before their errors, and errors that need no such word."""
 _QUIET = re.compile(
     r"\b(?:DEBUG|INFO|WARN(?:ING)?|[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b"
 )
@@ -34,56 +36,6 @@ _HARMLESS = re.compile(r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60
 """Errors that their own documents call harmless: memory of a process that ended is given back twice (aws-neuron-sdk,
 `nrt-troubleshoot.rst`).
 """
-SUGGESTIONS = (
-    ("shared-memory", r"/dev/shm|shared memory"),
-    ("locked-memory", r"locked memory|memlock|MEMLOCK"),
-    ("storage-full", r"[Nn]o space left|[Qq]uota exceeded|[Dd]isk (?:is )?full"),
-    ("storage-fault", r"[Ii]nput/output error|[Ss]tale (?:NFS )?file|[Rr]ead-only file system"),
-    ("kv-cache-full", r"KV cache.{0,60}(?:not enough|insufficient|too small|exceed|larger)"),
-    ("memory-full", r"(?:GPU|CUDA|HIP|NPU|XPU|HBM|device|accelerator).{0,60}(?:[Oo]ut of memory|OOM\b|OutOfMemory)"),
-    ("memory-full", r"\b[Ii]nsufficient (?:\w{1,20} )?(?:GPU|device|HBM) memory"),
-    ("host-memory-full", r"[Cc]annot allocate memory|[Oo]ut of memory|\bOOM\b"),
-    ("file-limit", r"[Tt]oo many open files"),
-    ("process-limit", r"[Rr]esource temporarily unavailable"),
-    ("port-in-use", r"[Aa]ddress (?:is )?(?:already )?in use|\b[Pp]ort .{0,30}(?:in use|occupied|already bound)"),
-    ("name-resolution", r"(?:not|n't|to) resolve|[Uu]nknown host|name resolution|[Nn]ame or service"),
-    ("unstable-link", r"\b(?:[Ll]ink|[Pp]ort)s? (?:is |are |went )?(?:down|DOWN)\b"),
-    (
-        "unreachable-peer",
-        r"[Cc]onnection (?:refused|timed out|abort)|timed out on send/recv|[Nn]o route to host|unreachable|\bGIDs?\b",
-    ),
-    ("peer-access-off", r"peer.access"),
-    ("gpudirect-refused", r"GPU ?[Dd]irect|\bGDR\b|peer_?mem\b|[Dd]ma-?buf"),
-    ("fabric-manager", r"[Ff]abric ?[Mm]anager|NVSwitch|\bIMEX\b"),
-    ("accelerator-fault", r"[Uu]ncorrectable|\bECC\b|[Hh]ardware error|\bXid\b|reset the (?:board|device|GPU)"),
-    ("driver-release", r"(?:[Dd]river|CUDA).{0,60}(?:too old|insufficient|older than|upgrade|does not support CUDA)"),
-    ("unsupported-accelerator", r"(?:not support|unsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)"),
-    (
-        "missing-accelerator",
-        r"\b[Nn]o .{0,30}(?:GPU|NPU|device|accelerator)s? .{0,20}(?:found|available|detected|visible)"
-        r"|\b(?:[Nn]o|any|[Ii]nvalid|[Uu]nknown|only [0-9]{1,3}) (?:\w{1,20} )?(?:GPU|NPU|CUDA|HIP|ROCm|XPU)s?\b"
-        r"|device < num_gpus",
-    ),
-    (
-        "library-release",
-        r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
-        r"|[Nn]o module named|ImportError|command not found|cannot find -l|build stopped",
-    ),
-    ("remote-login", r"publickey|[Hh]ost key verification|\bssh: "),
-    ("throttled-clocks", r"[Tt]hermal|[Oo]verheat|power (?:brake|cap)"),
-    ("storage-fault", r"[Cc]orrupt|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader"),
-    (
-        "invalid-setting",
-        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|argument for|configuration|port number)"
-        r"|\bURL is (?:invalid|not valid)",
-    ),
-    ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
-    ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),
-    ("program-fault", r"[Ss]egmentation fault|SIGSEGV|[Ii]llegal (?:memory|instruction|address)"),
-    ("peer-ended", r"\b(?:[Ww]orker|[Rr]ank|[Pp]eer|[Nn]ode|[Aa]ctor)s?\b.{0,40}\b(?:died|crashed|lost|killed|dead)\b"),
-    ("unreachable-peer", r"\bP_?[Kk]ey\b|[Ss]ubnet manager|\b(?:MTU|LID)s?\b"),
-)
-"""Causes and the common words of their errors, the more specific before the more common."""
 FAMILIES = (
     ("system-call", r"(?:unhandled|unhanled) system error|\bncclSystemError\b"),
     ("device-call", r"unhandled (?:cuda|hip) error|\bncclUnhandledCudaError\b"),
@@ -137,7 +89,8 @@ def _tells_error(line: str) -> bool:
     """Whether a line tells of an error that ends a program; a search for a word is faster than one for a pattern."""
     if ("WARN" in line or "UCX" in line) and _LOUD.search(line):
         return not _OUTLIVED.search(line)
-    if not any(word in line for word in _OF_ERRORS) or not _ERROR.search(line):
+    told = any(word in line for word in _BY_THEMSELVES)
+    if not told and (not any(word in line for word in _OF_ERRORS) or not _ERROR.search(line)):
         return False
     return not _QUIET.search(line) and not _HARMLESS.search(line)
 
@@ -147,16 +100,17 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
 
     Its words tell more than the part that reports it.
     """
+    present = [word for word in _OF_LINES if word in text]
     seen: set[str] = set()
     same: set[str] = set()
     causes: set[str] = set()
-    for number, line in enumerate(lines_of(text), 1):
+    for number, line in enumerate(lines_of(text) if present else (), 1):
         if line in same:
             continue
         if len(same) < MOST_LINES:
             same.add(line)
         shown = line[:LONGEST]
-        if not any(word in shown for word in _OF_LINES):
+        if not any(word in shown for word in present):
             continue
         form = _DIGITS.sub("0", shown)
         if form in seen:

@@ -1,0 +1,148 @@
+"""Common words of the errors of any program, and the cause that each suggests where no known line states one.
+
+Words of the system are those of `strerror` of the C library, those of clusters the reasons of events of Kubernetes.
+"""
+
+from __future__ import annotations
+
+SUGGESTIONS = (
+    # devices and files that the system refuses, by the error and what the line names beside it
+    (
+        "shared-accelerator",
+        r"/dev/(?:vfio|accel|neuron|nvidia|kfd|dri|davinci|hl|xpu).{0,120}[Dd]evice or resource busy"
+        r"|[Dd]evice or resource busy.{0,120}/dev/(?:vfio|accel|neuron|nvidia|kfd|dri|davinci|hl|xpu)",
+    ),
+    ("shared-memory", r"/dev/shm|shared memory|\bshm\b.{0,40}(?:size|too small|limit)"),
+    ("shared-memory", r"unable to mmap [0-9]{1,18} bytes from file <[^>]{0,80}>: Cannot allocate memory"),
+    ("shared-memory", r"DataLoader worker .{0,40}exited unexpectedly"),
+    ("locked-memory", r"locked memory|memlock|MEMLOCK"),
+    ("file-limit", r"\binotify\b.{0,60}(?:[Nn]o space|limit|[Tt]oo many)|[Tt]oo many open files"),
+    ("storage-full", r"[Nn]o space left|[Qq]uota exceeded|[Dd]isk (?:is )?full|\bover [0-9]{2,3}% full\b"),
+    (
+        "storage-fault",
+        r"[Ii]nput/output error|[Ss]tale (?:NFS )?file|[Rr]ead-only file system|[Nn]o locks available"
+        r"|[Ss]tructure needs cleaning|[Tt]ransport endpoint|MountVolume|[Uu]nable to attach or mount volumes",
+    ),
+    ("file-permission", r"[Kk]ey has (?:expired|been revoked)|[Rr]equired key not available|[Kk]ey was rejected"),
+    ("library-release", r"[Ee]xec format error|cannot execute binary file|no runtime for \"|bad ELF|wrong ELF class"),
+    ("host-fault", r"[Kk]ernel panic|soft lockup|hard LOCKUP|detected stalls? on CPUs|Machine [Cc]heck"),
+    ("accelerator-fault", r"\bno healthy devices present\b"),
+    ("kv-cache-full", r"KV cache.{0,60}(?:not enough|insufficient|too small|exceed|larger)"),
+    (
+        "memory-full",
+        r"(?:GPU|CUDA|HIP|NPU|XPU|HBM|device|accelerator).{0,60}(?:[Oo]ut of memory|OOM\b|OutOfMemory)"
+        r"|RESOURCE_EXHAUSTED.{0,40}(?:memory|[Rr]eserve|[Aa]llocat)",
+    ),
+    ("memory-full", r"\b[Ii]nsufficient (?:\w{1,20} )?(?:GPU|device|HBM) memory"),
+    ("host-memory-full", r"[Cc]annot allocate memory|[Oo]ut of memory|\bOOM\b|\bOOMKilled\b"),
+    ("process-limit", r"[Rr]esource temporarily unavailable|fork rejected by pids controller"),
+    (
+        "port-in-use",
+        r"[Aa]ddress (?:is )?(?:already )?in use|\b[Pp]ort .{0,30}(?:in use|occupied|already (?:bound|allocated))",
+    ),
+    (
+        "name-resolution",
+        r"(?:not|n't|to) resolve|[Uu]nknown host|name resolution|[Nn]ame or service|nodename nor servname"
+        r"|no such host|gaierror",
+    ),
+    ("unstable-link", r"\b(?:[Ll]ink|[Pp]ort)s? (?:is |are |went |status .{0,12})?(?:down|DOWN)\b"),
+    (
+        "wrong-interface",
+        r"[Cc]annot assign requested address|[Nn]o usable (?:network )?interface",
+    ),
+    # servers outside of the cluster: registries of images, hubs of models, logs of experiments
+    (
+        "outside-server",
+        r"[Tt]oo [Mm]any [Rr]equests|toomanyrequests|[Ff]ailed to pull image|pull access denied|\bwandb\b"
+        r"|returned error code: [45][0-9]{2}\b|is not a valid model identifier|\bgated repo",
+    ),
+    ("invalid-setting", r"\bURL is (?:invalid|not valid)|[Ii]nvalid port number"),
+    (
+        "unreachable-peer",
+        r"[Cc]onnection (?:refused|timed out|abort)|timed out on send/recv|[Nn]o route to host|unreachable|\bGIDs?\b"
+        r"|[Hh]ost is down|(?:[Uu]nable|[Ff]ailed|[Cc]annot|[Cc]ould not|[Cc]ouldn't) (?:to )?connect\b"
+        r"|[Cc]onnect(?:ion)? .{0,60}\b(?:failed|timed out)|timeout waiting for task launch",
+    ),
+    ("peer-access-off", r"peer.access"),
+    ("gpudirect-refused", r"GPU ?[Dd]irect|\bGDR\b|peer_?mem\b|[Dd]ma-?buf"),
+    ("fabric-manager", r"[Ff]abric ?[Mm]anager|NVSwitch|\bIMEX\b"),
+    (
+        "accelerator-fault",
+        r"[Uu]ncorrectable|\bECC\b|[Hh]ardware error|\bXid\b|reset the (?:board|device|GPU)",
+    ),
+    (
+        "driver-release",
+        r"(?:[Dd]river|CUDA).{0,60}(?:too old|insufficient|older than|upgrade|does not support CUDA)",
+    ),
+    (
+        "unsupported-accelerator",
+        r"(?:not support|unsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)",
+    ),
+    (
+        "missing-accelerator",
+        r"\b[Nn]o .{0,30}(?:GPU|NPU|device|accelerator|gpu)s? .{0,20}(?:found|available|detected|visible)"
+        r"|\b(?:[Nn]o|any|[Ii]nvalid|[Uu]nknown|only [0-9]{1,3}) (?:\w{1,20} )?(?:GPU|NPU|CUDA|HIP|ROCm|XPU)s?\b"
+        r"|device < num_gpus|[Uu]nable to initialize backend '(?:tpu|cuda|rocm)'|[Yy]our machine only has"
+        r"|requested gpus?:",
+    ),
+    (
+        "library-release",
+        r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
+        r"|[Nn]o module named|ImportError|command not found|cannot find -l|build stopped|VersionConflict"
+        r"|[Ff]ailed to import|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
+        r"|unexpected keyword argument"
+        r"|[Rr]equires? .{0,60}(?:version|[<>]=) ?[0-9v=<>]|not installed\b",
+    ),
+    ("remote-login", r"publickey|[Hh]ost key verification|\bssh: |\bkex_exchange"),
+    ("throttled-clocks", r"[Tt]hermal|[Oo]verheat|power (?:brake|cap)"),
+    (
+        "checkpoint-mismatch",
+        r"state[_ ]dict.{0,80}(?:different|mismatch|[Mm]issing|[Uu]nexpected)|KeyError: '(?:\w{1,40}\.){2,8}weight'",
+    ),
+    (
+        "storage-fault",
+        r"[Cc]orrupt|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader|deserializing header",
+    ),
+    (
+        "invalid-setting",
+        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|argument for|configuration)"
+        r"|Misconfiguration",
+    ),
+    ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
+    ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),
+    (
+        "program-fault",
+        r"[Ss]egmentation fault|SIGSEGV|[Ii]llegal (?:memory|instruction|address)",
+    ),
+    (
+        "peer-ended",
+        r"\b(?:[Ww]orker|[Rr]ank|[Pp]eer|[Nn]ode|[Aa]ctor)s?\b.{0,40}\b(?:died|crashed|lost|killed|dead)\b",
+    ),
+    ("unreachable-peer", r"\bP_?[Kk]ey\b|[Ss]ubnet manager|\b(?:MTU|LID)s?\b"),
+    # options of the launch, by their form
+    (
+        "invalid-setting",
+        r"(?:Value|Assertion|Runtime|Argument|Config\w{0,12})Error: .{0,200}?"
+        r"(?:(?<!\w)--[a-z][\w-]{2,40}|`\w{2,40}="
+        r"|\b(?:must|should|needs? to|cannot|can't) .{0,40}\b(?:GPUs?|devices?|nodes?|ranks?|workers?|process(?:es)?)\b"
+        r"|\b\w{0,30}[Pp]arallel\w{0,12}\b.{0,60}\b(?:must|should|needs?|cannot|can't)\b"
+        r"|\b(?:must|should|needs?|cannot|can't|need to) .{0,60}\b\w{0,30}parallel\w{0,12}\b"
+        r"|not supported (?:with|for|by|in)\b|\bonly supports?\b|[Uu]nknown \w{1,20}:)",
+    ),
+    ("file-permission", r"^(?!.{0,400}\bmount).{0,400}[Pp]ermission denied"),
+    ("shared-accelerator", r"[Dd]evice or resource busy"),
+)
+"""Causes and the common words of their errors, the more specific before the more common."""
+SYSTEM_ERRORS = (
+    *("Device or resource busy", "xec format error", "annot execute binary", "o locks available", "needs cleaning"),
+    *("ransport endpoint", "ey has expired", "equired key not", "ost is down", "annot assign requested"),
+    *("ermission denied", "o space left on device", "nput/output error", "tale file handle", "ead-only file system"),
+    *("temporarily unavailable", "annot allocate memory", "nodename nor servname"),
+    *("No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
+)
+"""Words of errors of the system that tell of an error by themselves."""
+EVENTS = (
+    *("Failed to pull image", "MountVolume", "attach or mount volumes", "no healthy devices", "rejected by pids"),
+    *("% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
+)
+"""The same of events of clusters, of kernels and of services, which name no error."""
