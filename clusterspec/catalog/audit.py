@@ -132,7 +132,7 @@ def _switch_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
 def _breakout_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
     """The nearest whole number of parts of each port times the ports, beside the ports after breakout.
 
-    They differ where a printed number counts management ports too.
+    They differ where a printed number counts other ports too, and where one is wrong.
     """
     ports, splits = read.count("ports"), read.count("splits")
     if ports and splits:
