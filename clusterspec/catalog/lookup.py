@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from clusterspec.catalog import Catalog, UnknownEntry
+from clusterspec.catalog.known_parts import KnownPart, part_of_name
 from clusterspec.catalog.product_names import TpuSlice, boards_of_server, slice_of_name
 from clusterspec.catalog.views import Comparison, EntryView, SideBySide, comparison, entry_view, side_by_side
 from clusterspec.document.schema import letters_and_digits
@@ -43,7 +44,9 @@ def entries_named(catalog: Catalog, name: str) -> tuple[EntryView, tuple[str, ..
             raise HoldsBoards(name, tuple(f"platform/{each}" for each in held))
         if sliced := slice_of_name(name, catalog):
             raise NamesSlice(name, sliced)
-        raise UnknownEntry("entry", name, _nearest_entries(catalog, id_))
+        if part := part_of_name(name):
+            raise KnownByName(name, part)
+        raise UnknownEntry("entry", name, nearest_entries(catalog, id_))
     first = [each for each in named if each[0] == named[0][0]]
     if len(first) > 1:
         raise SeveralEntries(name, tuple(map("/".join, first)))
@@ -112,6 +115,21 @@ class NamesSlice(LookupError):
 
 
 @dataclass(eq=False)
+class KnownByName(LookupError):
+    """Raised for a part without an entry, since its figures are unknown."""
+
+    name: str
+    part: KnownPart
+
+    def __str__(self) -> str:
+        part = self.part
+        return (
+            f"`{self.name}` has no entry: {part.name} of {part.vendor} is {part.status}, and these figures are unknown:"
+            f" {part.unknown}; `clusterspec catalog search {self.name}` prints what is known"
+        )
+
+
+@dataclass(eq=False)
 class SeveralEntries(LookupError):
     """Raised for a name of several entries of one kind: H100 is sold as SXM, PCIe and NVL."""
 
@@ -154,7 +172,7 @@ class AmbiguousName(LookupError):
         )
 
 
-MISSED = (AmbiguousName, SeveralEntries, RunsOnFrameworks, HoldsBoards, NamesSlice)
+MISSED = (AmbiguousName, SeveralEntries, RunsOnFrameworks, HoldsBoards, NamesSlice, KnownByName)
 """Errors of a lookup whose name is not the name of a single entry."""
 
 
@@ -168,11 +186,11 @@ def resolved_id(catalog: Catalog, name: str) -> tuple[str, str]:
     named = _named_entries(catalog, name)
     if len(named) != 1:
         near = tuple("/".join(each) for each in named[:3])
-        raise UnknownEntry("entry", name, near or _nearest_entries(catalog, id_))
+        raise UnknownEntry("entry", name, near or nearest_entries(catalog, id_))
     return named[0]
 
 
-def _nearest_entries(catalog: Catalog, id_: str) -> tuple[str, ...]:
+def nearest_entries(catalog: Catalog, id_: str) -> tuple[str, ...]:
     """The entries of any kind that are most similar to an id, as ``kind/id``."""
     family = [f"{kind}/{each}" for kind in catalog.kinds for each in catalog.family(kind, id_)]
     near = {f"{kind}/{each}": each for kind in catalog.kinds for each in catalog.nearest(kind, id_)}

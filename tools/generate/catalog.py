@@ -11,6 +11,7 @@ from pathlib import Path
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
 from clusterspec.catalog.export import catalog_row, index_text
+from clusterspec.catalog.known_parts import known_parts
 from clusterspec.catalog.reader import RawEntry
 from clusterspec.catalog.views import FactView, entry_view, figure_text, remarks
 from clusterspec.origin import Cited
@@ -77,6 +78,7 @@ def page() -> str:
         [
             HEAD.replace("SORTABLE", sortable).replace("SAMPLE", sample_text()),
             *(line for kind in KINDS if raw_entries(kind) for line in _front(kind)),
+            *_parts_without_entries(),
         ]
     )
 
@@ -109,6 +111,18 @@ def _front(kind: str) -> Iterator[str]:
     for raw_entry in raw_entries(kind):
         short, link = catalog_row(raw_entry), f"[{raw_entry.id}](catalog/{kind}.md#{_anchor(raw_entry.id)})"
         yield f"| {link} | {raw_entry.name} | {short.status} | {short.headline} |"
+    yield ""
+
+
+def _parts_without_entries() -> Iterator[str]:
+    """The section on parts that are known by name alone."""
+    yield "## Known by name\n"
+    yield "Parts without an entry: no source states the figures of a design. `clusterspec catalog search` finds them.\n"
+    yield "| part | kind | status | stated | unknown | source |\n|---|---|---|---|---|---|"
+    for each in known_parts():
+        source = f"[{each.source}]({each.url}), {each.read}"
+        status = f"{each.status} {each.year}".rstrip()
+        yield f"| {each.vendor} {each.name} | {each.kind} | {status} | {each.states} | {each.unknown} | {source} |"
     yield ""
 
 

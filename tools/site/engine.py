@@ -33,8 +33,10 @@ KEPT = {".py", ".json", ".txt", ".typed"}
 OWN_TESTS = {"benchmarks", "tests", "testsuite"}
 """Folders of a library that hold its own tests, which the engine does not run."""
 DATA = ("schemas", "catalog", "templates")
-LEFT_OUT = frozenset({"catalog/messages.csv"})
-"""Data that no verb of the page reads (`clusterspec.cli.editor.verbs.VERBS`): messages of logs for `diagnose`."""
+LEFT_OUT = frozenset({"catalog/CHANGES.md", "catalog/known-parts.csv", "catalog/messages.csv", "catalog/xids.csv"})
+"""Data that no verb of the page reads (`clusterspec.cli.editor.verbs.VERBS`): changes of the catalog between releases,
+parts without entries for `catalog`, and messages of logs and Xids for `diagnose`.
+"""
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
     "asyncio.__main__", "asyncio.tools", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall", "configparser",

@@ -41,7 +41,7 @@ def _describe_lookups(actions: Actions, shared: argparse.ArgumentParser) -> None
     show.add_argument(
         "entry", metavar="ENTRY", help="an id, kind/id, or the name of a product, an instance or a checkpoint"
     )
-    search = actions.add_parser("search", help="entries that mention some words", parents=[shared])
+    search = actions.add_parser("search", help="entries and known parts that mention some words", parents=[shared])
     search.add_argument("words", nargs="+", metavar="WORD")
     compare = actions.add_parser("compare", help="several entries side by side in one convention", parents=[shared])
     compare.add_argument("entries", nargs="+", metavar="ENTRY")
@@ -158,8 +158,10 @@ def entry_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 
 
 def search_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = export.matching_rows(catalog, " ".join(args.words))
-    return export.list_text(found, _output_width(args)), {"entries": [row.to_json() for row in found]}
+    from clusterspec.catalog.search import found_by_words, search_text
+
+    found = found_by_words(catalog, " ".join(args.words))
+    return search_text(found, _output_width(args)), found.to_json()
 
 
 def comparison_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:

@@ -1,0 +1,85 @@
+"""Parts that are known by name alone: the table `known-parts.csv` of the catalog.
+
+A row has what a source states of a part, and which figures no source states. It is no entry: nothing is estimated from
+it. A part with the figures of a design is an entry.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+
+from clusterspec import resources
+from clusterspec.document.schema import letters_and_digits
+from clusterspec.records import NamedTuple
+
+FILE = "known-parts.csv"
+
+
+class KnownPart(NamedTuple):
+    """A part without an entry.
+
+    ``states`` is what the source says of it, ``unknown`` the figures that no source that was read states. ``status``
+    and ``year`` are as announced or sold; the year is empty if no source names one. ``aliases`` are divided by
+    semicolons. ``read`` is the day on which the source was read.
+    """
+
+    kind: str
+    name: str
+    vendor: str
+    aliases: str
+    status: str
+    year: str
+    states: str
+    unknown: str
+    source: str
+    url: str
+    read: str
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        year = int(self.year) if self.year else None
+        return self._asdict() | {"year": year, "aliases": self.names[1:]}
+
+    @property
+    def names(self) -> list[str]:
+        """Its name, then the others."""
+        return [self.name, *filter(None, map(str.strip, self.aliases.split(";")))]
+
+    @property
+    def words(self) -> str:
+        """The searched text, in lower case."""
+        return " ".join((self.kind, self.vendor, *self.names)).lower()
+
+
+@cache
+def known_parts() -> tuple[KnownPart, ...]:
+    """All parts of the table."""
+    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
+        return tuple(KnownPart(**row) for row in csv.DictReader(file))
+
+
+def part_of_name(name: str) -> KnownPart | None:
+    """The part that has a name, with its vendor or without, ignoring case, spaces and punctuation; None for others.
+
+    A word with letters and digits in the name stands for the whole name.
+
+    >>> found = part_of_name("AMD MI500X")
+    >>> found.name, found.status, part_of_name("mi500").year, part_of_name("h100")
+    ('Instinct MI500', 'announced', '2027', None)
+    """
+    wanted = letters_and_digits(name)
+    for each in known_parts():
+        called = (*each.names, *filter(_is_designation, each.name.split()))
+        if wanted in {letters_and_digits(f"{maker} {one}") for one in called for maker in _makers(each)}:
+            return each
+    return None
+
+
+def _is_designation(word: str) -> bool:
+    return any(letter.isdigit() for letter in word) and any(letter.isalpha() for letter in word)
+
+
+def _makers(part: KnownPart) -> tuple[str, str, str]:
+    """What may stand before a name: nothing, the whole vendor, its first word."""
+    return "", part.vendor, part.vendor.partition(" ")[0]

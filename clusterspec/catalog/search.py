@@ -1,0 +1,131 @@
+"""What ``catalog search`` finds: entries that have the words, parts known by name alone, else what is nearest."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.export import CatalogRow, catalog_rows, list_text, matching_rows
+from clusterspec.catalog.known_parts import KnownPart, known_parts
+from clusterspec.catalog.lookup import nearest_entries
+from clusterspec.document.schema import letters_and_digits
+from clusterspec.records import NamedTuple
+
+MOST_NEAREST = 5
+"""Entries that are offered where none has all words."""
+_RATE = re.compile(r"(\d+(?:\.\d+)?)([gt])(?:b(?:e|ps)?|be)?")
+"""A rate or a capacity as it is typed: 800G, 1.6T, 400GbE, 141GB."""
+
+
+class Found(NamedTuple):
+    """The result of a search.
+
+    ``rows`` have all words, or the name that they make; ``parts`` have no entry. If there are neither, ``nearest``
+    have most of the words, or ids that are spelled alike.
+    """
+
+    rows: tuple[CatalogRow, ...]
+    parts: tuple[KnownPart, ...]
+    nearest: tuple[CatalogRow, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "entries": [each.to_json() for each in self.rows],
+            "known_parts": [each.to_json() for each in self.parts],
+            "nearest": [each.to_json() for each in self.nearest],
+        }
+
+
+def found_by_words(catalog: Catalog, text: str) -> Found:
+    """The entries and the parts that have the words of a text, what is called so before what mentions it.
+
+    A rate matches in either spelling (800G, 800 Gb/s), and the name of software with a release, the software.
+
+    >>> found = found_by_words(Catalog.open(), "H20")
+    >>> found.rows[0].id, found_by_words(Catalog.open(), "Vulcano 800G").rows[0].id
+    ('h20-141gb', 'vulcano')
+    >>> [each.name for each in found_by_words(Catalog.open(), "AMD MI500").parts]
+    ['Instinct MI500']
+    """
+    named = {(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, text)}
+    rows = catalog_rows(catalog)
+    matching = {(each.kind, each.id) for each in matching_rows(catalog, text)} | named
+    words = text.lower().split()
+    if not matching:
+        matching = {(each.kind, each.id) for each in rows if len(_matched_words(each.words, words)) == len(words)}
+    kinds = list(catalog.kinds)
+    found = sorted(
+        (each for each in rows if (each.kind, each.id) in matching),
+        key=lambda each: (kinds.index(each.kind), (each.kind, each.id) not in named),
+    )
+    parts = tuple(each for each in known_parts() if len(_matched_words(each.words, words)) == len(words))
+    if found or parts:
+        return Found(tuple(found), parts)
+    by_id = {f"{each.kind}/{each.id}": each for each in rows}
+    spelled = tuple(by_id[each] for each in nearest_entries(catalog, "-".join(words)))
+    return Found((), (), tuple(_nearest_rows(rows, words)) or spelled)
+
+
+def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
+    """The words that a text has in one of their spellings."""
+    bare = letters_and_digits(searched)
+    return [word for word in words if any(form in searched for form in _spellings(word)) or _is_within(word, bare)]
+
+
+def _is_within(word: str, bare: str) -> bool:
+    """Whether a designation is part of letters and digits: tomahawk6 of ``tomahawk-6``."""
+    plain = letters_and_digits(word)
+    return len(plain) > 3 and any(each.isdigit() for each in plain) and plain in bare
+
+
+def _spellings(word: str) -> Iterator[str]:
+    """A word as typed, and a rate or a capacity as entries write it.
+
+    >>> list(_spellings("1.6t")), list(_spellings("141gb")), list(_spellings("gb300"))
+    (['1.6t', '1600 gb', '1.6 tb'], ['141gb', '141 gb'], ['gb300'])
+    """
+    yield word
+    if rate := _RATE.fullmatch(word):
+        if rate[2] == "t":
+            yield f"{1000 * float(rate[1]):g} gb"
+        yield f"{rate[1]} {rate[2]}b"
+
+
+def _nearest_rows(rows: Sequence[CatalogRow], words: Sequence[str]) -> Iterator[CatalogRow]:
+    """The rows with the most words of a text, if these are at least half of them and one is in the name of the part."""
+    counted = {(each.kind, each.id): _matched_words(each.words, words) for each in rows}
+    most = max((len(each) for each in counted.values()), default=0)
+    if 2 * most < len(words) or not most:
+        return
+    closest = [each for each in rows if len(counted[each.kind, each.id]) == most]
+    called = [each for each in closest if _matched_words(f"{each.id} {each.name} {each.aliases}".lower(), words)]
+    yield from called[:MOST_NEAREST]
+
+
+# The result as terminal text
+
+_INDENT = "    "
+_WIDTH = 100
+
+
+def search_text(found: Found, width: int = 0) -> str:
+    """The rows as `list_text` prints them, then the parts without an entry; ``width`` is 0 where nothing limits it."""
+    blocks = [list_text(found.rows, width)] if found.rows or not (found.parts or found.nearest) else []
+    if found.parts:
+        title = f"known by name, without an entry ({len(found.parts)})"
+        lines = (line for each in found.parts for line in _part_lines(each, width or _WIDTH))
+        blocks.append("\n".join([title, *lines]) + "\n")
+    if found.nearest:
+        blocks.append(f"no entry has all words; the nearest:\n\n{list_text(found.nearest, width)}")
+    return "\n".join(blocks)
+
+
+def _part_lines(part: KnownPart, width: int) -> Iterator[str]:
+    year = f" {part.year}" if part.year else ""
+    yield f"{part.name} ({part.kind} of {part.vendor}): {part.status}{year}"
+    for title, text in (("states", part.states), ("unknown", part.unknown)):
+        yield from textwrap.wrap(f"{title}: {text}", width, initial_indent=_INDENT, subsequent_indent=_INDENT + "  ")
+    yield f"{_INDENT}source: {part.source}, {part.url}, read {part.read}"

@@ -1,0 +1,88 @@
+"""What ``catalog search`` finds beyond the words of entries: names, rates in other spellings, and parts without
+entries.
+"""
+
+from __future__ import annotations
+
+import csv
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from clusterspec.catalog.known_parts import KnownPart, known_parts, part_of_name
+from clusterspec.catalog.lookup import KnownByName, entries_named
+from clusterspec.catalog.search import found_by_words, search_text
+from tests.catalog.shipped import CATALOG
+
+with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newline="") as _file:
+    WANTED = [(row["words"], row["found"]) for row in csv.DictReader(_file)]
+"""What an engineer or a buyer types at the end of 2026, and the entry, or the part without one, that it names."""
+STATUSES = {"announced", "sampling", "in production", "shipping", "not for sale", "cancelled"}
+
+
+@pytest.mark.parametrize(("words", "wanted"), WANTED, ids=[words for words, _ in WANTED])
+def test_what_is_wanted_is_found(words: str, wanted: str) -> None:
+    found = found_by_words(CATALOG, words)
+    named = [*(f"{each.kind}/{each.id}" for each in found.rows), *(f"part {each.name}" for each in found.parts)]
+    assert wanted in named[:4]
+
+
+def test_a_name_comes_before_what_mentions_it() -> None:
+    found = found_by_words(CATALOG, "H20")
+    assert [each.id for each in found.rows[:2]] == ["h20-141gb", "h20-96gb"]
+    assert "h200-sxm-141gb" in {each.id for each in found.rows}
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"), [("800G", "800 Gb/s"), ("1.6T", "1600 Gb/s"), ("400GbE", "400 Gb/s"), ("141gb", "141 GB")]
+)
+def test_a_rate_or_a_capacity_matches_as_it_is_typed(typed: str, written: str) -> None:
+    found = found_by_words(CATALOG, typed).rows
+    assert found
+    assert all(typed.lower() in each.words or written.lower() in each.words for each in found)
+
+
+def test_the_nearest_entries_are_offered_and_not_taken_for_results() -> None:
+    found = found_by_words(CATALOG, "Spectrum-X giraffe")
+    assert (found.rows, found.parts) == ((), ())
+    assert found.nearest[0].id == "spectrum-x"
+    assert search_text(found).startswith("no entry has all words; the nearest:\n")
+    assert found_by_words(CATALOG, "a4x-maxgpus-4g").nearest[0].id == "gcp-a4x-maxgpu-4g"
+    assert search_text(found_by_words(CATALOG, "giraffe")) == "no catalog entry matches\n"
+
+
+def test_a_part_without_an_entry_is_shown_with_what_is_unknown() -> None:
+    found = found_by_words(CATALOG, "amd mi500")
+    assert found.rows == ()
+    (part,) = found.parts
+    text = search_text(found)
+    assert text.startswith("known by name, without an entry (1)\nInstinct MI500 (accelerator of AMD): announced 2027\n")
+    assert f"unknown: {part.unknown}" in text
+    assert part.url in text
+    plain = part.to_json()
+    assert found.to_json()["known_parts"] == [plain]
+    assert (plain["name"], plain["year"], plain["unknown"]) == ("Instinct MI500", 2027, part.unknown)
+
+
+def test_showing_a_part_without_an_entry_says_why_there_is_none() -> None:
+    with pytest.raises(KnownByName, match="announced, and these figures are unknown: memory, bandwidths, peaks"):
+        entries_named(CATALOG, "MI500")
+
+
+@pytest.mark.parametrize("part", known_parts(), ids=[each.name for each in known_parts()])
+def test_a_part_has_a_source_and_unknown_figures_and_no_entry(part: KnownPart) -> None:
+    assert part.kind in {*CATALOG.kinds, "processor"}
+    assert part.status in STATUSES
+    assert part.url.startswith(("https://", "http://")) and part.url.count("/") > 2
+    assert date.fromisoformat(part.read) <= date(2026, 11, 25)
+    assert part.vendor and part.states and part.unknown and part.source
+    assert part.year.isdigit() or not part.year
+    if part.kind in CATALOG.kinds:
+        assert [id_ for name in part.names for id_ in CATALOG.ids_named(part.kind, name)] == []
+    assert part_of_name(f"{part.vendor} {part.name}") == part
+
+
+def test_a_part_is_listed_once() -> None:
+    names = [(each.kind, each.name) for each in known_parts()]
+    assert len(names) == len({*names})
