@@ -562,6 +562,20 @@ def test_the_report_has_the_fields_of_its_interface() -> None:
     assert report.saturation is not None and report.saturation > 20
 
 
+def test_a_plan_sustains_what_its_closed_loop_completes() -> None:
+    text = """cluster: {platform: dgx-b200, nodes: 1}
+workload:
+  kind: serve
+  model: deepseek-r1
+  parameter_precision: nvfp4
+  precision: fp4
+  serving: {input_tokens: 1024, output_tokens: 2048, concurrency: 1024, max_sequences: 128}
+layout: {framework: trt-llm, attention_dp: 8, ep: 8}
+"""
+    report = analysis.simulate(study_of(text), requests=6000)
+    assert report.saturation is not None and report.saturation >= report.request_rate
+
+
 def test_no_load_beyond_the_saturation_is_served_faster() -> None:
     report = analysis.simulate(plan("load: open, request_rate: 500", output=50), requests=4000)
     assert report.saturation is not None and report.request_rate <= report.saturation * 1.05
