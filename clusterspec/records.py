@@ -1,17 +1,15 @@
-"""Data classes and named tuples that are cheap to define: the interface of `dataclasses`, without compiling code at
-import, and `typing.NamedTuple` without compiling the annotations.
+"""Data classes that are cheap to define: the interface of `dataclasses`, without compiling code.
 
 The standard decorator compiles six or more functions for each class, 0.4 to 1.4 ms (measured with Python 3.11), which
-for the classes of this program takes longer than checking a spec. Here the methods are shared, and ``__init__`` is
-compiled only for classes with many instances. `dataclasses.replace`, `fields` and `asdict`, `inspect.signature` and
-debuggers work on these classes, too; a type checker sees the standard decorator. What the standard decorator refuses,
-and what this one does not support, is refused where the class is defined. Records have no slots, for which every class
-would be created twice, with 5 % of the instructions of a check.
+for the classes of this program takes longer than checking a spec. Here the methods are shared, and ``__init__`` is a
+template of this file with the names of the fields. `dataclasses.replace`, `fields` and `asdict`, `inspect.signature`
+and debuggers work on these classes, too; a type checker sees the standard decorator. What the standard decorator
+refuses, and what this one does not support, is refused where the class is defined. Records have no slots, for which
+every class would be created twice, with 5 % of the instructions of a check.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
 from functools import cache
 from operator import attrgetter
 from types import SimpleNamespace
@@ -23,11 +21,11 @@ if TYPE_CHECKING:
     from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
     from typing import NamedTuple
 else:
+    from clusterspec.named_tuples import NamedTuple, function_with_names
+
     MISSING = object()
     _MARK = "_record_fields_"
     _VALUES = "_record_values_"
-    _MANY = 40
-    """The number of instances from which ``__init__`` is compiled."""
 
     class _Field:
         """One field: its name, annotation and default, and whether comparisons and ``repr`` include it."""
@@ -71,7 +69,7 @@ else:
         for name, value in _methods(cls, described, frozen=frozen, order=order, eq=eq).items():
             setattr(cls, name, value)
         if "__init__" not in cls.__dict__:
-            cls.__init__ = _named_init(_generic_init(cls, described), cls)
+            cls.__init__ = _named_init(_first_init(cls, described), cls)
         return cls
 
     def _own_fields(cls, explicit):
@@ -115,7 +113,7 @@ else:
         """Raises TypeError or ValueError where the standard decorator does."""
         defaulted = ""
         for one in described.values():
-            if one.default is not MISSING or one.default_factory is not MISSING:
+            if _is_optional(one):
                 defaulted = defaulted if one.type == "no init" else one.name
             elif defaulted:
                 raise TypeError(f"{cls.__name__}.{one.name} has no default and follows {defaulted}, which has one")
@@ -188,74 +186,70 @@ else:
 
     _MATCHED = _Matched()
 
-    def _generic_init(cls, described):
-        """An interpreted ``__init__``, which replaces itself by a compiled one after many instances."""
-        known, count, completes = None, 0, hasattr(cls, "__post_init__")
+    _STORING = (
+        lambda self: None,
+        lambda self, a: self.__dict__.update(a=a),
+        lambda self, a, b: self.__dict__.update(a=a, b=b),
+        lambda self, a, b, c: self.__dict__.update(a=a, b=b, c=c),
+        lambda self, a, b, c, d: self.__dict__.update(a=a, b=b, c=c, d=d),
+        lambda self, a, b, c, d, e: self.__dict__.update(a=a, b=b, c=c, d=d, e=e),
+        lambda self, a, b, c, d, e, f: self.__dict__.update(a=a, b=b, c=c, d=d, e=e, f=f),
+        lambda self, a, b, c, d, e, f, g: self.__dict__.update(a=a, b=b, c=c, d=d, e=e, f=f, g=g),
+        lambda self, a, b, c, d, e, f, g, h: self.__dict__.update(a=a, b=b, c=c, d=d, e=e, f=f, g=g, h=h),
+        lambda self, a, b, c, d, e, f, g, h, i: self.__dict__.update(a=a, b=b, c=c, d=d, e=e, f=f, g=g, h=h, i=i),
+    )
+    """``__init__`` of a record by its number of fields."""
+    _COMPLETING = lambda self: completed(locals())  # noqa: E731, F821
+    """``__init__`` of other records: those with more fields, factories, or a ``__post_init__``."""
+
+    def _first_init(cls, described):
+        """An ``__init__`` that the first instance replaces by that of the fields: many classes never have one."""
 
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
-            nonlocal known, count
-            known = known or _defaults(described)  # at the first instance: many classes never have one
-            names, allowed, defaults, factories = known
-            count += 1
-            if count == _MANY and self.__class__ is cls:
-                cls.__init__ = _named_init(_compiled(cls, described), cls)
-            if len(args) > len(names):
-                raise TypeError(f"{cls.__name__}() takes {len(names)} arguments, not {len(args)}")
-            if kwargs and not (kwargs.keys() <= allowed and kwargs.keys().isdisjoint(names[: len(args)])):
-                raise TypeError(f"{cls.__name__}() got two values of, or does not have, some of {sorted(kwargs)}")
-            values = self.__dict__
-            if defaults:
-                values.update(defaults)
-            if args:
-                values.update(zip(names, args, strict=False))
-            values.update(kwargs)
-            if factories:
-                values.update([(name, made()) for name, made in factories.items() if name not in values])
-            if len(values) < len(described):
-                raise TypeError(f"{cls.__name__}() lacks {sorted(described.keys() - values.keys())}")
-            if completes:
-                self.__post_init__()
+            made = cls.__init__ = _named_init(_init_of_fields(cls, described), cls)
+            made(self, *args, **kwargs)
 
         return __init__
 
-    def _defaults(described):
-        """The names of the arguments of ``__init__``, in order and as a set, and the defaults and factories by name."""
-        names = [one.name for one in described.values() if one.type != "no init"]
-        defaults = {name: one.default for name, one in described.items() if one.default is not MISSING}
-        factories = {name: one.default_factory for name, one in described.items() if one.default_factory is not MISSING}
-        return names, frozenset(names), defaults, factories
+    def _init_of_fields(cls, described):
+        """The ``__init__`` of a class: a template with the names of its fields, which takes a hundredth of the time of
+        compiling one.
+        """
+        given = [one for one in described.values() if one.type != "no init"]
+        names, optional = tuple([one.name for one in given]), [one for one in given if _is_optional(one)]
+        defaults = tuple([one.default for one in optional])
+        only_stores = len(given) == len(described) and MISSING not in defaults and not hasattr(cls, "__post_init__")
+        if only_stores and len(names) < len(_STORING):
+            return function_with_names(_STORING[len(names)], "__init__", ("self", *names), defaults)
+        space = {"completed": _completed_by(cls, described), "locals": locals, "__name__": cls.__module__}
+        return function_with_names(_COMPLETING, "__init__", ("self", *names), defaults, space)
 
-    def _compiled(cls, described):
-        """A compiled ``__init__``, as the standard decorator generates it; debuggers and tracebacks show its lines."""
-        space = {"_missing": MISSING}
-        parameters, lines = [], []
-        frozen = cls.__dataclass_params__.frozen
-        if frozen:
-            lines.append("    _fields = self.__dict__\n")
-        for one in described.values():
-            name, value = one.name, one.name
-            space[f"_default_{name}"] = one.default if one.default is not MISSING else one.default_factory
-            if one.type == "no init":
-                value = f"_default_{name}" + "()" * (one.default_factory is not MISSING)
-            elif one.default_factory is not MISSING:
-                parameters.append(f"{name}=_missing")
-                value = f"_default_{name}() if {name} is _missing else {name}"
-            else:
-                parameters.append(name if one.default is MISSING else f"{name}=_default_{name}")
-            if not frozen:
-                lines.append(f"    self.{name} = {value}\n")
-            else:
-                lines.append(f"    _fields[{name!r}] = {value}\n")
-        if hasattr(cls, "__post_init__"):
-            lines.append("    self.__post_init__()\n")
-        text = f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}"
-        space["__name__"], space["__loader__"] = cls.__module__, SimpleNamespace(get_source=lambda _: text)
-        # NOTE: compile() would take the name of a file; its first call creates the types of syntax trees, 1 % of an
-        # estimate.
-        exec(text, space)
-        made = space["__init__"]
-        made.__code__ = made.__code__.replace(co_filename=f"{cls.__module__}.{cls.__qualname__}.__init__")
-        return made
+    def _is_optional(one):
+        """Whether a field has a default or a factory."""
+        return one.default is not MISSING or one.default_factory is not MISSING
+
+    def _completed_by(cls, described):
+        """The function that gives a new instance, the argument ``self``, its values: the other arguments, and those
+        that are not given.
+        """
+        factories = [
+            (one.name, one.default_factory) for one in described.values() if one.default_factory is not MISSING
+        ]
+        fixed = {one.name: one.default for one in described.values() if one.type == "no init"}
+        completes = hasattr(cls, "__post_init__")
+
+        def complete(given):
+            self = given.pop("self")
+            values = self.__dict__
+            values.update(fixed)
+            values.update(given)
+            for name, made in factories:
+                if values[name] is MISSING:
+                    values[name] = made()
+            if completes:
+                self.__post_init__()
+
+        return complete
 
     def _named_init(function, cls):
         """The ``__init__`` of a record with the name that errors and profiles show."""
@@ -382,19 +376,3 @@ else:
         import dataclasses
 
         return dataclasses.asdict(thing, **options)
-
-    class _Named(type):
-        """Creates a named tuple from the annotations of a class."""
-
-        def __new__(cls, name, _, space):
-            names = [*space["__annotations__"]]
-            given = [each in space for each in names]
-            if given != sorted(given):
-                raise TypeError(f"{name}: a field without a default follows one with a default")
-            defaults = [space.pop(each) for each in names if each in space]
-            made = namedtuple(name, names, defaults=defaults, module=space.pop("__module__"))
-            for key, value in space.items():
-                setattr(made, key, value)
-            return made
-
-    NamedTuple = type.__new__(_Named, "NamedTuple", (), {})

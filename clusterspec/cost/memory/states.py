@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas import parameters
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
 from clusterspec.cost.formulas.memory import (
@@ -15,7 +16,6 @@ from clusterspec.cost.formulas.memory import (
 )
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
-from clusterspec.cost.memory.received import received_copies
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, frozen_precision, served_weights
 from clusterspec.precision import precision_width
@@ -340,3 +340,21 @@ def step_activation_lines(job: Job) -> Lines:
     steps = memory_line("step activations", tensor_bytes, CHUNKED, **sizes)
     received = received_copies(job.workload, job.layout, serving.chunk_of_replica(job.layout.attention_dp))
     return (steps, memory_line("received copies", received_bytes, BUFFERS, **received)) if received else (steps,)
+
+
+def received_copies(workload: Workload, layout: Layout, chunk: int | None) -> dict[str, float]:
+    """The inputs of `received_bytes` for a step with ``chunk`` tokens on every attention replica; empty if a rank
+    receives no tokens, or its software leaves room for them beside the memory that it fills.
+
+    Separate engines reserve less: those that decode run no prompts, and the cache does not limit those that prefill.
+    """
+    model, software = workload.model, layout.stack.serving if layout.stack is not None else None
+    if software is None or workload.serving is None or workload.serving.prefill is not None:
+        return {}
+    own, most = float(chunk or 0), software.expert_tokens
+    tokens = min(most, own * layout.attention_dp) - min(most, own)
+    if not tokens or not model.experts:
+        return {}
+    shards = layout.tp * layout.attention_dp / layout.ep
+    sizes = {"tokens": tokens, "chosen": float(model.experts_per_token), "hidden": float(model.hidden)}
+    return sizes | {"widest": (2 if model.gated_ffn else 1) * model.expert_ffn_hidden / shards}

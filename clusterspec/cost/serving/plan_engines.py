@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cost.formulas.memory import received_bytes
 from clusterspec.cost.memory import memory_line
-from clusterspec.cost.memory.received import received_copies
+from clusterspec.cost.memory.states import received_copies
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
