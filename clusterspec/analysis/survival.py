@@ -15,7 +15,7 @@ from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.collectives.paths import group_paths
-from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
+from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Sent, transfer_rows
@@ -212,8 +212,9 @@ class VariedRates:
     def _timing(self, rates: Rates, collective: str, placement: Placement) -> CollectiveTiming | None:
         if rates not in self._clusters:
             self._clusters[rates] = varied_cluster(self.cluster, *rates)
-        paths = group_paths(self._clusters[rates], placement)
-        return paths_timing(self._clusters[rates], collective, paths) if paths else None
+        cluster = self._clusters[rates]
+        paths = group_paths(cluster, placement)
+        return paths_timing(MeasuredLinks.of(cluster, paths), collective) if paths else None
 
 
 def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:

@@ -112,14 +112,12 @@ def group_runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
 
 def runs_placement(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per_domain: int | None) -> Placement:
     """The placement of groups with the offsets ``group`` from the first ranks ``others``."""
-    return _cached_placement(axis, group, others, nodes_per_domain, cluster)
+    return _placement(axis, group, others, _blocks_of_cluster(nodes_per_domain, cluster))
 
 
-@recent(16)
-def _cached_placement(
-    axis: str, group: Runs, others: Runs, nodes_per_domain: int | None, cluster: Cluster
-) -> Placement:
-    return _placement(axis, group, others, _Blocks.from_cluster(cluster, nodes_per_domain))
+@recent(4)
+def _blocks_of_cluster(nodes_per_domain: int | None, cluster: Cluster) -> _Blocks:
+    return _Blocks.from_cluster(cluster, nodes_per_domain)
 
 
 def contiguous_placement(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
@@ -175,6 +173,7 @@ class _Blocks:
         return cls(cluster.ranks_per_accelerator, node, domain, tuple(max(1, nodes) * node for nodes in levels))
 
 
+@recent(16)
 def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placement:
     """The placement of groups: ``group`` has the offsets of one group's members, ``others`` the first ranks of all
     groups.

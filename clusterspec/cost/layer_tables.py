@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.model import Cluster, Layout, Overlap
+from clusterspec.cluster.model import Layout, Overlap
 from clusterspec.cost import traffic
-from clusterspec.cost.collectives import CollectiveCost, Paths
-from clusterspec.cost.collectives.predict import CollectiveTiming, cost_of_nothing, paths_timing
+from clusterspec.cost.collectives import CollectiveCost
+from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, cost_of_nothing, paths_timing
 from clusterspec.cost.compute.kernels import Shard, Work
 from clusterspec.cost.compute.layer import Parts, Routing, recomputed_kernels
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
@@ -28,12 +28,12 @@ class NoPathError(Exception):
 
 
 class Group:
-    """Groups with the same ``paths`` (None if no fabric connects their ranks), and the ``placement`` of one of the
+    """Groups with the same ``links`` (None if no fabric connects their ranks), and the ``placement`` of one of the
     groups.
     """
 
-    def __init__(self, cluster: Cluster, placement: Placement, paths: Paths | None) -> None:
-        self.cluster, self.placement, self.paths = cluster, placement, paths
+    def __init__(self, placement: Placement, links: MeasuredLinks | None) -> None:
+        self.placement, self.links = placement, links
         self._timings: dict[str, CollectiveTiming] = {}
         self._costs: dict[tuple[str, float], CollectiveCost] = {}
 
@@ -49,9 +49,9 @@ class Group:
         """
         found = self._timings.get(name)
         if found is None:
-            if self.paths is None:
+            if self.links is None:
                 raise NoPathError(f"{self.placement.nodes} nodes, and no fabric joins them")
-            found = self._timings[name] = paths_timing(self.cluster, name, self.paths)
+            found = self._timings[name] = paths_timing(self.links, name)
         return found
 
     def cost(self, name: str, size: float) -> CollectiveCost:

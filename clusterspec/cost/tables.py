@@ -10,6 +10,7 @@ from clusterspec.cluster.groups import group_runs, runs_placement
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.predict import MeasuredLinks
 from clusterspec.cost.compute.kernels import Shard, Work
 from clusterspec.cost.compute.layer import LAYERS, Parts, embedding_work, head_work, join_work
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
@@ -32,7 +33,7 @@ EMBEDDING, HEAD, JOIN = "embedding", "head", "join"
 Part = Layer | str
 """A kind of layer, or embedding or head."""
 Groups = dict[object, Group]
-"""Groups by the offsets of their ranks, and by their paths."""
+"""Groups by axis and degrees, by the offsets of their ranks, or by their links."""
 Kernels = dict[tuple[Layer, Shard], LayerKernels]
 """The kernels of a layer on one rank, without recomputation."""
 Works = dict[object, Parts]
@@ -46,6 +47,8 @@ ONCE_IN_A_STEP = (
 _micro_batch_inputs = attrgetter(*(each.name for each in fields(Workload) if each.name not in ONCE_IN_A_STEP))
 MOST_KERNELS = 1000
 """Maximum number of shards whose kernels are cached for other clusters."""
+MOST_GROUPS = 1000
+"""Maximum number of groups with different links that are cached for other clusters."""
 
 
 def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:
@@ -93,8 +96,9 @@ class Tables:
         self.software = SoftwareBehavior.of(stack)
         self.rates: Rates | None = rank_rates(cluster, workload, self.software, software_year)
         same_links = near is not None and _has_same_links(near.cluster, cluster)
-        self.groups: Groups = near.groups if near and same_links else {}
+        self._placed: Groups = near._placed if near and same_links else {}
         self._named: Groups = near._named if near and same_links else {}
+        self._linked: Groups = near._linked if near and len(near._linked) < MOST_GROUPS else {}
         same_work = near is not None and near.software.kernel_figures == self.software.kernel_figures
         self.works: Works = near.works if near and same_work else {}
         same_parts = near is not None and self._has_parts_of(near)
@@ -129,7 +133,7 @@ class Tables:
         return same_cluster and design.workload is not None and _has_same_micro_batch(design.workload, self.workload)
 
     def group(self, layout: Layout, axis: str) -> Group:
-        """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same paths are one object."""
+        """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same links are one object."""
         degrees = (layout.tp, layout.cp, layout.ep, layout.expert_tp, layout.pp, layout.dp, layout.attention_dp)
         named = (axis, layout.order, layout.shard_group, layout.expert_dp, layout.nodes_per_domain, degrees)
         found = self._named.get(named)
@@ -140,12 +144,13 @@ class Tables:
     def _group(self, layout: Layout, axis: str) -> Group:
         inside, outside = group_runs(layout, axis)
         key = (inside, outside, layout.nodes_per_domain)
-        found = self.groups.get(key)
+        found = self._placed.get(key)
         if found is None:
             placement = runs_placement(self.cluster, axis, inside, outside, layout.nodes_per_domain)
             paths = group_paths(self.cluster, placement)
-            same = (paths or placement, placement.domains)
-            found = self.groups[key] = self.groups.setdefault(same, Group(self.cluster, placement, paths))
+            links = MeasuredLinks.of(self.cluster, paths) if paths is not None else None
+            same = (links or placement, placement.domains)
+            found = self._placed[key] = self._linked.setdefault(same, Group(placement, links))
         return found
 
     def share(self, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:

@@ -318,7 +318,7 @@ class BatchTables:
     def __init__(self, tables: Tables, library: ArrayLibrary) -> None:
         self.tables, self.library = tables, library
         self.placements = PlacementIndex(library)
-        self.lone_rank = Group(tables.cluster, contiguous_placement(tables.cluster, 1), None)
+        self.lone_rank = Group(contiguous_placement(tables.cluster, 1), None)
         """A group that sends nothing."""
         self.values = {name: ValueIndex(library) for name in DEGREES}
         self.variants: dict[Variant, int] = {}

@@ -18,7 +18,7 @@ from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandw
 from clusterspec.cost.formulas.compute import larger, smaller
 from clusterspec.origin import Assumed, Measured, Origin
 from clusterspec.quantity import Figure
-from clusterspec.records import dataclass, replace
+from clusterspec.records import NamedTuple, dataclass, replace
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that use the same rings, so that a measurement of one applies to the others."""
@@ -169,12 +169,27 @@ def group_timing(
     paths = group_paths(cluster, group)
     if paths is None:
         raise CollectiveUnavailableError(f"{group.nodes} nodes, and no network between them is described")
-    return paths_timing(cluster, name, replace(paths, processes=processes), algorithm)
+    return paths_timing(MeasuredLinks.of(cluster, replace(paths, processes=processes)), name, algorithm)
 
 
-def paths_timing(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
+class MeasuredLinks(NamedTuple):
+    """All that the timing of a collective reads of a machine: the links of the group, what was measured on them, and
+    whether the switches of a domain can reduce.
+    """
+
+    paths: Paths
+    measured: tuple[MeasuredShare, ...]
+    reduces: bool
+
+    @classmethod
+    def of(cls, cluster: Cluster, paths: Paths) -> MeasuredLinks:
+        """The links of a group on a machine."""
+        return cls(paths, cluster.measured, cluster.scale_up.in_network_reduction)
+
+
+def paths_timing(links: MeasuredLinks, name: str, algorithm: str | None = None) -> CollectiveTiming:
     """The timing of a collective over a group with these links."""
-    paths = with_measured_shares(paths, name, cluster.measured)
+    paths = with_measured_shares(links.paths, name, links.measured)
     candidates = _candidates_of_links(name, paths, candidate_algorithms(name, algorithm))
     if not candidates:
         offered = ", ".join(algorithm_names(name))
@@ -182,7 +197,7 @@ def paths_timing(cluster: Cluster, name: str, paths: Paths, algorithm: str | Non
             f"{name} has no algorithm `{algorithm}` on these ranks; of {offered} some apply"
         )
     candidates = candidates if algorithm else _allowed_candidates(paths, name, candidates)
-    highest = busbw_ceiling(name, paths, algorithm, reduces=cluster.scale_up.in_network_reduction)
+    highest = busbw_ceiling(name, paths, algorithm, reduces=links.reduces)
     return CollectiveTiming(name, paths, candidates, highest, bus_factor(name, paths.ranks))
 
 

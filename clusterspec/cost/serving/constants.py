@@ -12,7 +12,7 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import busbw_ceiling
 from clusterspec.cost.collectives.paths import crosses_host_memory, group_paths
-from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
+from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 
@@ -339,7 +339,7 @@ def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
     if paths is None:
         return None
     try:
-        library = paths_timing(cluster, "all-reduce", paths)
+        library = paths_timing(MeasuredLinks.of(cluster, paths), "all-reduce")
     except CollectiveUnavailableError:
         return None
     inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
