@@ -100,7 +100,12 @@ def _placement(rl: RlSpec, log: ResolutionLog) -> str:
     if found != "split" and rl.rollout is not None and rl.rollout.pool is not None:
         message = f"rollout is on pool `{rl.rollout.pool}`, and the placement `{found}` has it on the trainer's nodes"
         log.problems.append(
-            Problem("keys-disagree", (*RL_PATH, "placement"), message, "write `split`, or drop the pool of rollout")
+            Problem(
+                "keys-disagree",
+                (*RL_PATH, "placement"),
+                message,
+                "write `placement: split`, or drop the pool of rollout",
+            )
         )
         return "split"
     return found

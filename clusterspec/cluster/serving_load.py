@@ -8,6 +8,7 @@ from clusterspec.finding import Problem, Severity
 from clusterspec.source import Path
 from clusterspec.spec.model import CacheTierSpec, ExpertLoadSpec, ScalingSpec, ServingSpec
 from clusterspec.units import plain
+from clusterspec.units.display import joined_words
 
 PATH: Path = ("workload", "serving")
 DAY_MINUTES = 24 * 60
@@ -117,10 +118,33 @@ def resolve_session(section: ServingSpec, prompt: int, log: ResolutionLog) -> Se
         message = f"the prompts have {prompt:,} tokens on average, and {grown}: the first has {first:,.0f}" + (
             f", less than the shared prefix of {shared:,}" if shared else ""
         )
-        advice = "`input_tokens` is the mean of all turns; raise it, or lower `turns` or `growth`"
+        advice = _session_advice(prompt, written.turns, written.growth, shared)
         log.problems.append(Problem("keys-disagree", path, message, advice))
         return None
     return Session(written.turns, written.think_time.value, written.growth, shared, first)
+
+
+def _session_advice(prompt: int, turns: int, growth: int, shared: int) -> str:
+    """The bound of each key, in tokens or turns, at which the first prompt holds the ``shared`` prefix and a token.
+
+    ``prompt`` is the mean over ``turns`` prompts that grow by ``growth`` tokens each. A bound that a key cannot have
+    is left out.
+
+    >>> _session_advice(6000, 10, 1200, 2500).partition("; ")[2]
+    'state at least 7,900, or `turns` of at most 6, `growth` of at most 777 or `shared_prefix` of at most 600'
+    >>> _session_advice(100, 1, 50, 200).partition("; ")[2]
+    'state at least 200, or `shared_prefix` of at most 100'
+    """
+    least, further = max(1, shared), turns - 1
+    room = 2 * (prompt - least)
+    bounds = {
+        "turns": 1 + room // growth if growth and room >= 0 else 0,
+        "growth": room // further if further else 0,
+        "shared_prefix": (2 * prompt - further * growth) // 2 if shared else 0,
+    }
+    lower = joined_words([f"`{key}` of at most {bound:,}" for key, bound in bounds.items() if bound > 0], "or")
+    mean = -(-(2 * least + further * growth) // 2)
+    return f"`input_tokens` is the mean of all turns; state at least {mean:,}" + (f", or {lower}" if lower else "")
 
 
 def resolve_cache_tiers(section: ServingSpec, log: ResolutionLog) -> tuple[CacheTier, ...]:

@@ -123,7 +123,7 @@ class Plan:
     @property
     def _spare_cache(self) -> float:
         """Bytes of cache on the fullest accelerator beyond one request; 0 in training."""
-        if self.stored is None or self.serving is None:
+        if self.stored is None or self.stored.job.workload.kind != "serve":
             return 0.0
         from clusterspec.cost.memory.fullest import spare_cache
 

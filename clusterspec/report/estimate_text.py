@@ -32,7 +32,7 @@ from clusterspec.results import EstimateReport, counts_by_severity
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural, portion
+from clusterspec.units import display, percent, plain, plural, portion
 
 # Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
 
@@ -159,7 +159,7 @@ def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         part = away or (plan.design.cluster.accelerator if plan.design.cluster else None)
         where = f" (prefill, {away.name})" if away else ""
         title = ink.paint("bold", f"Memory of the fullest accelerator{where}")
-        yield f"{title}\n{memory_text(plan.memory, part, ink)}{saved_on_host(plan, ink)}"
+        yield f"{title}\n{memory_text(plan.memory, part, ink, cache_extent(plan))}{saved_on_host(plan, ink)}"
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
         table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
@@ -331,8 +331,22 @@ def _ordered_flows(flows: Sequence[Communication], rest: Sequence[Communication]
     return [flow for flow in flows if id(flow) not in left]
 
 
-def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> str:
-    """The parts of memory against the capacity."""
+def cache_extent(plan: Plan) -> str:
+    """What the row of the cache counts: requests in flight, or all that memory_fraction leaves; empty in training."""
+    stored = plan.stored
+    if stored is None or stored.job.workload.kind != "serve" or not stored.rank.activations:
+        return ""
+    load = stored.job.workload.serving
+    if load is not None and load.concurrency is None and load.max_sequences is None:
+        return (
+            f"(cache: all that memory_fraction {load.memory_fraction:g} leaves, which the engine reserves in advance)"
+        )
+    requests = f"{plain(stored.rank.activations[0].numbers['count'], 3)} requests in flight on an attention replica"
+    return f"(cache: of {requests}; an engine that reserves all that memory_fraction leaves shows more)"
+
+
+def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache: str = "") -> str:
+    """The parts of memory against the capacity, and a line on what the part of the ``cache`` counts."""
     whole = use.capacity.value if use.capacity else use.total.value
     rows = [
         (
@@ -345,8 +359,10 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> st
         if part.value or part is use.total
     ]
     table = text_table(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
-    views = [line for view in _memory_views(use, accelerator) for line in wrapped_lines(view, ink.measure, "  ", "   ")]
-    return f"{table.rstrip()}\n" + "".join(ink.paint("dim", line) + "\n" for line in views)
+    views = [cache] if cache else []
+    views += _memory_views(use, accelerator)
+    lines = [line for view in views for line in wrapped_lines(view, ink.measure, "  ", "   ")]
+    return f"{table.rstrip()}\n" + "".join(ink.paint("dim", line) + "\n" for line in lines)
 
 
 def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:

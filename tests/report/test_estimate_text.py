@@ -165,5 +165,28 @@ def test_an_engine_that_fills_its_memory_with_cache_fits() -> None:
     assert "may not fit" not in text
 
 
+def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_cannot_run() -> None:
+    """The blocks of the fp8 checkpoint are cut by tp 8; the cache gives way to what weights and buffers need more."""
+    spec = FULL_CACHE.replace("llama-3.1-70b", "qwen3-235b-a22b, precision: fp8, parameter_precision: fp8")
+    one = study(spec.replace("framework: vllm", "framework: sglang"))
+    assert one.plan.refused and one.plan.serving is None
+    text = shown(one)
+    assert "fits: 100 % of" in text
+    assert "may not fit" not in text
+
+
+@pytest.mark.parametrize(
+    ("load", "said"),
+    [
+        ("concurrency: 64", "(cache: of 64 requests in flight on an attention replica;"),
+        ("concurrency: 64, max_sequences: 16", "(cache: of 16 requests in flight on an attention replica;"),
+        ("request_rate: 1", "(cache: all that memory_fraction 0.9 leaves, which the engine reserves in advance)"),
+    ],
+)
+def test_the_estimate_says_what_the_cache_counts(load: str, said: str) -> None:
+    assert said in shown(study(FULL_CACHE.replace("concurrency: 100000", load)))
+    assert "(cache:" not in shown(study(SPEC))
+
+
 def test_a_spec_without_figures_names_no_command_to_explain_them() -> None:
     assert "--explain" not in shown(study("clusterspec: 1\n"))

@@ -101,9 +101,9 @@ layout: {framework: fsdp, dp: 4, recompute: full}
 @pytest.mark.parametrize(
     ("nodes", "batch", "fix", "advice"),
     [
-        (12, 96, "3", "write 3, or drop the key: dp is derived; or run the job on 8 nodes (`layout.nodes: 8`)"),
+        (12, 96, "3", "write `dp: 3`, or drop the key: dp is derived; or run the job on 8 nodes (`layout.nodes: 8`)"),
         (12, 128, None, "run the job on 8 nodes (`layout.nodes: 8`)"),  # 128 sequences are not divisible by 3 replicas
-        (4, 96, "1", "write 1, or drop the key: dp is derived; or use 8 nodes"),
+        (4, 96, "1", "write `dp: 1`, or drop the key: dp is derived; or use 8 nodes"),
     ],
 )
 def test_a_wrong_number_of_replicas_leads_to_a_layout_that_runs(

@@ -89,4 +89,4 @@ def _node_set_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> It
         yield RULE.problem((*path, "scope"), message, f"use sets of at most {plural(cluster.nodes, 'node')}")
     elif each < tested:
         message = f"a test over {plural(tested, 'node')} cannot run on sets of {each:,} (`scope: {test.scope}`)"
-        yield RULE.problem((*path, "scope"), message, f"write `every-{tested}-nodes`")
+        yield RULE.problem((*path, "scope"), message, f"write `scope: every-{tested}-nodes`")

@@ -10,8 +10,11 @@ from clusterspec.cost.plan import Plan
 from clusterspec.precision import precision_width
 from clusterspec.rules.advice.what_if import FULLEST, Alternative, WhatIf, fastest_fitting
 from clusterspec.units import display, percent, plural
+from clusterspec.units.display import joined_words
 
 SHOWN = 2
+LARGER_CP = "add nodes and raise cp over them"
+FEWER_STATES = "add nodes, or keep the states in fewer bytes or on the host"
 Change = dict[str, object]
 
 
@@ -27,16 +30,35 @@ def may_fit(plan: Plan | None) -> bool:
 def advice_for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
     """Text with the changes that make the states fit, fastest first; if none does, how close the best one comes."""
     workload = what_if.design.workload
-    return _advice(what_if, list(_state_changes(cluster, workload, layout)) if workload else [])
+    return _advice(what_if, list(_state_changes(cluster, workload, layout)) if workload else [], FEWER_STATES)
 
 
 def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
     """Text with the changes that make activations fit, fastest first; if none does, how close the best one comes."""
     workload = what_if.design.workload
     if workload is None:
-        return _advice(what_if, [])
+        return _fewer_activations(layout)
     activations = _activation_changes(layout, workload.model.latent)
-    return _advice(what_if, [*activations, *_state_changes(cluster, workload, layout)])
+    otherwise, untried = LARGER_CP, _fewer_activations(layout)
+    if _leaves_room_for_states(what_if):
+        otherwise, untried = FEWER_STATES, f"{untried}; or {FEWER_STATES}"
+    return _advice(what_if, [*activations, *_state_changes(cluster, workload, layout)], otherwise, untried)
+
+
+def _leaves_room_for_states(what_if: WhatIf) -> bool:
+    """Whether activations and framework memory alone, without states, take less than the share `FULLEST` of the memory."""
+    memory = what_if.memory
+    if memory is None or memory.capacity is None:
+        return False
+    return memory.activations.value + memory.other.value < FULLEST * memory.capacity.value
+
+
+def _fewer_activations(layout: Layout) -> str:
+    """Text with what makes activations smaller and the layout does not have yet."""
+    ways = ["recompute activations (`recompute: full`)"] if layout.recompute != "full" else []
+    ways.append(LARGER_CP)
+    ways += ["lower micro_batch"] if layout.micro_batch > 1 else []
+    return joined_words(ways, "or")
 
 
 def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iterator[Change]:
@@ -80,20 +102,23 @@ def _activation_changes(layout: Layout, latent: bool) -> Iterator[Change]:
         yield {"cp": layout.cp * factor} | ({"recompute": "full"} if layout.recompute != "full" else {})
 
 
-def _advice(what_if: WhatIf, changes: Sequence[Change]) -> str:
+def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried: str = FEWER_STATES) -> str:
     """Text with layouts that fit, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`.
 
-    If none fits, the text names the layout with the least memory, and what else to change: nodes, or the precision or
-    place of the states.
+    If none fits, the text names the layout with the least memory, and ``otherwise``, what else to change; ``untried`` stands
+    where no change could be estimated. Of a layout that cannot run for another reason the changes are judged by memory alone, if none makes it run.
     """
     estimated = what_if.estimated_alternatives(changes, most=None)
     if fitting := fastest_fitting(estimated):
         texts = (_alternative_text(each, timed=not what_if.refused) for each in fitting[:SHOWN])
         return "these fit: " + "; or ".join(texts)
-    otherwise = "add nodes, or keep the states in fewer bytes or on the host"
-    needs = [(each.memory_bytes, each.words) for each in estimated if each.memory_bytes and not each.plan.refused]
+    if what_if.refused and (leaner := [each for each in estimated if each.fits_in_memory]):
+        texts = (_alternative_text(each, timed=False) for each in leaner[:SHOWN])
+        return "by memory alone, before the other errors are mended, these fit: " + "; or ".join(texts)
+    judged = [each for each in estimated if what_if.refused or not each.plan.refused]
+    needs = [(each.memory_bytes, each.words) for each in judged if each.memory_bytes]
     if not needs:
-        return otherwise
+        return untried
     least, words = min(needs)
     spare = percent(1 - FULLEST)
     tried = f"of {plural(len(estimated), 'changed layout')} tried here none leaves {spare} of the memory free"

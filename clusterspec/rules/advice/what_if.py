@@ -11,6 +11,7 @@ from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cluster.model import Design, ScaleOut
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import MemoryUse
 from clusterspec.quantity import RATE, Quantity
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
@@ -57,11 +58,21 @@ class Alternative:
         """Whether the layout can run, and its predicted memory is known and takes at most the share `FULLEST` of the device."""
         return fits_with_reserve(self.plan)
 
+    @property
+    def fits_in_memory(self) -> bool:
+        """Whether the predicted memory is known and takes at most the share `FULLEST` of the device, even of a layout that cannot run."""
+        return _leaves_reserve(self.plan)
+
 
 def fits_with_reserve(plan: Plan) -> bool:
     """Whether a layout can run, and its predicted memory is known and takes at most the share `FULLEST` of the device."""
+    return not plan.refused and _leaves_reserve(plan)
+
+
+def _leaves_reserve(plan: Plan) -> bool:
+    """Whether the predicted memory is known and takes at most the share `FULLEST` of the device."""
     stored = plan.stored
-    if stored is None or plan.refused:
+    if stored is None:
         return False
     return stored.capacity is None or stored.total <= FULLEST * stored.capacity.value
 
@@ -83,6 +94,11 @@ class WhatIf:
     def step_time(self) -> float | None:
         """Seconds per step of the design itself; None if not known."""
         return self._timed.step_seconds if self._timed else None
+
+    @property
+    def memory(self) -> MemoryUse | None:
+        """The memory of the fullest accelerator of the design itself; None if not known."""
+        return self._plan.memory if self._plan else None
 
     @property
     def refused(self) -> bool:

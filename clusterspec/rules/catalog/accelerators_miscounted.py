@@ -54,7 +54,7 @@ def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
     if written is None or written == cluster.accelerators:
         return
     nodes, each = cluster.nodes, cluster.accelerators_per_node
-    help_ = f"write {cluster.accelerators:,}"
+    help_ = f"write `accelerators: {cluster.accelerators}`"
     if written % each == 0:
         help_ += f", or {plural(written // each, 'node')}"
     if written == cluster.all_nodes * each:

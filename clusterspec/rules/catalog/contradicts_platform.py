@@ -97,7 +97,7 @@ def _remedy(catalog: Catalog, key: str, given: str, platform: Platform) -> str:
     remedy = "remove the key, or the platform"
     if key != "accelerator" or platform.cloud:
         return remedy
-    having = [f"`{one.id}`" for one in catalog.platforms_with(given) if not one.cloud]
+    having = [f"`platform: {one.id}`" for one in catalog.platforms_with(given) if not one.cloud]
     return (
         f"write {or_list(having)}, which {'has' if len(having) == 1 else 'have'} it; or {remedy}" if having else remedy
     )
@@ -125,7 +125,7 @@ def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Pla
         yield RULE.problem(
             "cluster.scale_out.technology",
             f"{platform.id} has {offered}, not {stated}",
-            f"write `{platform.technologies[0]}`, or remove the key",
+            f"write `technology: {platform.technologies[0]}`, or remove the key",
             severity="error",
         )
 

@@ -81,7 +81,9 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acceler
     fix = rewrite(at, own[0]) if len(own) == 1 else None
     message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_possessive_text(entry)}"
     related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []
-    yield RULE.problem(at, message, f"write `{offered}`, or correct the accelerator", related=related, fix=fix)
+    yield RULE.problem(
+        at, message, f"write `interconnect: {offered}`, or correct the accelerator", related=related, fix=fix
+    )
 
 
 def _is_its_bridge(entry: Interconnect, accelerator: Accelerator) -> bool:
@@ -109,4 +111,6 @@ def _topology_problem(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acce
     if entry is None or entry.id not in accelerator.interconnects:
         return
     message = f"{accelerator.id} is sold with a {accelerator.topology} topology, not {written.topology}"
-    yield RULE.problem("cluster.scale_up.topology", message, f"write `{accelerator.topology}`, or remove the key")
+    yield RULE.problem(
+        "cluster.scale_up.topology", message, f"write `topology: {accelerator.topology}`, or remove the key"
+    )

@@ -64,7 +64,9 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         return
     if technology.single_vendor and nic.vendor not in {"", technology.vendor}:
         message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, and {nic.name} is of {nic.vendor}"
-        yield RULE.problem("cluster.scale_out.nic", message, f"use a NIC of {technology.vendor}, or write `roce-v2`")
+        yield RULE.problem(
+            "cluster.scale_out.nic", message, f"use a NIC of {technology.vendor}, or write `technology: roce-v2`"
+        )
     elif technology.family not in nic.families:
         yield RULE.problem(
             "cluster.scale_out.nic",

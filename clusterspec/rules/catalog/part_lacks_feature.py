@@ -180,7 +180,7 @@ def _gpudirect_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: Scal
     lacking = parts_without_gpudirect(cluster.accelerator, cluster.platform, scale_out.nic)
     if written.gpudirect_rdma and lacking:
         message = f"{lacking[0]} has no GPUDirect RDMA: every byte between nodes crosses host memory"
-        help_ = "write `false`, so that times count the copies, or use an accelerator for data centers"
+        help_ = "write `gpudirect_rdma: false`, so that times count the copies, or use an accelerator for data centers"
         yield RULE.problem(f"{AT}.gpudirect_rdma", message, help_)
 
 
@@ -189,7 +189,7 @@ def _subnet_manager_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iter
     if written.subnet_manager is not None and technology.family in ETHERNET:
         message = f"{technology.name} has no subnet manager: its switches learn addresses and route by themselves"
         yield RULE.problem(
-            f"{AT}.subnet_manager", message, "remove the key, or write `infiniband-ndr` if that is bought"
+            f"{AT}.subnet_manager", message, "remove the key, or write `technology: infiniband-ndr` if that is bought"
         )
     elif written.subnet_manager == "switch" and switch is not None and switch.managed is False:
         message = f"{switch.id} is externally managed: it has no processor that could run the subnet manager"
@@ -222,7 +222,9 @@ def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Proble
     technology = scale_out.technology
     if plugin in WITHOUT_PLUGIN and scale_out.in_network_reduction and technology.family in VERBS:
         message = "the switches are to reduce, and no plugin enables it: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
-        yield RULE.problem(f"{AT}.collective_plugin", message, "write `nccl-rdma-sharp`", severity="warning")
+        yield RULE.problem(
+            f"{AT}.collective_plugin", message, "write `collective_plugin: nccl-rdma-sharp`", severity="warning"
+        )
         return
     if plugin is None or plugin in technology.plugins or technology.family not in VERBS:
         return

@@ -80,7 +80,7 @@ def check(
     cost = f": {display(seconds, 's')}, {percent(share(seconds, timed), 2)} of the step" if timed and seconds else ""
     at = "layout.overlap.dp"
     message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"
-    help_ = "write `true`: reduce each bucket as soon as it is ready"
+    help_ = "write `overlap: {dp: true}`: reduce each bucket as soon as it is ready"
     lost = share(seconds, timed) if timed and timed.step else None
     severity = step_severity(lost, timed, "warning")
     if severity == "note" and lost is not None and lost >= LITTLE:

@@ -76,5 +76,5 @@ def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Pla
     cost = share(exposed_seconds(timed, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), timed)
     if cost > thresholds.of(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
-        help_ = "use `bf16` with fp32 accumulation, if convergence allows"
+        help_ = "use `gradient_precision: bf16` with fp32 accumulation, if convergence allows"
         yield RULE.problem("workload.gradient_precision", message, help_)

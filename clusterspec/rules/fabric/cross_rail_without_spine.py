@@ -85,14 +85,16 @@ def check(
             f"the {scale_out.rails} rails are separate: no spine connects them, and {_within_domain_text(cluster)}, so that ranks of "
             "different rails cannot reach each other"
         )
-        yield RULE.problem(AT, message, "use `rail-optimized`, whose spines connect the rails", severity="error")
+        yield RULE.problem(
+            AT, message, "use `topology: rail-optimized`, whose spines connect the rails", severity="error"
+        )
         return
     if placements is None or layout is None:
         return
     crossing = [f"{axis} {getattr(layout, axis)}" for axis in AXES if _is_off_rail(placements, cluster, layout, axis)]
     if crossing:
         message = f"groups of {and_list(crossing)} have members on different rails, and no spine connects the rails"
-        yield RULE.problem(AT, message, "use `rail-optimized`, or groups that stay on their rail")
+        yield RULE.problem(AT, message, "use `topology: rail-optimized`, or groups that stay on their rail")
 
 
 def _domain_joins_rails(cluster: Cluster) -> bool:

@@ -64,7 +64,7 @@ def check(cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf) -> Iterator[Pr
     hashed = scale_out.technology.family == "roce" and scale_out.load_balancing == "ecmp"
     if scale_out.load_balancing == "ecmp" and scale_out.topology in {"dragonfly", "dragonfly+"} and cluster.nodes > 2:
         message = "equal-cost routing keeps the traffic of two groups on their few links between them and leaves the links of other groups idle"
-        yield RULE.problem("cluster.scale_out.load_balancing", message, "use `adaptive`")
+        yield RULE.problem("cluster.scale_out.load_balancing", message, "use `load_balancing: adaptive`")
         return
     if hashed and scale_out.topology != "single-switch" and cluster.nodes > 2:
         message = "ECMP hashes the few large flows of a collective onto some links and leaves others idle"
@@ -75,6 +75,6 @@ def check(cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf) -> Iterator[Pr
         yield RULE.problem(
             "cluster.scale_out.load_balancing",
             f"{message}{times}",
-            "use `adaptive` or `spray`, else `path-pinning`",
+            "use `load_balancing: adaptive` or `spray`, else `path-pinning`",
             severity="warning" if severe else "note",
         )

@@ -82,7 +82,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
         yield RULE.problem(
             "cluster.scale_out.bisection",
             f"{written.written} is {percent(written.per_direction / bisection, 2)} of the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} nodes{over}",
-            f"write {display(bisection, 'B/s')}, or state the oversubscription that reduces it",
+            f"write `bisection: {display(bisection, 'B/s')}`, or state the oversubscription that reduces it",
             severity="warning" if written.per_direction > bisection * FAR_SHORT else "error",
         )
     if written.per_direction <= bisection * (1 + ROUNDED):
@@ -96,7 +96,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
         "cluster.scale_out.bisection",
         f"{written.written} exceeds the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} "
         f"nodes{over}{_meaning_text(is_injection, untapered, both_ways)}",
-        f"write {display(bisection, 'B/s')}, or {display(2 * bisection, 'B/s')} duplex",
+        f"write `bisection: {display(bisection, 'B/s')}`, or `{display(2 * bisection, 'B/s')} duplex`",
         severity="note" if both_ways and not untapered else "error",
     )
 

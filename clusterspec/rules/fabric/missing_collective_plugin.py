@@ -96,7 +96,7 @@ def check(
     wanted = _wanted_plugin(cluster, technology.plugins)
     if not wanted:
         return
-    help_ = f"write `{wanted}`" + (
+    help_ = f"write `collective_plugin: {wanted}`" + (
         "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
     written = written_scale_out.collective_plugin if written_scale_out else None

@@ -74,7 +74,7 @@ def check(training: Workload, cluster: Cluster, scale_out: ScaleOut, timed: Plan
     yield RULE.problem(
         "cluster.scale_out.technology",
         message,
-        "use `roce-v2` on the same NICs, with PFC and ECN, where they support it",
+        "use `technology: roce-v2` on the same NICs, with PFC and ECN, where they support it",
         severity=_severity(timed) if timed is not None else "",
     )
 

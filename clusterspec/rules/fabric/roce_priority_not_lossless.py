@@ -90,7 +90,9 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     if used is not None and used not in lossless:
         message = f"RDMA traffic has priority {used}, and flow control protects {and_list(sorted(set(lossless)))}: it is dropped under load"
         yield RULE.problem(
-            f"{AT}.roce_priority", message, f"write {lossless[0]}, or add {used} to `lossless_priorities`"
+            f"{AT}.roce_priority",
+            message,
+            f"write `roce_priority: {lossless[0]}`, or add {used} to `lossless_priorities`",
         )
     elif unprotected := [each for each in scale_out.technology.rdma_priorities if each not in lossless]:
         driver = and_list(scale_out.technology.rdma_priorities)

@@ -84,7 +84,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     best = "9000" if framed else "4096"
     severity = "warning" if framed and (mtu <= ORDINARY or mtu >= PAYLOADS[0]) else "note"
     yield RULE.problem(
-        AT, message, f"write {best}, on all switches and adapters", severity=severity, fix=rewrite(AT, best)
+        AT, message, f"write `mtu: {best}`, on all switches and adapters", severity=severity, fix=rewrite(AT, best)
     )
 
 

@@ -81,7 +81,7 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     if technology.single_vendor and switch.vendor not in {"", technology.vendor}:
         message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, and {switch.name} is of {switch.vendor}"
-        yield RULE.problem(at, message, f"use a switch of {technology.vendor}, or write `roce-v2`")
+        yield RULE.problem(at, message, f"use a switch of {technology.vendor}, or write `technology: roce-v2`")
         return
     port = switch.port_bandwidth
     if port is not None and port.value < rate * 0.99 and not deviations.concern("nic"):

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, is_rented, least_rent
+from clusterspec.rules.knowledge.purchases import ROUNDED, is_rented, least_rent, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
 from clusterspec.units import percent
@@ -68,17 +68,18 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     procurement = fleet.spec.procurement
     if procurement is None or not procurement.budget or len(fleet.pools) < 2:
         return
+    currency = procurement.currency
     budget, quoted = float(procurement.budget), procurement.quoted_total
     if quoted is not None:
         if quoted > budget:
-            message = f"the quoted total of {quoted:,} is {quoted - budget:,.0f} above the budget of {budget:,.0f}"
+            message = f"the quoted total of {money_text(f'{quoted:,}', currency)} is {money_text(f'{quoted - budget:,.0f}', currency)} above the budget of {money_text(f'{budget:,.0f}', currency)}"
             yield RULE.problem("procurement.quoted_total", message, HELP)
         return
     prices = {name: price for name, pool in fleet.pools.items() if (price := _least_price(pool))}
     least = sum_of(prices.values())
     if least > budget:
         parts = " + ".join(f"{price:,.0f} ({name})" for name, price in prices.items())
-        message = f"parts and rents of all pools cost {parts} = {least:,.0f} or more, {percent(least / budget - 1, 2)} above the budget of {budget:,.0f}"
+        message = f"parts and rents of all pools cost {parts} = {money_text(f'{least:,.0f}', currency)} or more, {percent(least / budget - 1, 2)} above the budget of {money_text(f'{budget:,.0f}', currency)}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 

@@ -95,6 +95,15 @@ def amount_text(money: float) -> str:
     return f"{round(money, 2):,.15g}"
 
 
+def money_text(text: str, currency: str | None) -> str:
+    """An amount, or amounts, as text with the currency of the spec, where it states one.
+
+    >>> money_text("25,200 to 27,900", "EUR"), money_text("480,000", None)
+    ('25,200 to 27,900 EUR', '480,000')
+    """
+    return f"{text} {currency}" if currency else text
+
+
 def date_of_text(text: str | None) -> date | None:
     """A date of a spec; None without one, and for a day that no calendar has."""
     try:

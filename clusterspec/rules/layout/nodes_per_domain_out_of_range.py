@@ -55,4 +55,4 @@ def check(written_layout: LayoutSpec, cluster: Cluster) -> Iterator[Problem]:
     used, there = written_layout.nodes_per_domain, nodes_of_domain(cluster)
     if used is not None and used > there:
         message = f"a domain of {cluster.scale_up.domain} accelerators has {plural(there, 'node')}, not {used}"
-        yield RULE.problem("layout.nodes_per_domain", message, f"write at most {there}")
+        yield RULE.problem("layout.nodes_per_domain", message, f"write `nodes_per_domain` of at most {there}")

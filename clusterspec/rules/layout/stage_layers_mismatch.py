@@ -75,7 +75,7 @@ def check(written_layout: LayoutSpec, layout: Layout, model: Model | None) -> It
         layers = model.layers
         even = list(even_stages(layers, len(stages)))
         message = f"the stages have {sum(stages)} layers in all, the model has {layers}"
-        yield RULE.problem(at, message, f"write {even}, which is as even as possible")
+        yield RULE.problem(at, message, f"write `stage_layers: {even}`, which is as even as possible")
     elif model is not None and (empty := _place_of_empty_stage(stages, model)) is not None:
         message = f"stage {empty + 1} of {len(stages)} has no layers, and neither the embedding nor the loss is on it"
         yield RULE.problem(f"{at}[{empty}]", message, "give it layers, or use fewer stages")

@@ -73,5 +73,5 @@ def check(written_model: ModelSpec, model: Model, catalog: Catalog) -> Iterator[
             f"the window of {model.window.tokens:,} tokens is in all {model.attention_layers} layers with"
             f" attention; {base.name} has one in {some} of {every}"
         )
-        help_ = f"remove the key, or write `{{tokens: {model.window.tokens}, layers: {some}}}`"
+        help_ = f"remove the key, or write `attention_window: {{tokens: {model.window.tokens}, layers: {some}}}`"
         yield RULE.problem("workload.model.attention_window", message, help_)

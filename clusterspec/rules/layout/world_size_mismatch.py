@@ -74,7 +74,7 @@ def check(
     nodes, each = layout.nodes, cluster.ranks_per_node
     if nodes > cluster.nodes:
         message = f"the layout uses {plural(nodes, 'node')} of a cluster of {cluster.nodes:,}"
-        yield RULE.problem("layout.nodes", message, f"write {cluster.nodes:,} or fewer; spares are not counted")
+        yield RULE.problem("layout.nodes", message, f"write `nodes: {cluster.nodes}` or fewer; spares are not counted")
         return
     if workload is not None and workload.serving is not None:
         yield from _engine_rank_problems(written_layout, cluster, layout)
@@ -94,7 +94,7 @@ def check(
         wanted, derived = cut * written_layout.dp, str(ranks // cut)
         message = f"{there}, but {product} × dp {written_layout.dp} = {wanted:,}"
         legal = legality.breaks_no_other(RULE.name)
-        remedies = [f"write {derived}, or drop the key: dp is derived"] if legal else []
+        remedies = [f"write `dp: {derived}`, or drop the key: dp is derived"] if legal else []
         remedies += [_nodes_advice(wanted // each, cluster)] if wanted % each == 0 else []
         advice = "; or ".join(remedies) or "change dp, a degree, or the nodes of the job"
         yield RULE.problem("layout.dp", message, advice, fix=rewrite("layout.dp", derived) if legal else None)

@@ -78,5 +78,7 @@ def check(
             yield RULE.problem((*at, key), message, "remove the entry, which is of another machine")
         elif written.nodes is not None and written.ranks is not None and written.ranks < written.nodes:
             message = f"{plural(written.ranks, 'rank')} cannot lie on {written.nodes:,} nodes: each has at least one"
-            help_ = f"write {written.nodes * cluster.ranks_per_node:,}, all ranks of these nodes, or swap the two"
+            help_ = (
+                f"write `ranks: {written.nodes * cluster.ranks_per_node}`, all ranks of these nodes, or swap the two"
+            )
             yield RULE.problem((*at, "ranks"), message, help_)

@@ -77,4 +77,4 @@ def check(training: Workload, model: Model, layout: Layout, accelerator: Acceler
         at = "workload.attention"
         message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of all other activations of a layer"
         severity = "note" if accelerator.architecture in OLDER else ""
-        yield RULE.problem(at, message, "write `flash`", severity=severity, fix=rewrite(at, "flash"))
+        yield RULE.problem(at, message, "write `attention: flash`", severity=severity, fix=rewrite(at, "flash"))

@@ -81,6 +81,6 @@ def _needless_recompute_problem(training: Workload, timed: Plan, what_if: WhatIf
         "layout.recompute",
         f"selective recomputation makes the step {percent(longer, 2)} longer and saves {percent(max(0.0, saved), 2)} of the "
         f"memory ({memory}): what this release discards, {training.attention} attention hardly stores",
-        "write `none`, or `full` where memory is short",
+        "write `recompute: none`, or `full` where memory is short",
         severity=what_if.severity(longer / (1 + longer)),
     )

@@ -67,5 +67,5 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if cluster.nodes > 1 and scale_out.technology.rdma and not scale_out.gpudirect_rdma:
         at = "cluster.scale_out.gpudirect_rdma"
         message = f"without GPUDirect RDMA every byte over {scale_out.technology.name} crosses host memory"
-        help_ = "load nvidia-peermem or use DMA-BUF, and write `true`"
+        help_ = "load nvidia-peermem or use DMA-BUF, and write `gpudirect_rdma: true`"
         yield RULE.problem(at, message, help_, fix=rewrite(at, "true"))

@@ -68,9 +68,9 @@ def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
     if host.acs and not cluster.cloud:
         at = "cluster.host.acs"
         message = f"with ACS on, transfers between the {cluster.accelerators_per_node} accelerators and the NICs of a node cross the processor"
-        help_ = "switch ACS off on every PCIe switch, and write `false`"
+        help_ = "switch ACS off on every PCIe switch, and write `acs: false`"
         yield RULE.problem(at, message, help_, fix=rewrite(at, "false"))
     if host.nic_affinity is False and cluster.nodes > 1 and host.numa_nodes != 1:
         message = "accelerators use NICs of other PCIe switches and of the other socket, and share the link between the sockets"
-        help_ = "let each process use the NIC of its own PCIe switch, and write `true`"
+        help_ = "let each process use the NIC of its own PCIe switch, and write `nic_affinity: true`"
         yield RULE.problem("cluster.host.nic_affinity", message, help_)

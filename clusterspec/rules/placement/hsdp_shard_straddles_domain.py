@@ -70,7 +70,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, what_if: Wha
     own = max(1, domain // layout.tp)
     if block % domain:
         message = f"{straddling_groups(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} is neither a divisor nor a multiple of the domain of {domain}"
-        yield RULE.problem("layout.shard_group", message, f"write {own}, the ranks of a domain over tp")
+        yield RULE.problem("layout.shard_group", message, f"write `shard_group: {own}`, the ranks of a domain over tp")
         return
     fits = what_if.fitting_alternatives([{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
     if fits and (what_if.saved_share(fits[0]) or 0) > 0:
@@ -78,4 +78,4 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, what_if: Wha
             f"{straddling_groups(placement)}, although one domain holds the states: {what_if.comparison_text(fits[0])}"
         )
         severity = what_if.severity(what_if.saved_share(fits[0]))
-        yield RULE.problem("layout.shard_group", message, f"write {own}", severity=severity)
+        yield RULE.problem("layout.shard_group", message, f"write `shard_group: {own}`", severity=severity)

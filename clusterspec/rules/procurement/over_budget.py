@@ -52,7 +52,14 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, is_rented, least_rent, total_of_lines
+from clusterspec.rules.knowledge.purchases import (
+    ROUNDED,
+    amount_text,
+    is_rented,
+    least_rent,
+    money_text,
+    total_of_lines,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -65,9 +72,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     budget, quoted = procurement.budget, procurement.quoted_total or total_of_lines(procurement)
     if not budget:
         return
+    limit = money_text(f"{budget:,}", procurement.currency)
     if quoted is not None:
         if quoted > budget:
-            message = f"the quoted total of {amount_text(quoted)} is {amount_text(quoted - budget)} above the budget of {budget:,}"
+            message = f"the quoted total of {money_text(amount_text(quoted), procurement.currency)} is {money_text(amount_text(quoted - budget), procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
         return
@@ -77,7 +85,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         else ("the priced parts", _least_price(design))
     )
     if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
-        message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {least:,.0f} or more, {percent(least / budget - 1, 2)} above the budget of {budget:,}"
+        message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more, {percent(least / budget - 1, 2)} above the budget of {limit}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 

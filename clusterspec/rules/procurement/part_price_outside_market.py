@@ -69,29 +69,30 @@ FAR = 3.0
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
     if not is_bought(procurement, cluster) or not (procurement.prices or procurement.quote):
         return
+    currency = procurement.currency or "USD"
     for price in stated_prices(procurement, design):
         if price.excess != 1:
             far = not 1 / FAR < price.excess < FAR
             yield RULE.problem(
                 price.at,
-                f"the price is {_price_of_unit(price)}; {_usual_price_text(price)} is usual",
+                f"the price is {_price_of_unit(price, currency)}; {_usual_price_text(price, currency)} is usual",
                 "check the figure, its unit of counting, and the part",
                 severity="error" if far else "",
                 confidence="likely" if far else "",
             )
 
 
-def _price_of_unit(price: StatedPrice) -> str:
+def _price_of_unit(price: StatedPrice, currency: str) -> str:
     each = (price.high if price.excess < 1 else price.low) / price.size
     return (
         f"{percent(each, 2)} {price.band.unit}"
         if price.kind == "support_per_year"
-        else f"{plain(each, 2)} for one {price.band.unit}"
+        else f"{plain(each, 2)} {currency} for one {price.band.unit}"
     )
 
 
-def _usual_price_text(price: StatedPrice) -> str:
+def _usual_price_text(price: StatedPrice, currency: str) -> str:
     low, high, _ = price.band
     if price.kind == "support_per_year":
         return f"{percent(low, 2)} to {percent(high, 2)}"
-    return f"{plain(low, 2)} to {plain(high, 2)}"
+    return f"{plain(low, 2)} to {plain(high, 2)} {currency}"

@@ -221,7 +221,7 @@ def _problem(
     usual = f"{_amount(band[0])} to {_amount(band[1])}" if band[0] < band[1] else f"about {_amount(band[0])}"
     part = cluster.accelerator.name
     costs = f"{part} costs" if _has_market(cluster, rent=bool(unit)) else f"accelerators with the memory of {part} cost"
-    message = f"{_amount(amount)} for a node is {named}; {costs} {usual}{unit}"
+    message = f"{_amount(amount)} {currency or 'USD'} for a node is {named}; {costs} {usual} {currency or 'USD'}{unit}"
     reading = _other_reading(amount, limits, cluster)
     help_ = (
         f"it looks like the price of {reading}: write the price of a node"

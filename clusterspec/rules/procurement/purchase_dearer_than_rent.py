@@ -92,14 +92,14 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         used = procurement.utilization if procurement.utilization and procurement.utilization <= 1 else 1.0
         each = price_ends(node)[0] / count / (hours * used)
         if each > rents_of[1]:
-            message = f"over {term.written} an accelerator costs {plain(each, 3)} {unit} for each hour of use; {cluster.accelerator.name} is rented for {plain(rents_of[0], 3)} to {plain(rents_of[1], 3)}"
+            message = f"over {term.written} an accelerator costs {plain(each, 3)} {unit} for each hour of use; {cluster.accelerator.name} is rented for {plain(rents_of[0], 3)} to {plain(rents_of[1], 3)} {unit}"
             yield RULE.problem(
                 "procurement.term", message, "rent, or state the term over which the machine is written off"
             )
     elif hourly and not node:
         whole = price_ends(hourly)[0] / count * hours
         if whole > TIMES * prices_of[1] and price_ends(hourly)[0] / count <= 5 * rents_of[1]:
-            message = f"over {term.written} the rent of an accelerator is {whole:,.0f} {unit}; {cluster.accelerator.name} is sold for {prices_of[0]:,.0f} to {prices_of[1]:,.0f}"
+            message = f"over {term.written} the rent of an accelerator is {whole:,.0f} {unit}; {cluster.accelerator.name} is sold for {prices_of[0]:,.0f} to {prices_of[1]:,.0f} {unit}"
             yield RULE.problem(
                 "procurement.prices.node_hour",
                 message,

@@ -67,7 +67,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import amount_text, line_price, total_of_lines
+from clusterspec.rules.knowledge.purchases import amount_text, line_price, money_text, total_of_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -77,13 +77,13 @@ RULE = Rule.of(__name__, "error")
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    lines = procurement.quote
+    lines, currency = procurement.quote, procurement.currency
     for number, line in enumerate(lines):
         if line.quantity is None or line.unit_price is None or line.price is None:
             continue
         product = line.quantity * line.unit_price
         if not _is_same_sum(product, line.price):
-            message = f"{line.quantity:,} × {line.unit_price:,} is {amount_text(product)}, not {line.price:,}"
+            message = f"{line.quantity:,} × {line.unit_price:,} is {money_text(amount_text(product), currency)}, not {money_text(f'{line.price:,}', currency)}"
             yield RULE.problem(
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
@@ -94,7 +94,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     if not _is_same_sum(expected, total):
         off = total - expected
         terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
-        message = f"the lines sum to {amount_text(expected)}{terms}, not {total:,}: {amount_text(abs(off))} {'too much' if off > 0 else 'too little'}"
+        message = f"the lines sum to {money_text(amount_text(expected), currency)}{terms}, not {money_text(f'{total:,}', currency)}: {money_text(amount_text(abs(off)), currency)} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
 
 

@@ -62,7 +62,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
-from clusterspec.rules.knowledge.purchases import amount_text, is_bought, price_ends
+from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -81,7 +81,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             continue
         (low, high), each = price_ends(stated), quoted / offered.units
         if not low * (1 - SAME) <= each <= high * (1 + SAME) and not offered.is_lot:
-            message = f"the quote has {amount_text(each)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {amount_text(low if each < low else high)}"
+            message = f"the quote has {money_text(amount_text(each), procurement.currency)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
             yield RULE.problem(
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
             )
@@ -89,7 +89,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     if procurement.quote or not total or counted is None or not is_bought(procurement, cluster):
         return
     if procurement.discount is None and total < counted.low * (1 - NEAR):
-        message = f"the quoted total of {total:,} is {percent(1 - total / counted.low, 2)} below the {counted.low:,.0f} of the priced parts"
+        message = f"the quoted total of {money_text(f'{total:,}', procurement.currency)} is {percent(1 - total / counted.low, 2)} below the {money_text(f'{counted.low:,.0f}', procurement.currency)} of the priced parts"
         yield RULE.problem(
             "procurement.quoted_total",
             message,

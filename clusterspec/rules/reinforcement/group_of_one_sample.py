@@ -11,7 +11,7 @@ With one sample the reward equals its own baseline: every advantage is 0, and so
 
 ## What to do
 
-Write 8 to 16 samples for each prompt and fewer prompts, or use `ppo`, whose baseline is a critic.
+Write 8 to 16 samples for each prompt and fewer prompts, or use `algorithm: ppo`, whose baseline is a critic.
 
 ## When to ignore it
 
@@ -70,5 +70,5 @@ def check(written_workload: WorkloadSpec, training: Workload) -> Iterator[Proble
         yield RULE.problem(
             "workload.rl.samples_per_prompt",
             f"{training.rl.algorithm} compares the samples of one prompt; with 1 sample every advantage is 0",
-            "write 8 to 16 samples for each prompt, or use `ppo`",
+            "write 8 to 16 samples for each prompt, or use `algorithm: ppo`",
         )

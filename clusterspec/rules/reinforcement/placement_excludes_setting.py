@@ -112,14 +112,14 @@ def check(written_workload: WorkloadSpec, training: Workload, catalog: Catalog) 
             yield RULE.problem(
                 "workload.rl.weight_sync.method",
                 f"handles of device memory do not reach the {plural(rl.rollout_nodes, 'node')} of rollout",
-                "use `nccl` or `rdma`",
+                "use `method: nccl` or `rdma`",
             )
         return
     if written.weight_sync is not None and written.weight_sync.method == "nccl":
         yield RULE.problem(
             "workload.rl.weight_sync.method",
             "engines and trainer share their accelerators, and NCCL refuses two ranks on one accelerator",
-            "use `ipc`, or give rollout nodes of its own (`placement: split`)",
+            "use `method: ipc`, or give rollout nodes of its own (`placement: split`)",
         )
     if rl.max_staleness:
         yield RULE.problem(

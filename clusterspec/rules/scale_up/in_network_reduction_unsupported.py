@@ -83,12 +83,16 @@ def check(
         at = "cluster.scale_up.in_network_reduction"
         without = "" if entry.in_network_reduction else f"{entry.name} has no in-network reduction"
         message = without or f"in-network reduction needs switches, and the topology is {up.topology}"
-        yield RULE.problem(at, message, "write `false`, or remove the key", fix=rewrite(at, "false"))
+        yield RULE.problem(
+            at, message, "write `in_network_reduction: false`, or remove the key", fix=rewrite(at, "false")
+        )
     written_out, out = written_scale_out, cluster.scale_out
     if written_out and written_out.in_network_reduction and out and not out.technology.in_network_reduction:
         at = "cluster.scale_out.in_network_reduction"
         message = f"{out.technology.name} has no in-network reduction"
-        yield RULE.problem(at, message, "write `false`, or remove the key", fix=rewrite(at, "false"))
+        yield RULE.problem(
+            at, message, "write `in_network_reduction: false`, or remove the key", fix=rewrite(at, "false")
+        )
     if acceptance is not None:
         yield from _test_problems(acceptance, cluster)
 
@@ -103,13 +107,15 @@ def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> 
             message = (
                 f"`nvls` reduces in the switches of one domain, and the test spans {nodes} nodes: a domain has {domain}"
             )
-            yield RULE.problem(("acceptance", number, "algorithm"), message, "write `nvls-tree`, or remove the key")
+            yield RULE.problem(
+                ("acceptance", number, "algorithm"), message, "write `algorithm: nvls-tree`, or remove the key"
+            )
         elif test.algorithm in {"nvls", "nvls-tree"} and links is not None and not links.in_network_reduction:
             message = (
                 f"`{test.algorithm}` reduces in the switches of a domain, and {links.name} has no in-network reduction"
             )
             yield RULE.problem(
-                ("acceptance", number, "algorithm"), message, "write `ring` or `tree`, or remove the key"
+                ("acceptance", number, "algorithm"), message, "write `algorithm: ring` or `tree`, or remove the key"
             )
         elif test.algorithm == "collnet" and cluster.scale_out and not cluster.scale_out.in_network_reduction:
             message = "`collnet` reduces in the switches of the fabric, and the design does not"

@@ -126,7 +126,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}: it is the figure of {sibling.name}{others}",
-            f"remove {'the keys' if others else 'the key'} (the catalog supplies the figure), or write `{sibling.id}` if that is bought",
+            f"remove {'the keys' if others else 'the key'} (the catalog supplies the figure), or write `accelerator: {sibling.id}` if that is bought",
             severity="note" if len(changed) >= DESCRIBED else "",
         )
     elif len(changed) == 1 and _is_of_one_die(changed[0], catalog):
