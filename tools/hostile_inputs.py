@@ -118,6 +118,17 @@ def _log(folder: Path, data: bytes) -> list[str]:
     return ["diagnose", "spec.yaml", "given.log", "--ranks", "16"]
 
 
+def _folder_of_logs(folder: Path, data: bytes) -> list[str]:
+    """A folder with the file twice, in a folder of its own, and a link to their folder."""
+    for rank in range(2):
+        where = folder / "logs" / str(rank)
+        where.mkdir(parents=True)
+        (where / "given.log").write_bytes(data)
+    (folder / "logs" / "again").symlink_to(folder / "logs")
+    _spec(folder, SPEC)
+    return ["diagnose", "spec.yaml", "logs", "--ranks", "16"]
+
+
 def _accepted_log(folder: Path, data: bytes) -> list[str]:
     return ["accept", *_log(folder, data)[1:3]]
 
@@ -132,6 +143,7 @@ KINDS: dict[str, tuple[bytes, Callable[[Path, bytes], list[str]]]] = {
     "linked trace": (TRACE, _linked_trace),
     "distant trace": (TRACE, _distant_trace),
     "log": (LOG, _log),
+    "folder of logs": (LOG, _folder_of_logs),
     "accepted log": (LOG, _accepted_log),
 }
 """Kinds of input: a sound start of a file, and what writes a file and returns the command that reads it."""

@@ -11,6 +11,7 @@ from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.outputs import collective, estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
+from clusterspec.analysis.several_logs import first_failing_first
 from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import CollectiveRow
@@ -65,7 +66,7 @@ def diagnosis_of(
                 runs.append(replace(placed_run(cluster, benchmark, series, log, stated), published=published))
             except NotComparable as why:
                 unread.append((log, str(why)))
-    return Diagnosis(tuple(runs), tuple(map(_compared_run, runs)), tuple(unread))
+    return Diagnosis(tuple(runs), first_failing_first(runs, tuple(map(_compared_run, runs))), tuple(unread))
 
 
 def _compared_run(run: PlacedRun) -> Compared:
@@ -141,8 +142,11 @@ def read_logs(paths: Sequence[str | Path], *, unfinished: bool = False) -> Logs:
     return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST), unfinished=unfinished)) for path in paths]
 
 
-def diagnose(study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED) -> tuple[DiagnosisReport, Merged]:
-    """Every collective of some logs compared with the design, and the spec with the measurements in it.
+def diagnose(
+    study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED, skipped: Sequence[tuple[str, str]] = ()
+) -> tuple[DiagnosisReport, Merged]:
+    """Every collective of some logs compared with the design, and the spec with the measurements in it; ``skipped``
+    are files that are no logs, with the reasons, for the report.
 
     Raises `UnresolvedSpec` if the cluster cannot be resolved, and `FormatError` if nothing can be compared or the
     measurements cannot be inserted.
@@ -155,7 +159,11 @@ def diagnose(study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED) ->
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merged_into(study, calibration(found.runs))
     report = DiagnosisReport(
-        study.settings.tool, study.input, found.compared, found.unread, _step_time_change(study, merged)
+        study.settings.tool,
+        study.input,
+        found.compared,
+        (*found.unread, *skipped),
+        _step_time_change(study, merged),
     )
     return report, merged
 

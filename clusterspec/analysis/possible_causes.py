@@ -57,6 +57,7 @@ _SELINUX = "ausearch -m avc -ts recent; setenforce 0 to test it; nvidia-smi with
 _HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
 _MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
 _COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
+_STEP = "scontrol show job JOB beside the options and SLURM_* variables of the step: its nodes, tasks, memory and GPUs"
 _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
 _NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
 _HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
@@ -301,6 +302,7 @@ POSSIBLE = (
     ("command-lost", "nic-fault", _UNSAID, STEP_OF["nic-fault"], GIVEN),
     ("device-lost", "accelerator-fault", ": a device left its link", _SLOT, GIVEN),
     ("device-lost", "nic-fault", _UNSAID, _SLOT, WEAK),
+    ("step-refused", "invalid-setting", ": the step asks for what its job does not hold", _STEP, STRONG),
     ("unplaced", "absent-ranks", ": a scheduler finds no place for it", _PLACE, STRONG),
     ("crash", "program-fault", "", STEP_OF["program-fault"], GIVEN),
     ("time-limit", "job-ended", ", which a run that hangs meets, too", STEP_OF["job-ended"], GIVEN),

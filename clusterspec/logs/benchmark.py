@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
+from clusterspec.logs.first_failures import Ending
 from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.progress import (
     diverging_ranks,
@@ -192,6 +193,8 @@ class Benchmark:
     remarks: tuple[tuple[str, int], ...] = ()
     sha256: str = ""
     listed: tuple[Listed, ...] = ()
+    ending: Ending | None = None
+    """How the run ended, of a log without a result."""
 
     @property
     def reason_without_series(self) -> str:

@@ -105,7 +105,7 @@ SUGGESTIONS = (
     ),
     (
         "invalid-setting",
-        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|argument for|configuration)"
+        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|flag\b|argument for|configuration|--?\w)"
         r"|Misconfiguration",
     ),
     ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),

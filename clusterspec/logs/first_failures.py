@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.program_lines import STATING
@@ -65,6 +66,10 @@ _FOLLOWS = re.compile(
     r"|\bdied\b"
 )
 """Words of an exception that follows from the end of another process."""
+LINES_BEFORE = 200
+"""Lines before a failure in which its time is looked for."""
+_UNTOLD = re.compile(r"family (?!timeout|remote).*|message \S+ may|empty-table")
+"""Names of statements that alone tell of no end."""
 MOST_EXCEPTIONS = 1_000
 """Exceptions of ranks that are kept."""
 LONGEST = 2_000
@@ -80,6 +85,16 @@ class Said(NamedTuple):
     text: str
     line: int
     rank: int | None
+    time: Moment | None
+
+
+class Ending(NamedTuple):
+    """How the run of a log ended: the line of the first failure of its own ranks, or, where it has none (``own`` is
+    False), the first line that tells of the end of others; and the time, None where no line tells it.
+    """
+
+    own: bool
+    line: int
     time: Moment | None
 
 
@@ -175,6 +190,33 @@ def first_failures(text: str, stated: Stated) -> Iterator[tuple[str, str, int]]:
             yield CONSEQUENCE, f"after the failure of rank {first[0].rank}", each.line
     if marked and first[0].name == OWN_EXCEPTION:
         yield OWN_EXCEPTION, first[0].text, first[0].line
+
+
+def ending_of(text: str, stated: Stated) -> Ending | None:
+    """How the run of a log ended by its statements; None if none tells of a failure or of the end of other ranks.
+
+    A failure without a time has that of the last line before it with one, among `LINES_BEFORE`.
+    """
+    if all(_UNTOLD.fullmatch(name) for name, _, _ in stated):
+        return None
+    said, raised = _said(text, stated)
+    following = {each.line for each in said if each.name == CONSEQUENCE}
+    own = [each for each in said if _is_own(each) or (each.name == "error" and not _FOLLOWS.search(each.text))]
+    failures = [each for each in (*own, *raised) if each.line not in following]
+    if failures:
+        first = min(failures, key=lambda each: each.line)
+        return Ending(True, first.line, first.time or _time_before(text, first.line))
+    ends = [each for each in said if each.name in _OF_THE_END or each.name in _OF_A_PEER]
+    if not ends:
+        return None
+    first = min(ends, key=lambda each: each.line)
+    return Ending(False, first.line, first.time)
+
+
+def _time_before(text: str, line: int) -> Moment | None:
+    """The time of the last line with one, among the lines before a line."""
+    before = list(islice(lines_of(text), max(0, line - 1 - LINES_BEFORE), line - 1))
+    return next((time for each in reversed(before) if (time := time_of_line(each[:LONGEST])) is not None), None)
 
 
 def _tells_a_failure(name: str) -> bool:

@@ -174,7 +174,14 @@ LIBRARY_PATTERNS = (
     ("task-blocked", re.compile(r"(task \S{1,60} blocked for more than [0-9]{1,6} seconds)")),
     # Horovod (`common/stall_inspector.cc`)
     ("stalled", re.compile(r"(submitted to be reduced, gathered or broadcasted by subset of ranks)")),
-    # Slurm
+    # Slurm; a step gets what its job holds (DragonHPC/dragon issue 61, read on 2026-11-25)
+    (
+        "step-refused",
+        re.compile(
+            r"(Unable to create step for job [0-9]{1,12}: (?:Requested node configuration|More processors requested"
+            r"|Memory required by task|Invalid generic resource|Requested nodes? (?:is|are) not).{0,60})"
+        ),
+    ),
     ("unplaced", re.compile(r"(Requested node configuration is not available|Invalid generic resource .{1,40})")),
     # Kubernetes
     ("unplaced", re.compile(r"(FailedScheduling.{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})")),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.error_lines import first_error
-from clusterspec.logs.first_failures import CONSEQUENCE, OWN_EXCEPTION, first_failures
+from clusterspec.logs.first_failures import CONSEQUENCE, OWN_EXCEPTION, ending_of, first_failures
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
@@ -64,7 +64,9 @@ def read_unfinished(text: str) -> Benchmark | None:
     nodes = 1 if jobs > 1 else nodes
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
-    return Benchmark(TOOL, (Series(None, ranks, nodes, (), jobs=jobs),), evidence=(*evidence, *_empty_table(text)))
+    ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence])
+    series = Series(None, ranks, nodes, (), jobs=jobs)
+    return Benchmark(TOOL, (series,), evidence=(*evidence, *_empty_table(text)), ending=ending)
 
 
 def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:

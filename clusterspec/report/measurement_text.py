@@ -103,12 +103,23 @@ STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
 def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
     """Each collective with its sizes and causes, then the effect on the estimate."""
     parts = [_comparison_text(one, ink) for one in report.compared]
-    parts += [paragraph(plain_line(f"{log}: not compared: {why}"), ink) for log, why in report.unread]
+    unread = {why: [log for log, other in report.unread if other == why] for _, why in report.unread}
+    parts += [paragraph(plain_line(f"{_first_names(logs)}: not compared: {why}"), ink) for why, logs in unread.items()]
     if report.moved is not None:
         parts.append(_moved_text(report))
     if report.written:
         parts.append("".join(f"{plain_line(f'wrote {each}')}\n" for each in report.written))
     return "\n".join(parts)
+
+
+MOST_NAMED = 3
+"""Logs with the same reason not to be compared that a text names."""
+
+
+def _first_names(logs: Sequence[str]) -> str:
+    """The first names of logs, and how many more there are."""
+    more = len(logs) - MOST_NAMED
+    return ", ".join(logs[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _unfinished_text(compared: Compared, ink: Ink) -> str:

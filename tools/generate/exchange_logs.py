@@ -110,7 +110,8 @@ Of 31 threads and documents of 2026-11-25, with each log as it was posted, 18 ca
 in the list; eight logs were refused, and one had a cause where its document calls it harmless: messages of Neuron,
 Slingshot, Slurm and clouds were in no table. In 25 drawn after that was mended, eleven came first (one as none of the
 known), none was in the list and eight were refused: containers of Slurm, Megascale and JobSet were not known. After it
-29 and 24 come first.
+29 and 24 come first. Of 22 more drawn on that day, 19 came first before any change, most of them of errors in a few
+lines; missed were a flag of libtpu, a refused step of Slurm, and an error of NIXL that names no cause.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
@@ -120,6 +121,12 @@ causes that the common words of an error suggest, or the source file or driver t
 evidence, behind them the crash that follows, and where a line gives no reason
 (`unhandled system error`, a timeout, a start that never ended) the causes that it may have, each with the measurement
 that decides. Its verdict is `unfinished`, with exit status 1; `accept` and `import` refuse it.
+
+A launcher writes a log for every rank. `diagnose SPEC LOG…` takes all of them, or their folder, with those below it (up
+to 1,024 files of together 32 MiB; links, hidden and empty files are left out, and files that are no logs are listed).
+The log whose rank failed first comes first, by the times of its lines where every such log has them, else by name. One
+that tells only of the end of other ranks (timeouts, closed connections) comes last, with little weight, unless it told
+of that more than 5 s before any failure. No order of the files changes causes or weights.
 """
 ACCEPT = """## Accept
 

@@ -7,36 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec import analysis
-from clusterspec.analysis.diagnosis import Logs, read_log
+from clusterspec.analysis.diagnosis import Logs
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.commands.estimate import COLLECTIVES
-from clusterspec.cli.inputs import STDIN, read_bytes, study_of
+from clusterspec.cli.inputs import STDIN, study_of
+from clusterspec.cli.log_files import logs_of_ranks, named_logs
 from clusterspec.cli.options import format_option, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
-from clusterspec.exchange.import_result import LARGEST, FormatError, UnresolvedSpec, shown_value
+from clusterspec.exchange.import_result import FormatError, UnresolvedSpec, shown_value
 from clusterspec.exchange.merge import Merged
 from clusterspec.records import replace
 from clusterspec.report import measurement_text
 from clusterspec.results.diagnosis import AcceptanceReport
 from clusterspec.studies.study import Study
 from clusterspec.units import plural
-
-# Logs given to commands
-
-
-def named_logs(names: Sequence[str], *, unfinished: bool = False) -> Logs:
-    """The logs with their names, as `read_log` reads them. Raises `UsageFault` if a file is not a log."""
-    found = []
-    for name in names:
-        try:
-            log = read_log(name, read_bytes(name, LARGEST), unfinished=unfinished)
-            found.append((name if name == STDIN else Path(name).name, log))
-        except FormatError as why:
-            raise UsageFault(f"{name}: {why}") from None
-    return found
-
 
 # Options of ``clusterspec accept``
 
@@ -69,7 +55,11 @@ def describe_diagnose(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
     parser.add_argument(
-        "logs", metavar="LOG", type=path, nargs="+", help="logs of nccl-tests, rccl-tests, nccom-test, …"
+        "logs",
+        metavar="LOG",
+        type=path,
+        nargs="+",
+        help="logs of benchmarks and stopped runs, or folders of them",
     )
     parser.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
     parser.add_argument(
@@ -127,8 +117,8 @@ def run_diagnose(args: argparse.Namespace) -> int:
     """Print the diagnosis; 1 if a collective is slower than expected."""
     study = study_of(args, args.spec)
     try:
-        logs = named_logs(args.logs, unfinished=True)
-        report, merged = analysis.diagnose(study, logs, LogOverrides(args.collective, args.ranks))
+        logs, skipped = logs_of_ranks(args.logs)
+        report, merged = analysis.diagnose(study, logs, LogOverrides(args.collective, args.ranks), skipped)
     except UnresolvedSpec as why:
         raise SpecFault(f"{args.spec}: {why}") from None
     except FormatError as why:

@@ -1,0 +1,64 @@
+"""Logs of several ranks of one run: the log whose ranks failed first, and the logs that only tell of its end.
+
+A rank that ends leaves the others in a collective. Their logs tell of timeouts and closed connections, and the cause is
+in the log of the rank that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.analysis.consequences import FOLLOWS
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.logs.first_failures import Ending
+from clusterspec.records import replace
+from clusterspec.results.diagnosis import Compared
+
+CLOCKS = 5.0
+"""Seconds by which the clocks of two nodes may differ: a symptom that much before a failure may still follow from it.
+Assumed: far more than clocks differ that a time service keeps, and far less than the minutes of a watchdog."""
+NEVER = (0, float("inf"))
+
+
+def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared]) -> tuple[Compared, ...]:
+    """The comparisons of runs, those without a result first, in the order in which their ranks failed: those of logs
+    that only tell of the end of other ranks last, with causes that weigh at most `FOLLOWS`.
+
+    The order in which the logs are given changes neither weights nor the order of logs without a result.
+    """
+    stopped = [(run, one) for run, one in zip(runs, compared, strict=True) if not run.finished]
+    if len({run.log for run, _ in stopped}) < 2:
+        return tuple(compared)
+    failures = [(run, run.benchmark.ending) for run, _ in stopped if run.benchmark.ending and run.benchmark.ending.own]
+    forms = {ending.time[0] if ending.time else None for _, ending in failures}
+    comparable = len(forms) == 1 and None not in forms
+    timed = sorted(failures, key=lambda each: (each[1].time if comparable and each[1].time else NEVER, each[0].log))
+    places = {run.log: place for place, (run, _) in enumerate(timed)}
+    related = [(run, _following(run, one, timed)) for run, one in stopped]
+    ranked = sorted(related, key=lambda each: (places.get(each[0].log, len(places)), each[0].log, _digest(each[0])))
+    done = [one for run, one in zip(runs, compared, strict=True) if run.finished]
+    return (*(one for _, one in ranked), *done)
+
+
+def _digest(run: PlacedRun) -> str:
+    return run.benchmark.sha256
+
+
+def _following(run: PlacedRun, one: Compared, failures: Sequence[tuple[PlacedRun, Ending]]) -> Compared:
+    """A comparison with the causes weighed down if its log only tells of the end of the ranks of another log."""
+    ending = run.benchmark.ending
+    if ending is None or ending.own:
+        return one
+    before = next((other.log for other, failure in failures if _may_follow(ending, failure)), None)
+    if before is None:
+        return one
+    after = f"; it may follow from the failure in {before}"
+    causes = (replace(c, weight=min(c.weight, FOLLOWS), evidence=c.evidence + after) for c in one.causes)
+    return replace(one, causes=tuple(causes))
+
+
+def _may_follow(ending: Ending, failure: Ending) -> bool:
+    """Whether the end of other ranks was not told before a failure, as far as their times can be compared."""
+    if ending.time is None or failure.time is None or ending.time[0] != failure.time[0]:
+        return True
+    return ending.time[1] >= failure.time[1] - CLOCKS
