@@ -81,9 +81,8 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acceler
     fix = rewrite(at, own[0]) if len(own) == 1 else None
     message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_possessive_text(entry)}"
     related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []
-    yield RULE.problem(
-        at, message, f"write `interconnect: {offered}`, or correct the accelerator", related=related, fix=fix
-    )
+    choices = or_list([f"`interconnect: {each}`" for each in own])
+    yield RULE.problem(at, message, f"write {choices}, or correct the accelerator", related=related, fix=fix)
 
 
 def _is_its_bridge(entry: Interconnect, accelerator: Accelerator) -> bool:

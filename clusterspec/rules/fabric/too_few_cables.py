@@ -68,7 +68,8 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     fabric = counts.fabric
     if fabric is None:
         return
-    needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
+    of_nodes = fabric.endpoints - (written_scale_out.extra_endpoints or 0)  # other endpoints may have other cables
+    needs = {"node_leaf": of_nodes * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
     between = {"node_leaf": "nodes and leaves", "leaf_spine": "leaves and spines"}
     for level, needed in needs.items():
         orders = links_and_cables(written_scale_out, level, fabric.links_per_cable[level])
