@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.nearby_layouts import neighbor_degrees
+from clusterspec.cluster.variation import DEGREES
 from clusterspec.cost.plan import Plan
 from clusterspec.precision import precision_width
 from clusterspec.rules.advice.what_if import FULLEST, Alternative, WhatIf, fastest_fitting
@@ -106,16 +107,17 @@ def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried:
     """Text with layouts that fit, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`.
 
     If none fits, the text names the layout with the least memory, and ``otherwise``, what else to change; ``untried`` stands
-    where no change could be estimated. Of a layout that cannot run for another reason the changes are judged by memory alone, if none makes it run.
+    where no change could be estimated. Of a layout that cannot run for another reason the changes of no degree are judged by memory alone, if none makes it run.
     """
     estimated = what_if.estimated_alternatives(changes, most=None)
     if fitting := fastest_fitting(estimated):
         texts = (_alternative_text(each, timed=not what_if.refused) for each in fitting[:SHOWN])
         return "these fit: " + "; or ".join(texts)
-    if what_if.refused and (leaner := [each for each in estimated if each.fits_in_memory]):
+    beside = [each for each in estimated if what_if.refused and not DEGREES & each.changes.keys()]
+    if leaner := [each for each in beside if each.fits_in_memory]:
         texts = (_alternative_text(each, timed=False) for each in leaner[:SHOWN])
         return "by memory alone, before the other errors are mended, these fit: " + "; or ".join(texts)
-    judged = [each for each in estimated if what_if.refused or not each.plan.refused]
+    judged = beside or [each for each in estimated if not each.plan.refused]
     needs = [(each.memory_bytes, each.words) for each in judged if each.memory_bytes]
     if not needs:
         return untried
