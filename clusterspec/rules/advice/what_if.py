@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from clusterspec.cluster.groups import axis_placement
 from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cluster.model import Design, ScaleOut
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import MemoryUse
 from clusterspec.quantity import RATE, Quantity
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.words import changed_keys
 from clusterspec.units import display, display_bits, percent
+
+if TYPE_CHECKING:
+    from clusterspec.cost.term import MemoryUse
 
 TRIED = 8
 """Layouts estimated for one piece of advice; each takes a few milliseconds."""
