@@ -62,9 +62,7 @@ def simulate(
     run.run()
     counted = run.requests[traffic.warm_up :]
     finished, tokens, seconds = _steady_output(run.requests, traffic)
-    saturation = highest_rate(study.design, timing, traffic, seed)
-    if saturation is not None and traffic.in_flight:  # requests of a loop may stay in step, which no other load has
-        saturation = max(saturation, finished / seconds)
+    saturation = highest_rate(study.design, timing, traffic, seed, finished / seconds)
     return SimulationReport(
         tool=study.settings.tool,
         input=study.input,

@@ -25,8 +25,17 @@ ROUNDS, CLOSE = 5, 0.03
 """The rates of conversations that are tried at most, and the relative width of the interval at the end."""
 
 
-def highest_rate(design: Design, timing: Timing, traffic: Traffic, seed: int) -> float | None:
+def highest_rate(design: Design, timing: Timing, traffic: Traffic, seed: int, completed: float) -> float | None:
     """Requests per second that a plan sustains at most; None if too few requests are simulated.
+
+    It is at least the rate that a closed loop has ``completed``, whose requests may stay in step as no other load does.
+    """
+    rate = _rate_of_arrivals(design, timing, traffic, seed)
+    return max(rate, completed) if rate is not None and traffic.in_flight else rate
+
+
+def _rate_of_arrivals(design: Design, timing: Timing, traffic: Traffic, seed: int) -> float | None:
+    """The rate sustained of requests that do not wait for each other.
 
     More conversations per second leave each less of the caches, so that their hits fall with the rate. The plan
     sustains the highest rate at which it completes, with the hits of that rate, as many requests as come.
