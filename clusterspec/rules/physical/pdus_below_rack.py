@@ -112,19 +112,27 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
         return
     left = _units_left(count, power.feeds)
-    share = power.pdus.derating or 1.0
-    carried = left * rating * share
+    share, whole = power.pdus.derating or 1.0, left * rating
+    carried = whole * share
     derated = f", {percent(share)} of it under a continuous load" if share < 1 else ""
     lost = f" (of {count}, with one feed lost)" if left < count else ""
     rated = f"{plural(left, 'power distribution unit')}{lost} of {display(rating, 'W')}{derated}"
     if rack > carried:
         message = f"a full rack draws {display(rack, 'W')}, and {rated} {'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
         yield RULE.problem(AT, message, "plan more or larger units, or fewer nodes in a rack")
-    elif power.pdus.derating is None and rack > CONTINUOUS * carried:
-        message = f"a full rack draws {display(rack, 'W')}, {percent(rack / carried)} of {rated}: breakers carry {percent(CONTINUOUS)} of it for hours unless they are rated for more"
+    elif rack > CONTINUOUS * whole:
+        yield from _continuous_load_problem(
+            power.pdus, f"a full rack draws {display(rack, 'W')}, {percent(rack / whole)} of {rated}"
+        )
+
+
+def _continuous_load_problem(pdus: PdusSpec, load: str) -> Iterator[Problem]:
+    """A load that fits the rating, but not what breakers carry for hours; none if a stated derating allows for that."""
+    if pdus.derating is None:
+        message = f"{load}: breakers carry {percent(CONTINUOUS)} of it for hours unless they are rated for more"
         yield RULE.problem(AT, message, "state `derating`, and plan larger units where it is 0.8", severity="warning")
-    elif share > CONTINUOUS and _is_american(power.pdus) and rack > CONTINUOUS * left * rating:
-        message = f"a full rack draws {display(rack, 'W')}, {percent(rack / (left * rating))} of {rated}: a breaker of North America carries {percent(CONTINUOUS)} of its rating for hours"
+    elif _is_american(pdus):
+        message = f"{load}: a breaker of North America carries {percent(CONTINUOUS)} of its rating for hours"
         help_ = "write `derating: 0.8`, and plan larger units; a breaker that is listed for 100 % carries more"
         yield RULE.problem(f"{AT}.derating", message, help_, severity="warning")
 
