@@ -9,9 +9,8 @@ from typing import Any
 
 from tools.accuracy.cases import DATA, Case
 from tools.accuracy.figures import Score, score, share
-from tools.accuracy.split import is_held_out, training_source
+from tools.accuracy.split import SIDES, side_of, training_source
 
-SIDES = ("held out", "fitted side")
 TABLE = """Training runs of sources that were entered since the split of sources was declared
 (`tests/accuracy/new_runs.jsonl`). A hash of the source's name puts it on one side before its rows are read, and
 constants are fitted to the fitted side only. *First* are the errors of the predictions made when the rows were entered,
@@ -46,13 +45,9 @@ def scores(cases: Sequence[Case]) -> list[Score]:
     sources: dict[str, list[Case]] = {}
     for case in cases:
         sources.setdefault(training_source(case.id), []).append(case)
-    named = {f"{source}, {_side(source)}": found for source, found in sources.items()}
+    named = {f"{source}, {side_of(source)}": found for source, found in sources.items()}
     whole = {side: [case for name, found in named.items() if name.endswith(side) for case in found] for side in SIDES}
     return [score(name, found) for name, found in (named | whole).items()]
-
-
-def _side(source: str) -> str:
-    return SIDES[0] if is_held_out(source) else SIDES[1]
 
 
 def _table(now: Sequence[Case], first: Sequence[Case]) -> str:

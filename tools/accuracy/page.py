@@ -25,7 +25,7 @@ from tools.accuracy.held_out import constants_table, held_out_table
 from tools.accuracy.reasons import reason
 from tools.accuracy.scatter import scatter
 from tools.accuracy.serving_page import section
-from tools.accuracy.split import COLLECTIVES_BEFORE, fitted_runs, is_held_out
+from tools.accuracy.split import COLLECTIVES_BEFORE, fitted_runs, side_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 HEAD = """# Accuracy
@@ -197,7 +197,7 @@ def new_collectives(cases: Sequence[Case]) -> list[Score]:
     sources: dict[str, list[Case]] = {}
     for case in new:
         name = collective_folds.repository(case.source)
-        sources.setdefault(f"{name}, {'held out' if is_held_out(name) else 'fitted side'}", []).append(case)
+        sources.setdefault(f"{name}, {side_of(name)}", []).append(case)
     return [*(score(name, found) for name, found in sources.items()), *grouped(new)]
 
 

@@ -16,6 +16,7 @@ from tools.accuracy.cases import published_runs
 CHECKED = 4
 """Every fourth training run of an older source is kept to check."""
 RATES = ("step_time", "tokens_per_second_per_accelerator", "flops_per_accelerator")
+SIDES = ("held out", "fitted side")
 BEFORE = frozenset(
     {
         "bloom",
@@ -69,6 +70,15 @@ def is_held_out(source: str) -> bool:
     (False, True)
     """
     return int(sha256(source.encode()).hexdigest(), 16) % 2 == 1
+
+
+def side_of(source: str) -> str:
+    """The side of a source, one of `SIDES`.
+
+    >>> side_of("nemo-rl"), side_of("verl")
+    ('fitted side', 'held out')
+    """
+    return SIDES[0] if is_held_out(source) else SIDES[1]
 
 
 def training_source(row: str) -> str:
