@@ -35,13 +35,11 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
     timed = sorted(failures, key=lambda each: (each[1].time if comparable and each[1].time else NEVER, each[0].log))
     places = {run.log: place for place, (run, _) in enumerate(timed)}
     related = [(run, _following(run, one, timed)) for run, one in stopped]
-    ranked = sorted(related, key=lambda each: (places.get(each[0].log, len(places)), each[0].log, _digest(each[0])))
+    ranked = sorted(
+        related, key=lambda each: (places.get(each[0].log, len(places)), each[0].log, each[0].benchmark.sha256)
+    )
     done = [one for run, one in zip(runs, compared, strict=True) if run.finished]
     return (*(one for _, one in ranked), *done)
-
-
-def _digest(run: PlacedRun) -> str:
-    return run.benchmark.sha256
 
 
 def _following(run: PlacedRun, one: Compared, failures: Sequence[tuple[PlacedRun, Ending]]) -> Compared:

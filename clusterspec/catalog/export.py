@@ -89,10 +89,10 @@ def nearest_vendors(rows: Sequence[CatalogRow], text: str) -> list[str] | None:
     return sorted({forms[form] for form in nearest_words(text, forms)})
 
 
-def matching_rows(catalog: Catalog, text: str) -> tuple[CatalogRow, ...]:
+def matching_rows(rows: Sequence[CatalogRow], text: str) -> tuple[CatalogRow, ...]:
     """The rows that contain all words of a text, ignoring case."""
     wanted = text.lower().split()
-    return tuple(each for each in catalog_rows(catalog) if all(word in each.words for word in wanted))
+    return tuple(each for each in rows if all(word in each.words for word in wanted))
 
 
 def catalog_row(raw_entry: RawEntry) -> CatalogRow:

@@ -52,7 +52,7 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     """
     named = {(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, text)}
     rows = catalog_rows(catalog)
-    matching = {(each.kind, each.id) for each in matching_rows(catalog, text)} | named
+    matching = {(each.kind, each.id) for each in matching_rows(rows, text)} | named
     words = text.lower().split()
     if not matching:
         matching = {(each.kind, each.id) for each in rows if len(_matched_words(each.words, words)) == len(words)}
