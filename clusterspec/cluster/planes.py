@@ -92,11 +92,12 @@ class _Demand:
 
     def uplinks(self, leaves: int, leaf: Ports) -> int:
         """Number of links between leaves and spines: all up ports of the leaves, or fewer if fewer are ordered that
-        suffice for the present endpoints.
+        suffice for the present endpoints. Ordered spines give every leaf as many ports as every other if that suffices.
         """
         full, least = leaves * leaf.up, ceiling(self.endpoints / self.leaf_ratio - 1e-9)
-        of_spines = (self.ordered.spines or 0) * self.ports // leaves * leaves
-        ordered = self.ordered.leaf_spine or of_spines
+        spines = self.ordered.spines or 0
+        even, most = spines * (self.ports // leaves) * leaves, spines * self.ports // leaves * leaves
+        ordered = self.ordered.leaf_spine or (even if even >= least else most)
         return ordered if least <= ordered < full else full
 
     def least_leaves(self, down: int) -> int:

@@ -391,3 +391,13 @@ def test_fewer_uplinks_are_counted_where_they_are_ordered_and_carry_the_endpoint
         found = count_fabric(design.cluster, design.spec.cluster.scale_out)
         assert isinstance(found, Fabric)
         assert (found.links["leaf_spine"], found.spine_switches) == (uplinks, spines), ordered
+
+
+def test_ordered_spines_give_every_leaf_as_many_ports_as_every_other() -> None:
+    """240 endpoints at 2:1 need 120 links. Of six leaves with 21 up ports, two spines of 64 ports serve 10 each."""
+    fabric = "{topology: fat-tree, switch_ports: 64, oversubscription: 2, spine_switches: 2}"
+    design = clean(f"cluster: {{platform: dgx-h200, nodes: 30, scale_out: {fabric}}}\n")
+    assert design.cluster is not None and design.spec.cluster is not None
+    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+    assert isinstance(found, Fabric)
+    assert (found.leaf_switches, found.up_ports, found.links["leaf_spine"]) == (6, 21, 120)

@@ -3,12 +3,13 @@
 ## What it finds
 
 A model described in place whose parameters, computed from the mapping, differ by more than 10 % from the size in the
-spec's name (`llama-70b-east`).
+spec's name (`llama-70b-east`). With `base`, only where the name has the size of the base, and keys beside `base` change it.
 
 ## Why it matters
 
 A missing `gated_ffn: true` removes a third of the feed-forward network; a missing `experts` removes most of a mixture
-of experts. Memory and time are then predicted for another model.
+of experts; an `ffn_hidden` copied from a smaller model of the family replaces that of `base`. Memory and time are then
+predicted for another model.
 
 ## What to do
 
@@ -30,6 +31,13 @@ workload:
   global_batch: 512
 ```
 
+```yaml workload.model
+clusterspec: 1
+name: llama-70b-continued
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: {base: llama-3.1-70b, ffn_hidden: 14336}, sequence_length: 8192, global_batch: 512}
+```
+
 ## Silent
 
 ```yaml
@@ -40,6 +48,13 @@ workload:
   model: {layers: 80, hidden: 8192, heads: 64, kv_heads: 8, ffn_hidden: 28672, vocab: 128256, gated_ffn: true}
   sequence_length: 8192
   global_batch: 512
+```
+
+```yaml
+clusterspec: 1
+name: llama-70b-longer-context
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: {base: llama-3.1-70b, max_sequence_length: 262144}, sequence_length: 8192, global_batch: 512}
 ```
 
 ## Sources
@@ -53,9 +68,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import Model
 from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
+from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ModelSpec, Spec
 from clusterspec.units import display, percent
@@ -64,21 +81,43 @@ RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.10
 CUT = 0.15
 """A name often cuts the digits behind the point: Salamandra 7B has 7.77 billion."""
+EASILY_FORGOTTEN = "gated_ffn, kv_heads, experts, expert_ffn_hidden and vocab"
 SIZE = re.compile(r"(?<![a-z0-9.])(?P<number>\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
 """A size such as 70b or 6.7b; not the 7b of 8x7b, nor the a3b that counts active parameters."""
 
 
-def check(spec: Spec, written_model: ModelSpec, model: Model) -> Iterator[Problem]:
+def check(spec: Spec, written_model: ModelSpec, model: Model, catalog: Catalog) -> Iterator[Problem]:
     named = SIZE.search((spec.name or "").replace("_", "-"))
-    if named is None or written_model.base is not None:
+    if named is None:
         return
-    wanted, counted = float(named["number"]) * 1e9, model_weights(model).total
-    off = counted / wanted - 1 if wanted else 0.0
-    if abs(off) > OFF and not (off < CUT and int(counted / 1e9) == wanted / 1e9):
-        yield RULE.problem(
-            "workload.model",
-            f"the model as described has {display(counted, '1')} parameters, {percent(abs(off))} {'more' if off > 0 else 'fewer'} than "
-            f"the {named[0]} of its name",
-            "check gated_ffn, kv_heads, experts, expert_ffn_hidden and vocab",
-            related=[("name", named[0])],
-        )
+    counted = model_weights(model).total
+    base = catalog.model(written_model.base) if written_model.base is not None else None
+    if _agrees(counted, named) or (base is not None and not _agrees(model_weights(base).total, named)):
+        return
+    off = counted / (float(named["number"]) * 1e9) - 1
+    changed = "" if base is None else f" with changes to {base.id}"
+    keys = EASILY_FORGOTTEN if base is None else _changed_keys(written_model, base)
+    yield RULE.problem(
+        "workload.model",
+        f"the model as described{changed} has {display(counted, '1')} parameters, {percent(abs(off))} "
+        f"{'more' if off > 0 else 'fewer'} than the {named[0]} of its name",
+        f"check {keys}",
+        related=[("name", named[0])],
+    )
+
+
+def _agrees(counted: float, named: re.Match[str]) -> bool:
+    """Whether a number of parameters is that of a name: to 10 %, or to 15 % with the same digits before the point."""
+    billions = float(named["number"])
+    off = counted / (billions * 1e9) - 1 if billions else 0.0
+    return abs(off) <= OFF or (off < CUT and counted // 10**9 == billions)
+
+
+def _changed_keys(written: ModelSpec, base: Model) -> str:
+    """The keys whose values differ from those of the base, each with the value of the base where it has one."""
+    texts = []
+    for field in fields(written):
+        value, of_base = getattr(written, field.name), getattr(base, field.name, None)
+        if field.name != "base" and value is not None and value != of_base:
+            texts.append(f"{field.name} ({of_base:,} in {base.id})" if type(of_base) is int else field.name)
+    return " and ".join((", ".join(texts[:-1]), texts[-1]) if len(texts) > 1 else texts)

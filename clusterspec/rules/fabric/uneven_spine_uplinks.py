@@ -50,6 +50,19 @@ cluster:
     spine_switches: 16
 ```
 
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 24
+  scale_out:
+    technology: infiniband-ndr
+    switch_ports: 64
+    topology: rail-optimized
+    leaf_switches: 8
+    spine_switches: 3
+```
+
 ## Sources
 
 - Spines of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
@@ -85,7 +98,8 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         return
     carried = fabric.links_per_cable["leaf_spine"] if fabric else 1
     written = ordered_links(written_scale_out, "leaf_spine", carried)
-    uplinks = written.links // leaves if written else fabric.up_ports if fabric else 0
+    counted = fabric.links["leaf_spine"] // fabric.leaf_switches if fabric else 0
+    uplinks = written.links // leaves if written else counted
     planes, ports = (fabric.planes, fabric.switch_ports) if fabric else (1, None)
     each = max(1, spines // planes)
     best = evening_switch_count(each, uplinks, ports or uplinks, max(1, leaves // planes)) if uplinks > 0 else None

@@ -46,6 +46,14 @@ workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 128}
 layout: {tp: 8, nodes_per_domain: 16}
 ```
 
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 128, spare_nodes: 16}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 4096}
+layout: {framework: megatron-core, nodes: 128, nodes_per_domain: 16, tp: 1, ep: 64, pp: 4, stage_layers: [15, 16, 16, 14], dp: 128}
+operations: {recovery: hot-spare}
+```
+
 ## Sources
 
 - Trays held back in practice: https://github.com/nebius/nebius-solutions-library/pull/1110
@@ -90,7 +98,8 @@ def _problem_of_spares_elsewhere(
     """The problem with spares that no group of the full domains reaches over the scale-up links."""
     groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
     axis = max(groups, key=groups.__getitem__)
-    if cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:
+    free_in_domains = layout.nodes_per_domain is not None and layout.nodes_per_domain < there
+    if free_in_domains or cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:
         return
     spares = f"the {plural(cluster.spare_nodes, 'spare node')} {'is' if cluster.spare_nodes == 1 else 'are'}"
     message = (
