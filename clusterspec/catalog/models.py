@@ -189,6 +189,8 @@ class Model(Entry):
     sparse: SparseAttention | None = None
     compressed: CompressedAttention | None = None
     prediction: TokenPrediction | None = None
+    no_prediction_weights: bool = False
+    """Whether the released weights are known to have no layers of multi-token prediction. False if that is unknown."""
     predicted: int = 0
     experts: int = 0
     experts_per_token: int = 0
@@ -217,6 +219,11 @@ class Model(Entry):
     def latent(self) -> bool:
         """Whether attention is multi-head latent attention."""
         return self.latent_kv > 0
+
+    @property
+    def drafts(self) -> bool:
+        """Whether its released weights have layers of multi-token prediction, which can draft tokens."""
+        return self.prediction is not None and not self.no_prediction_weights
 
     @property
     def value_width(self) -> int:
@@ -294,6 +301,8 @@ def architecture(read: FactReader) -> dict[str, Any]:
         "sparse": _sparse_attention(read, layers),
         "compressed": _compressed_attention(read),
         "prediction": _token_prediction(read),
+        "no_prediction_weights": read.count("multi_token_prediction.layers") == 0
+        or read.flag("multi_token_prediction.released") is False,
         "block": _block(read),
         **{name: read.count(name) or 0 for name in _COUNTS},
         **{name: read.flag(name) or False for name in _FLAGS},

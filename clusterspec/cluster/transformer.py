@@ -216,5 +216,6 @@ def _written_fields(written: ModelSpec) -> dict[str, Any]:
         "shared_experts": written.shared_experts,
         "moe_layers": written.moe_layers,
         "routing_max_nodes": written.routing.max_nodes if written.routing else None,
+        "no_prediction_weights": False if written.multi_token_prediction else None,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from clusterspec.catalog.models import Model
+from clusterspec.catalog.models import Model, TokenPrediction
 from clusterspec.cost.parameters import model_weights
 from clusterspec.records import replace
 from tests.catalog.shipped import CATALOG
@@ -62,6 +62,56 @@ def test_the_shape_of_a_model_is_possible(model: Model) -> None:
     assert model.moe_layers <= model.layers
     assert model.experts_per_token <= model.experts
     assert (model.experts > 0) == (model.moe_layers > 0)
+
+
+UNKNOWN_PREDICTION = (
+    *("gemma-4-12b", "gemma-4-26b-a4b", "gemma-4-31b", "intern-s1", "mistral-large-3", "mistral-medium-3.5"),
+    *("mistral-small-4", "muse-glimmer-30b", "nemotron-3-nano-omni"),
+)
+"""Models of which no source says whether their weights have layers of multi-token prediction. Gemma 4 has an assistant
+of its own for it."""
+
+
+def test_entries_say_whether_a_model_predicts_several_tokens() -> None:
+    """A new entry states its layers of multi-token prediction, 0 if it has none, or is named as unknown."""
+    unknown = [model.id for model in MODELS if model.prediction is None and not model.no_prediction_weights]
+    assert sorted(unknown) == sorted(UNKNOWN_PREDICTION)
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "drafts"),
+    [
+        ("mimo-7b", 1, True),
+        ("mimo-v2-flash", 3, True),
+        ("step-3.5-flash", 3, True),
+        ("glm-4.7-flash", 1, True),
+        ("minimax-m2", 3, False),  # its weights are not released
+        ("minimax-m2.7", 3, False),
+        ("kimi-k2", 0, False),
+        ("glm-4.5v", 0, False),
+        ("llama-3.1-70b", 0, False),
+    ],
+)
+def test_models_draft_with_the_layers_that_their_weights_hold(name: str, layers: int, drafts: bool) -> None:
+    model = CATALOG.model(name)
+    assert (model.prediction.layers if model.prediction else 0, model.drafts) == (layers, drafts)
+    assert model.no_prediction_weights is not drafts
+
+
+def test_weights_without_layers_of_prediction_leave_no_room_for_one() -> None:
+    """The tensors of a model that is known to have none add up to less than half of one such layer more, or less, than
+    its entry describes. Rounded counts say nothing of it.
+    """
+    for model in MODELS:
+        fact = CATALOG.raw_entry("model", model.id).facts.get("multi_token_prediction.layers")
+        if fact is None or fact.value != 0 or fact.note != "the tensors add up without any":
+            continue
+        assert model.parameters is not None
+        if float(model.parameters.value) % 1e6 == 0:
+            continue
+        kind = "experts" if model.experts else "dense"
+        layer = model_weights(replace(model, prediction=TokenPrediction(1, kind))).prediction
+        assert abs(described(model) - model.parameters.value) < layer / 2, model.id
 
 
 def test_layers_are_counted_by_kind() -> None:
