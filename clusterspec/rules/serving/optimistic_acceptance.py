@@ -2,9 +2,12 @@
 
 ## What it finds
 
-`speculative.acceptance` above 0.9; more than 16 drafted tokens in a chain; drafting by `mtp` with a model that has no
-layers for multi-token prediction; and a `prefix_hit` above 0.95. These are warnings. A `prefix_hit` of 1 is an error,
-since every request has at least one new token.
+`speculative.acceptance` above 0.9; more than 16 drafted tokens in a chain; drafting by `mtp` with a model for which the
+catalog has no layers of multi-token prediction; and a `prefix_hit` above 0.95. These are warnings.
+
+Drafting by `mtp` is an error where the released weights are known to have no such layers: its configuration states
+none, the tensors add up without any, its publisher keeps them back, or the model is older than DeepSeek-V3, which
+introduced them in December 2024. A `prefix_hit` of 1 is an error, since every request has at least one new token.
 
 ## Why it matters
 
@@ -15,7 +18,8 @@ rate.
 ## What to do
 
 State the rate measured on your texts; draft two to five tokens; name a draft model or EAGLE head where the model does
-not predict several tokens.
+not predict several tokens. If the model has layers of multi-token prediction that the catalog does not list, state them
+as `multi_token_prediction` in `workload.model`.
 
 ## When to ignore it
 
@@ -37,6 +41,13 @@ workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, outp
 layout: {tp: 8}
 ```
 
+```yaml workload.serving.speculative.method
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: gemma-4-31b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, speculative: {tokens: 1, acceptance: 0.8, method: mtp}}}
+layout: {tp: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -44,6 +55,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, speculative: {tokens: 3, acceptance: 0.7, method: eagle}}}
 layout: {tp: 8}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: glm-4.7-flash, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, speculative: {tokens: 1, acceptance: 0.8, method: mtp}}}
+layout: {tp: 4, replicas: 2}
 ```
 
 ## Sources
@@ -83,11 +101,8 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
     if load.draft_tokens > LONGEST:
         message = f"of a chain of {load.draft_tokens} drafted tokens the last is accepted in {percent(load.draft_acceptance**load.draft_tokens, 2)} of the steps"
         yield RULE.problem(f"{AT}.speculative.tokens", message, "draft two to five tokens")
-    if load.draft_method == "mtp" and not _has_prediction_layers(workload.model, catalog):
-        message = f"{workload.model.name} has no layers for multi-token prediction that could draft"
-        yield RULE.problem(
-            f"{AT}.speculative.method", message, "name `eagle`, `draft-model` or `ngram`", severity="error"
-        )
+    if load.draft_method == "mtp":
+        yield from _missing_prediction_layers(workload.model, catalog)
     if load.prefix_hit >= 1:
         message = "with every input token in the cache, no request differs from an earlier one"
         yield RULE.problem(f"{AT}.prefix_hit", message, "state the share of tokens that repeat", severity="error")
@@ -96,16 +111,30 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
         yield RULE.problem(f"{AT}.prefix_hit", message, "state the share that was measured on your traffic")
 
 
-def _has_prediction_layers(model: Model, catalog: Catalog) -> bool:
-    """Whether a model has layers for multi-token prediction, or a model of the same shape (such as a further trained
-    one) has.
+def _missing_prediction_layers(model: Model, catalog: Catalog) -> Iterator[Problem]:
+    """An error if the released weights are known to have no layers of multi-token prediction, a warning if the catalog
+    has none for the model, nor for one of its shape.
     """
-    if model.prediction is not None:
-        return True
+    at, help_ = f"{AT}.speculative.method", "name `eagle`, `draft-model` or `ngram`"
+    if model.no_prediction_weights:
+        subject = f"the published checkpoint of {model.name}" if model.prediction else model.name
+        message = f"{subject} has no layers for multi-token prediction that could draft"
+        yield RULE.problem(at, message, help_, severity="error")
+    elif not model.drafts and not _shape_predicts(model, catalog):
+        whose = model.name if model.id else "the model of the spec"
+        message = f"the catalog has no layers of {whose} for multi-token prediction that could draft"
+        stated = "state them as `multi_token_prediction` in `workload.model` if it has some, else"
+        yield RULE.problem(at, message, f"{stated} {help_}")
+
+
+def _shape_predicts(model: Model, catalog: Catalog) -> bool:
+    """Whether the catalog has layers of multi-token prediction for a model of the same shape, which a further trained
+    one keeps.
+    """
     entries = (catalog.find("model", id_) for id_ in catalog.ids("model"))
-    return any(
-        isinstance(each, Model)
-        and each.prediction is not None
-        and (each.layers, each.hidden, each.experts) == (model.layers, model.hidden, model.experts)
-        for each in entries
-    )
+    return any(isinstance(each, Model) and each.drafts and _shape(each) == _shape(model) for each in entries)
+
+
+def _shape(model: Model) -> tuple[int, ...]:
+    """The sizes that models of one architecture share, and that models of two architectures rarely do."""
+    return (model.layers, model.hidden, model.heads, model.vocab, model.experts, model.expert_ffn_hidden)
