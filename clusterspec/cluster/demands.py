@@ -204,7 +204,9 @@ def _settings_of_workload(workload: Workload) -> Iterator[str]:
 
 
 def model_uses(model: Model) -> Iterator[str]:
-    """The uses that follow from a model: its name and family, its kinds of attention, its experts, its head."""
+    """The uses that follow from a model: its name and family, its kinds of attention, its experts, its head, and the
+    layers of multi-token prediction that are trained.
+    """
     parts = model.id.split("-")
     yield from (MODEL + "-".join(parts[:count]) for count in range(1, len(parts) + 1))
     yield "experts" if model.experts else ""
@@ -215,7 +217,7 @@ def model_uses(model: Model) -> Iterator[str]:
         yield "mamba-2" if model.linear.kind == "mamba-2" else "linear-attention"
     yield "sliding-window" if model.window else ""
     yield "tied-embeddings" if model.tied_embeddings else ""
-    yield "token-prediction" if model.prediction else ""
+    yield "token-prediction" if model.predicted else ""
     grouped = not model.latent and not model.compressed and 0 < model.kv_heads < model.heads
     yield "grouped-query-attention" if grouped else ""
 

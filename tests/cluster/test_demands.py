@@ -16,11 +16,11 @@ USES = (
     ("llama-3.1-70b", "grouped-query-attention"),
     ("gemma-2-9b", "grouped-query-attention sliding-window tied-embeddings"),
     ("mixtral-8x7b", "experts grouped-query-attention"),
-    ("deepseek-r1", "experts latent-attention token-prediction"),
-    ("deepseek-v3.2", "experts latent-attention sparse-attention token-prediction"),
-    ("deepseek-v4-pro", "compressed-attention experts sparse-attention token-prediction"),
+    ("deepseek-r1", "experts latent-attention"),
+    ("deepseek-v3.2", "experts latent-attention sparse-attention"),
+    ("deepseek-v4-pro", "compressed-attention experts sparse-attention"),
     ("nemotron-h-56b", "grouped-query-attention mamba-2"),
-    ("qwen3-next-80b-a3b", "experts grouped-query-attention linear-attention token-prediction"),
+    ("qwen3-next-80b-a3b", "experts grouped-query-attention linear-attention"),
 )
 
 
@@ -30,6 +30,12 @@ def test_a_model_uses_what_its_architecture_has_and_its_names(name: str, uses: s
     parts = name.split("-")
     names = {"model-" + "-".join(parts[:count]) for count in range(1, len(parts) + 1)}
     assert found == names | {*uses.split()}
+
+
+def test_only_a_run_that_trains_layers_of_prediction_needs_support_for_them() -> None:
+    model = SETTINGS.catalog.model("deepseek-v3")
+    assert model.prediction is not None
+    assert ["token-prediction" in {*model_uses(replace(model, predicted=count))} for count in (0, 1)] == [False, True]
 
 
 ONE = LayoutNumbers(

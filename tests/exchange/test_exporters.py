@@ -314,6 +314,23 @@ def test_vllm_has_one_command_for_every_node_of_every_replica() -> None:
     assert any("needs a method" in each for each in small.omitted)
 
 
+@pytest.mark.parametrize(("kind", "option"), [("vllm", '"method": "mtp"'), ("sglang", "--speculative-algorithm EAGLE")])
+def test_engines_draft_with_layers_that_the_released_weights_hold(kind: str, option: str) -> None:
+    """MiniMax was trained with such layers, and its weights do not hold them; GLM-4.5V, unlike GLM-4.5, has none."""
+    for model, drafts in (("step-3.5-flash", True), ("minimax-m2.5", False), ("glm-4.5v", False)):
+        serving = f"workload: {{kind: serve, model: {model}, {SERVING}}}\n"
+        written = exporter_of(kind).write(pod(1, rest=f"{serving}layout: {{framework: {kind}, tp: 4}}\n"))
+        assert (option in str(written.content)) is drafts, model
+        assert any("drafts of 1 tokens" in each for each in written.omitted) is not drafts, model
+
+
+def test_megatron_trains_the_layers_of_prediction_that_the_design_states() -> None:
+    for stated, flag in (("", None), ("predicted_layers: 1, ", "--mtp-num-layers 1")):
+        work = f"workload: {{model: mimo-7b, {stated}sequence_length: 4096, global_batch: 64}}\n"
+        lines = exported("megatron", pod(1, rest=f"{work}layout: {{framework: megatron-core, tp: 8}}\n"))
+        assert re.findall(r"--mtp-num-layers \d+", lines) == ([flag] if flag else [])
+
+
 TREES = [
     (64, "rail-optimized", 0, ""),
     (63, "rail-optimized", 4, ""),

@@ -12,18 +12,6 @@ from clusterspec.records import NamedTuple
 from clusterspec.units import plural
 
 MOST_LAUNCHES = 2_000
-PREDICTING = (
-    "deepseek-v3",
-    "deepseek-r1",
-    "deepseek-v4",
-    "glm-4.5",
-    "glm-4.6",
-    "glm-4.7",
-    "glm-5",
-    "mimo-v2",
-    "qwen3.5",
-)
-"""Models, by the start of their ids, whose checkpoints have layers of multi-token prediction."""
 
 
 class EngineKind(NamedTuple):
@@ -150,11 +138,6 @@ def quantizes_at_load(work: Workload, omitted: list[str]) -> bool:
         note = f"the publisher's fp8 checkpoint, whose blocks of {block} × {block} have scales: put its repository"
         omitted.append(f"{note} in place of the one that is quantized at load")
     return True
-
-
-def predicts_tokens(work: Workload) -> bool:
-    """Whether the checkpoint has layers of multi-token prediction, which can draft."""
-    return work.model.prediction is not None or work.model.id.startswith(PREDICTING)
 
 
 def heading(source: ExportInput, options: str) -> str:

@@ -178,8 +178,8 @@ def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
         yield f"--window-size {model.window.tokens - 1},0"
         if 0 < model.window.layers < model.layers:
             yield f"--window-attn-skip-freq {_window_pattern(model.layers, model.layers - model.window.layers)}"
-    if model.prediction is not None:
-        yield f"--mtp-num-layers {model.predicted or model.prediction.layers}"
+    if model.predicted:
+        yield f"--mtp-num-layers {model.predicted}"
     if model.experts:
         yield from _expert_arguments(model)
 

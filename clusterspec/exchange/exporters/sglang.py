@@ -22,7 +22,6 @@ from clusterspec.exchange.exporters.engines import (
     is_published_precision,
     launches,
     omitted_router,
-    predicts_tokens,
     quantizes_at_load,
     repository_of,
     script,
@@ -133,7 +132,7 @@ def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:
     elif not is_published_precision(work):
         omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
     tokens = work.serving.draft_tokens if work.serving is not None else 0
-    if tokens and predicts_tokens(work):
+    if tokens and work.model.drafts:
         yield f"--speculative-algorithm EAGLE --speculative-num-steps {tokens}"
         yield f"--speculative-eagle-topk 1 --speculative-num-draft-tokens {tokens + 1}"
     elif tokens:

@@ -30,7 +30,6 @@ from clusterspec.exchange.exporters.engines import (
     is_published_precision,
     launches,
     omitted_router,
-    predicts_tokens,
     repository_of,
     script,
     served_workload,
@@ -126,7 +125,7 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
     if serving is not None and not serving.captured_graphs:
         options["cuda_graph_config"] = None
     tokens = serving.draft_tokens if serving is not None else 0
-    if tokens and predicts_tokens(work):
+    if tokens and work.model.drafts:
         drafts = {"num_nextn_predict_layers": tokens, "max_draft_len": tokens}
         options["speculative_config"] = {"decoding_type": "MTP", **drafts}
     elif tokens:

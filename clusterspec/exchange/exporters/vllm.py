@@ -25,7 +25,6 @@ from clusterspec.exchange.exporters.engines import (
     is_published_precision,
     launches,
     omitted_router,
-    predicts_tokens,
     quantizes_at_load,
     repository_of,
     script,
@@ -150,7 +149,7 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
 
 
 def _speculation(work: Workload, tokens: int, omitted: list[str]) -> Iterator[str]:
-    if predicts_tokens(work):
+    if work.model.drafts:
         yield f'--speculative-config \'{{"method": "mtp", "num_speculative_tokens": {tokens}}}\''
     else:
         omitted.append(f"drafts of {tokens} tokens: --speculative-config needs a method or a draft model")
