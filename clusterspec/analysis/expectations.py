@@ -44,7 +44,7 @@ class Test:
 def read_tests(path: Path) -> tuple[Test, ...]:
     """The tests of a file. Raises `ExpectationFault` with file, line and column, and `OSError`.
 
-    Names of keys, rules and metrics that do not exist are refused, so that no test passes by a slip.
+    Names of keys, rules and metrics that do not exist are refused, so that no test passes by mistake.
     """
     source = documents.decode(str(path), documents.read_bytes(path))
     document, problems = documents.parse(source)

@@ -194,7 +194,7 @@ class DiffReport(Result):
         }
 
 
-PRICE = "price of what is priced"
+PRICE = "price of the priced items"
 SHARE = "share"
 """The unit of a figure that is a part of one."""
 

@@ -183,7 +183,7 @@ def test_amounts_of_two_currencies_are_not_compared(call: Call) -> None:
 
     for one, other in (("currency: USD, ", "currency: EUR, "), ("currency: USD, ", "")):
         document = compared(call, priced(one), priced(other))
-        prices = [row for row in document["effects"] if row["name"] == "price of what is priced"]
+        prices = [row for row in document["effects"] if row["name"] == "price of the priced items"]
         assert [(row["old"], row["new"]) for row in prices] == [(800_000, None), (None, 800_000)]
         assert "Prices are in USD in the old design" in document["caution"]
     assert compared(call, priced("currency: USD, "), priced("currency: USD, "))["caution"] is None
@@ -192,7 +192,7 @@ def test_amounts_of_two_currencies_are_not_compared(call: Call) -> None:
 def test_a_price_given_as_a_range_counts_with_its_middle(call: Call) -> None:
     prices = "procurement: {currency: USD, prices: {node: [200000, 300000]}}\n"
     found = effects(compared(call, BASE + prices, BASE.replace("nodes: 4", "nodes: 8") + prices))
-    assert found["price of what is priced"][:2] == (1_000_000, 2_000_000)
+    assert found["price of the priced items"][:2] == (1_000_000, 2_000_000)
 
 
 def test_a_path_of_a_revision_is_relative_to_the_folder_or_the_repository(
@@ -259,8 +259,8 @@ def test_a_design_whose_fabric_cannot_be_counted_is_no_cheaper(call: Call) -> No
         each["name"]: each
         for each in json.loads(call("diff", "old.yaml", "new.yaml", "--format", "json").out)["effects"]
     }
-    assert effects["price of what is priced"]["old"] is not None
-    assert effects["price of what is priced"]["new"] is None
+    assert effects["price of the priced items"]["old"] is not None
+    assert effects["price of the priced items"]["new"] is None
     assert effects["leaf switch count"]["old"] == 4 and effects["leaf switch count"]["new"] is None
 
 

@@ -19,7 +19,7 @@ the one above it, are warnings.
 
 ## Why it matters
 
-One of the two is a slip, and estimates use one of them without knowing which is right.
+One of the two is a mistake, and estimates use one of them without knowing which is right.
 
 ## What to do
 
