@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Optics
 from clusterspec.catalog.export import CatalogRow, catalog_rows, list_text, matching_rows
 from clusterspec.catalog.known_parts import KnownPart, known_parts
 from clusterspec.catalog.lookup import nearest_entries
@@ -17,6 +18,15 @@ MOST_NEAREST = 5
 """Entries that are offered where none has all words."""
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([gt])(?:b(?:e|ps)?|be)?")
 """A rate or a capacity as it is typed: 800G, 1.6T, 400GbE, 141GB."""
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)(k?)m")
+"""A length of a cable or a run as it is typed: 2m, 0.5m, 2km."""
+_PLAIN = frozenset(
+    {
+        *("rack", "server", "system", "node", "instance", "vm", "accelerator", "gpu", "card", "chip", "cpu", "nic"),
+        *("adapter", "switch", "cable", "transceiver", "module", "part", "processor"),
+    }
+)
+"""Words for what a part is, which narrow nothing where no entry has them."""
 
 
 class Found(NamedTuple):
@@ -42,14 +52,44 @@ class Found(NamedTuple):
 def found_by_words(catalog: Catalog, text: str) -> Found:
     """The entries and the parts that have the words of a text, what is called so before what mentions it.
 
-    A rate matches in either spelling (800G, 800 Gb/s), and the name of software with a release, the software.
+    A rate matches in either spelling (800G, 800 Gb/s), and the name of software with a release, the software. Where
+    nothing has all words, those for what a part is (rack, instance) are left out, and lengths are those that an optical
+    part or a cable has to reach.
 
     >>> found = found_by_words(Catalog.open(), "H20")
     >>> found.rows[0].id, found_by_words(Catalog.open(), "Vulcano 800G").rows[0].id
     ('h20-141gb', 'vulcano')
     >>> [each.name for each in found_by_words(Catalog.open(), "AMD MI500").parts]
     ['Instinct MI500']
+    >>> [each.id for each in found_by_words(Catalog.open(), "Groq LPX rack").rows]
+    ['groq-3-lpx']
     """
+    found = _found_by_all_words(catalog, text)
+    words = text.lower().split()
+    telling = [word for word in words if word not in _PLAIN and not _LENGTH.fullmatch(word)]
+    if found.rows or found.parts or len(telling) in {0, len(words)}:
+        return found
+    wider = _found_by_all_words(catalog, " ".join(telling))
+    length = max((_meters(word) for word in words), default=0.0)
+    rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
+    parts = () if length else wider.parts
+    return wider._replace(rows=rows, parts=parts) if rows or parts else found
+
+
+def _meters(word: str) -> float:
+    """The length that a word gives in meters; 0 if it gives none."""
+    length = _LENGTH.fullmatch(word)
+    return float(length[1]) * (1000 if length[2] else 1) if length else 0.0
+
+
+def _reaches(catalog: Catalog, row: CatalogRow, length: float) -> bool:
+    """Whether a row is an optical part or a cable that is known to reach a length in meters."""
+    entry = catalog.get(row.kind, row.id)
+    return isinstance(entry, Optics) and entry.reach is not None and entry.reach.value >= length
+
+
+def _found_by_all_words(catalog: Catalog, text: str) -> Found:
+    """The entries and the parts that have all words of a text, or the name that they make; else what is nearest."""
     named = {(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, text)}
     rows = catalog_rows(catalog)
     matching = {(each.kind, each.id) for each in matching_rows(rows, text)} | named

@@ -43,6 +43,19 @@ def test_a_rate_or_a_capacity_matches_as_it_is_typed(typed: str, written: str) -
     assert all(typed.lower() in each.words or written.lower() in each.words for each in found)
 
 
+def test_a_length_is_what_a_cable_has_to_reach() -> None:
+    """The 800 Gb/s cables of copper end at 2 and 3 m; no entry has the length in its words."""
+    assert "dac-800g-osfp" in {each.id for each in found_by_words(CATALOG, "OSFP DAC 800G 2m").rows}
+    assert "dac-800g-osfp" not in {each.id for each in found_by_words(CATALOG, "OSFP DAC 800G 3m").rows}
+    assert found_by_words(CATALOG, "OSFP DAC 800G 0.03km").rows == ()
+
+
+def test_words_for_what_a_part_is_count_where_an_entry_has_them() -> None:
+    assert found_by_words(CATALOG, "rack").rows
+    assert [each.id for each in found_by_words(CATALOG, "CoreWeave GB300 instance").rows] == ["coreweave-gb300"]
+    assert found_by_words(CATALOG, "giraffe rack").rows == ()
+
+
 def test_the_nearest_entries_are_offered_and_not_taken_for_results() -> None:
     found = found_by_words(CATALOG, "Spectrum-X giraffe")
     assert (found.rows, found.parts) == ((), ())
