@@ -78,14 +78,18 @@ def domain_overhead(cluster: Cluster) -> float:
 def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
     """Nodes that the job uses: the stated number, else all nodes in whole domains, else all nodes.
 
-    A number above the cluster's is used as stated; a rule reports it.
+    A number above the cluster's is used as stated; a rule reports it. Where the nodes used in every domain, spare nodes
+    included, are as many as the cluster's nodes, the spare nodes are those held back in the domains.
     """
     if section.nodes is not None:
         return max(1, section.nodes)
     used = nodes_per_domain(section, cluster)
     if used is None:
         return max(1, cluster.nodes)
-    whole = cluster.nodes // nodes_of_domain(cluster)
+    there = nodes_of_domain(cluster)
+    if cluster.all_nodes % there == 0 and cluster.all_nodes // there * used == cluster.nodes:
+        return max(1, cluster.nodes)
+    whole = cluster.nodes // there
     return max(1, whole * used) if whole else min(used, max(1, cluster.nodes))
 
 

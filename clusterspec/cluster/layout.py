@@ -229,7 +229,7 @@ def resolve_layout(
         pp=degrees.pp,
         dp=degrees.dp,
         expert_dp=degrees.expert_dp,
-        sequence_parallel=_is_sequence_parallel(section, degrees.tp, log),
+        sequence_parallel=_is_sequence_parallel(section, degrees, workload, log),
         cp_method=_cp_method(section, degrees, log),
         sharding=sharding,
         shard_group=_shard_group_size(section, sharding, degrees, cluster, log),
@@ -314,10 +314,15 @@ def _sharding(section: LayoutSpec, software: Software, workload: Workload | None
     )
 
 
-def _is_sequence_parallel(section: LayoutSpec, tp: int, log: ResolutionLog) -> bool:
-    if tp == 1:
+def _is_sequence_parallel(section: LayoutSpec, degrees: Degrees, workload: Workload | None, log: ResolutionLog) -> bool:
+    """Whether ranks of tp share the sequence outside the products; assumed where it divides by tp × cp."""
+    if degrees.tp == 1:
         return bool(section.sequence_parallel)
-    return log.written_or_assumed(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", True, "usual with tp")
+    length = workload.sequence_length if workload is not None and workload.kind == "train" else 0
+    ranks = degrees.tp * degrees.cp
+    divides = length % degrees.cp != 0 or length % ranks == 0
+    why = "usual with tp" if divides else f"{length:,} tokens do not divide over {ranks} ranks of tp and cp"
+    return log.written_or_assumed(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", divides, why)
 
 
 def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str:

@@ -158,7 +158,7 @@ def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas(
         ("concurrency: 120", 2, None),
     ):
         study = plan(small, load, nodes=nodes, session=session)
-        found = analysis.simulate(study, requests=6000)
+        found = analysis.simulate(study, requests=4000)
         for use in times(study).tiers:
             assert found.hit_rate[use.medium] == pytest.approx(use.hit, abs=0.03)
         if close is not None:  # of a later turn, which most requests are; 8 requests a second are too many
@@ -167,12 +167,12 @@ def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas(
 
 def test_the_sustained_rate_is_that_at_which_caches_still_hold_the_conversations() -> None:
     """With the hits of 2 requests a second the engine would complete 8, at which conversations push each other out."""
-    slow, fast = (analysis.simulate(plan("", f"request_rate: {rate}"), requests=4000) for rate in (2, 8))
+    slow, fast = (analysis.simulate(plan("", f"request_rate: {rate}"), requests=2500) for rate in (2, 8))
     assert slow.saturation is not None and fast.saturation is not None
     assert slow.saturation == pytest.approx(fast.saturation, rel=0.06)
     assert not slow.notes and any("exceeds" in note for note in fast.notes)
     below, above = (
-        analysis.simulate(plan("", f"request_rate: {part * slow.saturation}"), requests=4000) for part in (0.9, 1.15)
+        analysis.simulate(plan("", f"request_rate: {part * slow.saturation}"), requests=2500) for part in (0.9, 1.15)
     )
     assert below.ttft.p50 < 1 and below.hit_rate["accelerator"] > 0.4
     assert above.request_rate < slow.saturation and above.hit_rate["accelerator"] < 0.3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 
 from clusterspec.analysis.consequences import FOLLOWS
@@ -42,7 +40,9 @@ def _diagnosed(texts: dict[str, str]) -> tuple[Compared, ...]:
 @pytest.mark.parametrize(("line", "cause"), CAUSES)
 def test_no_order_of_the_files_moves_the_verdict(line: str, cause: str) -> None:
     texts = {f"{rank}.log": text for rank, text in enumerate(SYMPTOMS)} | {"z.log": line}
-    verdicts = {_diagnosed(dict(order)) for order in permutations(texts.items())}
+    files = list(texts.items())
+    turned = [files[place:] + files[:place] for place in range(len(files))]
+    verdicts = {_diagnosed(dict(order)) for each in turned for order in (each, each[::-1])}
     assert len(verdicts) == 1
     first, *others = verdicts.pop()
     assert (first.log, first.causes[0].name) == ("z.log", cause)

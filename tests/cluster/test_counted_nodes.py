@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.degrees import Degrees, domain_overhead, nodes_of_domain, nodes_per_domain, rack_nodes
+from clusterspec.cluster.degrees import (
+    Degrees,
+    domain_overhead,
+    job_nodes,
+    nodes_of_domain,
+    nodes_per_domain,
+    rack_nodes,
+)
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.nearby_layouts import fewer_nodes
 from clusterspec.cluster.scaleout import nic_rate
@@ -118,3 +125,20 @@ def test_a_link_of_two_pools_is_as_fast_as_its_slower_end(link: dict[str, Any], 
     assert known is not None
     assert known == found
     assert link_to_pool(replace(design, spec=spec), "elsewhere", other, (4, 3)) is None
+
+
+@pytest.mark.parametrize(
+    ("nodes", "spares", "used", "job"),
+    [
+        (54, 0, 16, 48),  # three racks of 18 trays
+        (48, 6, 16, 48),  # the six spare trays are those held back
+        (32, 4, 16, 32),
+        (36, 18, 16, 32),  # a spare rack of its own
+        (48, 5, 16, 32),  # 53 trays are no whole racks
+    ],
+)
+def test_spare_nodes_are_the_trays_held_back_where_these_are_as_many(
+    nodes: int, spares: int, used: int, job: int
+) -> None:
+    rack = replace(cluster_of(RACKS.format(nodes)), spare_nodes=spares)
+    assert job_nodes(LayoutSpec(nodes_per_domain=used), rack) == job

@@ -44,6 +44,24 @@ def test_the_defaults_are_listed() -> None:
     assert "layout.tp" not in keys and "layout.pp" not in keys
 
 
+@pytest.mark.parametrize(
+    ("length", "keys", "parallel"),
+    [
+        (4096, "tp: 8", True),
+        (4100, "tp: 8", False),  # 512.5 tokens a rank
+        (4100, "tp: 2, cp: 2", True),
+        (4097, "tp: 2, cp: 2", True),  # cp does not divide it either, which a rule reports
+        (4104, "tp: 8, cp: 2", False),  # 2,052 tokens of a cp rank over 8
+        (4100, "tp: 8, sequence_parallel: true", True),
+    ],
+)
+def test_a_length_that_tp_does_not_divide_is_assumed_not_to_be_shared(length: int, keys: str, parallel: bool) -> None:
+    work = WORK.replace("8192", str(length))
+    assert str(length) in work
+    layout = layout_of(f"{H100}{work}layout: {{{keys}}}")
+    assert layout.sequence_parallel is parallel
+
+
 @pytest.mark.parametrize("framework", ["torchtitan", "fsdp", "maxtext"])
 def test_some_frameworks_shard_fully(framework: str) -> None:
     assert layout_of(f"{H100}layout: {{framework: {framework}}}").sharding == "fsdp"

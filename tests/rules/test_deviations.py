@@ -118,6 +118,29 @@ cluster:
     assert_only(rule, fixed, check(text))
 
 
+@pytest.mark.parametrize(
+    ("bandwidth", "rule"),
+    [
+        (300, None),
+        (200, None),  # two of six links to each of two peers, and two to the processor
+        (150, "one-way-counted-as-duplex"),  # three links cannot serve two peers alike
+        (250, "bandwidth-off-catalog"),
+    ],
+)
+def test_a_part_in_a_small_mesh_may_use_other_links_for_the_host(
+    bandwidth: int, rule: str | None, check: Check
+) -> None:
+    findings = check(f"""\
+clusterspec: 1
+cluster:
+  accelerator: v100-sxm-32gb
+  accelerators_per_node: 6
+  nodes: 2
+  scale_up: {{interconnect: nvlink-2, topology: full-mesh, domain: 3, bandwidth: {bandwidth} GB/s duplex}}
+""")
+    assert [str(each.rule) for each in findings if each.rule in FIGURES] == ([rule] if rule else [])
+
+
 @pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), [row for row in SCALE_UP if row[3]])
 def test_a_fix_leaves_no_finding(accelerator: str, written: str, rule: str, fixed: bool, check: Check) -> None:
     text = f"""\

@@ -6,8 +6,11 @@ A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B
 `256 GPUs`), in digits or as the first word of a sentence, or names a degree of the layout (`tp 8`), where the number
 neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
 the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
-roles. So does a price of one accelerator or node, or its rent for an hour (`2.20 USD per chip-hour`), unless it agrees
-with `prices` to 3 %.
+roles; with `recovery: shrink` any smaller number of nodes.
+
+A number of steps is compared with tokens / (batch × sequence length): one that the text calls the whole run has to agree
+to 5 %, and no other may be larger by half. A price of one accelerator or node, or its rent for an hour (`2.20 USD per
+chip-hour`), has to agree with `prices` to 3 %.
 
 ## Why it matters
 
@@ -44,6 +47,14 @@ cluster: {platform: aws-trn2-48xlarge, nodes: 64}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 2.20}}
 ```
 
+```yaml description
+clusterspec: 1
+description: Llama 3.1 8B. The learning rate falls over 120,000 steps, which is the whole run.
+cluster: {platform: hgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 2T}
+layout: {framework: megatron-core, tp: 2}
+```
+
 ## Silent
 
 ```yaml
@@ -57,6 +68,21 @@ clusterspec: 1
 description: Offer of the cloud, 2.20 USD per chip-hour.
 cluster: {platform: aws-trn2-48xlarge, nodes: 64}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 35.20}}
+```
+
+```yaml
+clusterspec: 1
+description: Llama 3.1 8B. The learning rate falls over 238,000 steps, the whole run, after a warm-up of 2,000 steps.
+cluster: {platform: hgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 2T}
+layout: {framework: megatron-core, tp: 2}
+```
+
+```yaml
+clusterspec: 1
+description: 16 nodes without spares. After a failure the job goes on with 15 nodes.
+cluster: {platform: gaudi3-hls, nodes: 16}
+operations: {recovery: shrink}
 ```
 
 ## Sources
@@ -76,6 +102,7 @@ from clusterspec.records import fields, is_dataclass
 from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
+from clusterspec.units import display
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -104,6 +131,12 @@ _PRICE = pattern(
     r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
     r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
 )
+_STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
+_WHOLE_RUN = pattern(r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b")
+SAME_STEPS = 0.05
+"""Relative difference up to which two numbers of steps are the same, one of them rounded."""
+MOST_STEPS = 1.5
+"""Steps of a part of the run over those at the final batch: the first ones may have smaller batches."""
 _CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|euros|[$€£]")
 SAME_PRICE = 0.03
 """Relative difference up to which two prices are the same, one of them rounded."""
@@ -126,7 +159,7 @@ def check(
         | {-(-ranks // cluster.ranks_per_node) for ranks in engine_ranks}
     )
     for words, count in _counts(_NODES, description):
-        if count > 1 and count not in nodes | written:
+        if count > 1 and count not in nodes | written and not _is_after_failure(count, spec, cluster):
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
@@ -135,6 +168,8 @@ def check(
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
+    if workload is not None:
+        yield from _step_problem(description, workload)
     for match in _DEGREE.finditer(description) if layout is not None else ():
         stated = getattr(layout, match["axis"])
         if int(match["count"]) not in {stated} | written:
@@ -174,6 +209,33 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
             end = what.end()
             if not names or before[-2][-1] == ".":
                 yield number[0] + what[0], count
+
+
+def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
+    """The problem with a number of steps above those of the run, or another one that the text calls the whole run."""
+    per_step = workload.global_batch * workload.sequence_length if workload.kind == "train" else 0
+    if not workload.tokens or not per_step:
+        return
+    steps = workload.tokens / per_step
+    for sentence in re.split(r"(?<=[.;]) ", description):
+        counts = {match[0]: _step_count(match) for match in _STEPS.finditer(sentence)}
+        words = max(counts, key=counts.__getitem__, default="")
+        ratio = counts.get(words, 0) / steps
+        if ratio > MOST_STEPS or (words and _WHOLE_RUN.search(sentence) and abs(ratio - 1) > SAME_STEPS):
+            computed = f"{display(workload.tokens, '1')} tokens at {per_step:,} a step"
+            yield _problem(words, f"{steps:,.0f} steps, {computed}")
+            return
+
+
+def _step_count(match: re.Match[str]) -> int:
+    """The number of steps in a match of `_STEPS`."""
+    return int(match["count"].replace(",", "")) * (1000 if match["thousands"] else 1)
+
+
+def _is_after_failure(count: int, spec: Spec, cluster: Cluster) -> bool:
+    """Whether a job that goes on with fewer nodes after a failure may have this number of them."""
+    shrinks = spec.operations is not None and spec.operations.recovery == "shrink"
+    return shrinks and count < cluster.nodes
 
 
 def _problem(words: str, keys: str) -> Problem:

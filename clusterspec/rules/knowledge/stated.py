@@ -96,7 +96,7 @@ def _scale_up(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
 def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFigure | None:
     """A scale-up bandwidth at a key, with the catalog's; None for another key."""
     if at == BANDWIDTH:
-        return StatedFigure(at, "scale-up", quantity, _all_links(cluster), _scopes(cluster))
+        return StatedFigure(at, "scale-up", quantity, (*_all_links(cluster), *_most_links(cluster)), _scopes(cluster))
     return StatedFigure(at, "peer", quantity, _peer(cluster)) if at == PEER_BANDWIDTH else None
 
 
@@ -112,6 +112,17 @@ def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
         (entry.bandwidth if entry else None, entry.id if entry else ""),
     ]
     return _present_figures(figures)
+
+
+def _most_links(cluster: Cluster) -> Iterator[CatalogFigure]:
+    """More than half of the links of one accelerator, as many to each peer of a full mesh: others lead to the host."""
+    accelerator, peers = cluster.accelerator, cluster.scale_up.domain - 1
+    own, links = accelerator.scale_up_bandwidth, accelerator.links or 0
+    part = 1 < peers < max(accelerator.domains, default=0) - 1
+    if cluster.scale_up.topology == "full-mesh" and own is not None and part:
+        for used in range(links // 2 + 1, links):
+            if used % peers == 0:
+                yield CatalogFigure(own.value * used / links, f"{used} of the {links} links of {accelerator.id}")
 
 
 def _peer(cluster: Cluster) -> tuple[CatalogFigure, ...]:

@@ -4,7 +4,8 @@
 
 `sequence_parallel` with tp above 1 and a `sequence_length` that is not a multiple of tp; with cp, of the least common
 multiple of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. The rule is silent where `sequence-indivisible-by-cp`
-fires, and for `framework: custom`, which may pad sequences or shard another dimension.
+fires, and for `framework: custom`, which may pad sequences or shard another dimension. Where `sequence_parallel` is not
+stated and the length does not divide, it is assumed off.
 
 ## Why it matters
 
@@ -25,7 +26,7 @@ Ignore it where the framework pads the sequence itself.
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 workload: {model: llama-3.1-8b, sequence_length: 4100, global_batch: 256}
-layout: {tp: 8}
+layout: {tp: 8, sequence_parallel: true}
 ```
 
 ## Silent
@@ -34,7 +35,7 @@ layout: {tp: 8}
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 workload: {model: llama-3.1-8b, sequence_length: 4104, global_batch: 256}
-layout: {tp: 8}
+layout: {tp: 8, sequence_parallel: true}
 ```
 
 ## Sources

@@ -3,7 +3,8 @@
 ## What it finds
 
 Full racks (`power.node`, else the platform's, × `nodes_per_rack`, with the overhead of a rack) × `floor.racks_per_row`
-above `power.row_limit`.
+above `power.row_limit`, an error. Where all racks stand in one row with the network racks (`floor.network_racks`), and only the
+switches bring it above the limit, the finding is a warning: they may be fed from another row.
 
 ## Why it matters
 
@@ -28,6 +29,16 @@ cluster:
   power: {nodes_per_rack: 4, row_limit: 400 kW}
 ```
 
+```yaml cluster.power.row_limit
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 32
+  scale_out: {technology: infiniband-ndr, topology: rail-optimized, switch: quantum-2-qm9700}
+  floor: {racks_per_row: 8, network_racks: middle-of-row}
+  power: {nodes_per_rack: 4, row_limit: 335 kW}
+```
+
 ## Silent
 
 ```yaml
@@ -37,6 +48,16 @@ cluster:
   nodes: 64
   floor: {racks_per_row: 9}
   power: {nodes_per_rack: 4, row_limit: 400 kW}
+```
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 32
+  scale_out: {technology: infiniband-ndr, topology: rail-optimized, switch: quantum-2-qm9700}
+  floor: {racks_per_row: 8, network_racks: separate-row}
+  power: {nodes_per_rack: 4, row_limit: 335 kW}
 ```
 
 ## Sources
@@ -49,30 +70,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.nameplates import rack_power
+from clusterspec.cost.nameplates import power_draw, rack_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
+IN_THE_ROW = frozenset({"middle-of-row", "end-of-row"})
+"""Places of network racks on the feed of the row that they stand in."""
 
 
-def check(deviations: Deviations, written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, written_cluster: ClusterSpec, cluster: Cluster, counts: FabricCount
+) -> Iterator[Problem]:
     power, floor = written_cluster.power, written_cluster.floor
     if power is None or floor is None or power.row_limit is None or floor.racks_per_row is None:
         return
     rack, limit = rack_power(cluster, power), power.row_limit.value
     if rack is None or power.nodes_per_rack is None or deviations.concern("power"):
         return
-    racks = min(floor.racks_per_row, -(-cluster.all_nodes // power.nodes_per_rack))
-    if racks * rack <= limit:
+    all_racks = -(-cluster.all_nodes // power.nodes_per_rack)
+    racks = min(floor.racks_per_row, all_racks)
+    message = f"{plural(racks, 'rack')} of {display(rack, 'W')} draw {display(racks * rack, 'W')}"
+    limit_text = f"above the row limit of {display(limit, 'W')}"
+    if racks * rack > limit:
+        fit = int(limit // rack)
+        help_ = f"use at most {plural(fit, 'rack')} in a row" if fit else "use racks of less power"
+        yield RULE.problem("cluster.power.row_limit", f"{message}, {limit_text}", help_)
         return
-    fit = int(limit // rack)
-    message = f"{plural(racks, 'rack')} of {display(rack, 'W')} draw {display(racks * rack, 'W')}, above the row limit of {display(limit, 'W')}"
-    yield RULE.problem(
-        "cluster.power.row_limit",
-        message,
-        f"use at most {plural(fit, 'rack')} in a row" if fit else "use racks of less power",
-    )
+    if floor.network_racks not in IN_THE_ROW or racks < all_racks:
+        return
+    drawn = power_draw(cluster, counts.fabric, power)
+    switches = drawn.switches * drawn.switch.value if drawn.switch else 0.0
+    if racks * rack + switches > limit:
+        message += f", and the {plural(drawn.switches, 'switch')} of the network racks in the same row {display(switches, 'W')} more"
+        whole = display(racks * rack + switches, "W")
+        help_ = "feed the network racks from another row, or use fewer racks of nodes"
+        yield RULE.problem("cluster.power.row_limit", f"{message}: {whole}, {limit_text}", help_, severity="warning")

@@ -7,7 +7,8 @@ leaf switches or NICs than needed; a third fewer spines, 15 % fewer cables or tr
 fabric without one kind of its parts, or as many nodes as the design has accelerators. A warning is given for a quote of
 nodes alone, or of switches without nodes; a shortage of parts that the spec does not name; missing NICs alone, which
 servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
-includes them. A note is given for more than 10 % too many parts; a fabric that a serving design does not describe; and
+includes them, or for a quarter too many cables where `cables` or `links_per_cable` states each level. A note is given
+for more than 10 % too many parts otherwise; a fabric that a serving design does not describe; and
 a shared fabric of unknown topology, which may exist already. A line for a whole lot (`cabling`, `network`) counts as
 all parts of its kind.
 
@@ -130,6 +131,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
@@ -148,6 +150,9 @@ ports need, so that uplinks spread evenly."""
 FAR = 0.85
 """Share of cables and modules below which no way of counting explains the difference."""
 SURPLUS = 1.10
+FAR_ABOVE = 1.25
+"""Cables above this share of the bill are a warning where the spec states how many links are in each: spares are 2 to 10 %.
+"""
 INCLUDED = 0.5
 """At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
@@ -161,11 +166,13 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     needed = needed_parts(counted, lines)
     yield from _node_problem(lines, needed.get("node", 0), cluster)
     assumed = {item.kind for item in counted.items if item.assumed}
-    exact = _states_links(design, counted)
+    exact, decided = _states_links(design, counted), _states_cabling(design, counted)
     for kind, count in needed.items():
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
-            yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed, exact)
+            offered = [line for line in lines if line.kind == kind]
+            surplus = "warning" if kind == "cable" and decided else "note"
+            yield from _count_problem(kind, count, offered, guessed, exact, surplus)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster)
 
@@ -200,11 +207,27 @@ def _states_links(design: Design, counted: Bill) -> bool:
     out = design.spec.cluster.scale_out if design.spec.cluster else None
     if out is None or counted.fabric is None:
         return False
-    levels = [level for level, links in counted.fabric.links.items() if links]
-    return all(any(getattr(stated, level, None) for stated in (out.cables, out.links)) for level in levels)
+    return _is_stated(counted.fabric, (out.cables, out.links))
 
 
-def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bool, exact: bool) -> Iterator[Problem]:
+def _states_cabling(design: Design, counted: Bill) -> bool:
+    """Whether the spec also states how many links are in a cable of every level, so that one way of counting is left."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    return (
+        out is not None and counted.fabric is not None and _is_stated(counted.fabric, (out.cables, out.links_per_cable))
+    )
+
+
+def _is_stated(fabric: Fabric, sections: Sequence[object]) -> bool:
+    """Whether one of some sections states a number for each level that has links."""
+    levels = [level for level, links in fabric.links.items() if links]
+    return all(any(getattr(stated, level, None) for stated in sections) for level in levels)
+
+
+def _count_problem(
+    kind: str, needed: int, lines: Sequence[Offered], guessed: bool, exact: bool, surplus: str
+) -> Iterator[Problem]:
+    """The problem with the number of a kind; ``surplus`` is the severity of a number far above the bill."""
     counted = [line for line in lines if line.quantity is not None]
     if not counted or any(line.is_lot for line in counted):
         return
@@ -212,13 +235,26 @@ def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bo
     least = needed * (1.0 if cabling and exact else ENOUGH.get(kind, 1.0))
     guessed = guessed or (cabling and not exact and _offered_quantity(counted) >= FAR * needed)
     yield from _difference_problem(
-        plural_of_kind(kind), _offered_quantity(counted), needed, _quantity_path(counted[0]), least, guessed
+        plural_of_kind(kind),
+        _offered_quantity(counted),
+        needed,
+        _quantity_path(counted[0]),
+        least,
+        guessed,
+        surplus if _offered_quantity(counted) > FAR_ABOVE * needed else "note",
     )
 
 
 def _difference_problem(
-    name: str, total: float, needed: int, at: tuple[str | int, ...], least: float | None = None, guessed: bool = False
+    name: str,
+    total: float,
+    needed: int,
+    at: tuple[str | int, ...],
+    least: float | None = None,
+    guessed: bool = False,
+    surplus: str = "note",
 ) -> Iterator[Problem]:
+    """The problem with the total of a kind that is below the least, or so far above the bill that it has ``surplus``."""
     if total < (needed if least is None else least):
         message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}: {needed - total:,.0f} {'is' if needed - total == 1 else 'are'} missing"
         if guessed:
@@ -226,7 +262,7 @@ def _difference_problem(
         yield RULE.problem(at, message, HELP, severity="warning" if guessed else "error")
     elif total > SURPLUS * needed:
         message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}"
-        yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity="note")
+        yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity=surplus)
 
 
 def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:

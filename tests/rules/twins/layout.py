@@ -107,9 +107,9 @@ TWINS: list[Twin] = [
     (
         "sequence-indivisible-by-tp",
         "h100",
-        {"workload.sequence_length": 8196},
+        {"workload.sequence_length": 8196, "layout.sequence_parallel": True},
         "workload.sequence_length",
-        {"workload.sequence_length": 8196, "layout.sequence_parallel": False},
+        {"workload.sequence_length": 8196},
     ),
     (
         "shard-group-not-dividing-dp",
