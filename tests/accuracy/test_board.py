@@ -37,6 +37,7 @@ def test_lines_of_the_board_show_what_peers_predicted() -> None:
 
 def test_no_constant_gains_on_the_side_that_it_was_fitted_to_alone() -> None:
     found = fit_split.read()
+    assert found["of"] == fit_split.digest(), "run `python -m tools.fit.split`"
     assert fit_split.offenders(found["constants"]) == []
     fitted = {(one["group"], one["fact"]) for one in result.read()["constants"]}
     assert fitted <= {(one["group"], one["fact"]) for one in found["constants"]}, "run `python -m tools.fit.split`"

@@ -16,7 +16,7 @@ from tools.accuracy.cases import FILES, published_runs
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import constants, copies, left_out, table
 from tools.fit.runs import runs
-from tools.fit.search import fitted, loss, pull
+from tools.fit.search import fitted, loss, pull, refitted
 from tools.fit.write import STORY
 
 CATALOG = Catalog.open()
@@ -82,3 +82,18 @@ def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
     first, second = (fitted(free, each).without(dropped) for each in (some, odd))
     for constant in free:
         assert first[constant] == pytest.approx(second[constant], rel=0.05)
+
+
+def test_a_fit_with_one_constant_far_from_its_optimum_is_found_by_the_model() -> None:
+    some = [replace(run, fitted=True) for run in runs() if run.source == "vtrains"][::4]
+    owners = frozenset().union(*(run.owners for run in some))
+    all_of_them = [constant for constant in constants() if owners & set(constant.owners)]
+    held = next(constant for constant in all_of_them if constant.fact == "products" and constant.spread)
+    others, far = [constant for constant in all_of_them if constant != held], replace(held, prior=held.prior / 2)
+    fit, anew = fitted([far, *others], some), fitted([replace(far, spread=0), *others], some)
+    found = {"again": refitted(fit, far), "linear": fit.without(frozenset(), held=far), "anew": anew.values}
+    errors = {name: np.array([run.error(values) for run in some]) for name, values in found.items()}
+    losses = {name: loss(values, errors[name], np.ones(len(some))) for name, values in found.items()}
+    assert found["again"][far] == found["linear"][far] == far.prior
+    assert losses["again"] < 0.998 * losses["linear"]
+    assert losses["again"] == pytest.approx(losses["anew"], rel=0.001)

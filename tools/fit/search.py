@@ -23,6 +23,8 @@ KNEE = 0.12
 PULL = 0.0012
 """Cost of one standard deviation from a constant's prior, as an error of one run: 5 %."""
 STEPS = 4
+STEPS_AGAIN = 2
+"""Steps with derivatives of their own from a fit that is near."""
 DIFFERENCE = 0.03
 """Relative change of a constant over which derivatives are taken: wide enough to cross the bends of maxima."""
 REFITS = 3
@@ -60,18 +62,47 @@ def fitted(constants: Sequence[Constant], runs: Sequence[Run]) -> Fit:
     """Gauss-Newton steps from the priors over the runs that are fitted to."""
     values = {constant: constant.prior for constant in constants}
     free = tuple(constant for constant in constants if constant.spread and _affects_any(constant, runs))
-    seen = np.array([float(counts(run)) for run in runs])
-    errors = _errors(values, runs)
-    for _ in range(STEPS):
-        around = _Around(free, logs(free, values), errors, _slopes(values, free, runs, errors), seen)
-        step, before = around.step(np.zeros(len(free), bool)), loss(values, errors, seen)
-        for share in SHARES:
-            tried = _with_free_values(values, free, around.at + share * step)
-            found = _errors(tried, runs)
-            if loss(tried, found, seen) < before:
-                values, errors = tried, found
-                break
+    values, errors = _descent(values, free, runs, STEPS)
     return Fit(values, free, tuple(runs), errors, _slopes(values, free, runs, errors))
+
+
+def refitted(fit: Fit, held: Constant) -> dict[Constant, float]:
+    """The values of a fit with one constant kept at its prior, by the model itself.
+
+    ``Fit.without`` finds them from errors that are linear in the logarithms. They are not so far from the fit: where a
+    prior is a quarter of the fitted value, what is linear there has left the other constants short of their optimum.
+    The steps here start from its values and take derivatives anew.
+    """
+    free = tuple(constant for constant in fit.free if constant != held)
+    return _descent(fit.without(frozenset(), held), free, fit.runs, STEPS_AGAIN)[0]
+
+
+def _descent(
+    values: Values, free: Sequence[Constant], runs: Sequence[Run], steps: int
+) -> tuple[dict[Constant, float], Column]:
+    """The values and errors after some steps, or after fewer where none lowers the loss."""
+    at, errors = dict(values), _errors(values, runs)
+    seen = np.array([float(counts(run)) for run in runs])
+    for _ in range(steps):
+        around = _Around(free, logs(free, at), errors, _slopes(at, free, runs, errors), seen)
+        lower = _lower(around, at, runs, errors)
+        if lower is None:
+            break
+        at, errors = lower
+    return at, errors
+
+
+def _lower(
+    around: _Around, values: Values, runs: Sequence[Run], errors: Column
+) -> tuple[dict[Constant, float], Column] | None:
+    """Values of a smaller loss, and their errors: the longest part of a step that has one."""
+    step, before = around.step(np.zeros(len(around.free), bool)), loss(values, errors, around.seen)
+    for share in SHARES:
+        tried = _with_free_values(values, around.free, around.at + share * step)
+        found = _errors(tried, runs)
+        if loss(tried, found, around.seen) < before:
+            return tried, found
+    return None
 
 
 def counts(run: Run) -> bool:
