@@ -196,6 +196,10 @@ class Model(Entry):
     experts_per_token: int = 0
     expert_ffn_hidden: int = 0
     expert_latent: int = 0
+    expert_biases: bool = False
+    """Both matrices of an expert have a bias."""
+    limited_activation: bool = False
+    """The activation of experts limits its inputs to a range."""
     shared_experts: int = 0
     shared_expert_ffn_hidden: int = 0
     moe_layers: int = 0
@@ -323,7 +327,16 @@ _COUNTS = (
     "shared_expert_ffn_hidden",
     "moe_layers",
 )
-_FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions", "fp16_overflows", "uncut_shared_experts")
+_FLAGS = (
+    "shared_kv",
+    "gated_ffn",
+    "tied_embeddings",
+    "learned_positions",
+    "fp16_overflows",
+    "uncut_shared_experts",
+    "expert_biases",
+    "limited_activation",
+)
 
 
 def published_figures(read: FactReader) -> dict[str, Any]:

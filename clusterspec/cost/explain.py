@@ -55,7 +55,7 @@ class _StepExplanation:
     def _software_figure(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
         """A figure of the stack; ``otherwise`` where its entry lacks it."""
         stack = self.record.software.stack
-        if stack.captured and name.startswith("launch."):
+        if stack.captured and name in {"launch.interval", "launch.gap"}:
             return computed_figure(0.0, "captured graphs launch the kernels", unit)
         return stack.achievable.get(name) or computed_figure(otherwise, f"{stack.id} has no such figure", unit)
 

@@ -158,6 +158,18 @@ def test_fused_kernels_and_captured_graphs_never_hurt() -> None:
         assert eager > fused
 
 
+def test_captured_graphs_leave_single_experts_to_the_host() -> None:
+    """64 experts on a rank, four launches for each product of each: the device waits for them, and for nothing else."""
+    workload, waits = {"model": "nemotron-3-super", "precision": "fp8"}, {}
+    layout = {"tp": 1, "ep": 8, "micro_batch": 1, "software_year": 2026}
+    for captured in (True, False):
+        found = plan(workload=workload, layout={**layout, "captured_graphs": captured}).step_time
+        assert found is not None
+        waits[captured] = {term.name for term in found.walk() if term.name.endswith("launching") and term.value}
+    assert waits[True] == {"backward_expert_layer_launching", "backward_launching"}
+    assert waits[False] > {*waits[True], "forward_embedding_launching"}
+
+
 def test_a_loss_that_keeps_fewer_logits_never_hurts() -> None:
     for layout in ({"tp": 1, "sharding": "fsdp", "recompute": "full", "framework": "fsdp"}, {"tp": 8}):
         found = [plan(layout={**layout, "loss": loss}) for loss in ("plain", "fused", "chunked")]

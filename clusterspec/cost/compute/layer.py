@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clusterspec.cost.compute.biases import biased_expert_work
 from clusterspec.cost.compute.kernels import (
     ALTERNATE,
     LOSS_FORWARD,
@@ -233,7 +234,8 @@ def expert_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
         "dispatch": less_fused_work(permutation_work(shard, routing), loose)
         + indexed_permutation_work(shard, routing, software.copies)
         + placement_work(shard, routing, software.placements),
-        "experts": expert_work(shard, routing),
+        "experts": expert_work(shard, routing)
+        + biased_expert_work(shard, routing.arriving * routing.imbalance, routing.experts, software.biases),
     }
     return _layer_parts(shard, software, network)
 

@@ -22,11 +22,14 @@ class SoftwareBehavior:
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
-    permutation, and ``placements`` of rows in a layer; ``cast`` bytes moved to convert one number, ``accumulation`` to
+    permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
+    kernels of their own apply; ``cast`` bytes moved to convert one number, ``accumulation`` to
     add one weight's gradient to an fp32 sum, ``loss`` per logit.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
-    launches experts one by one, ``gap`` seconds that the device idles at each launch, ``step`` fixed seconds per step.
+    launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
+    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``gap`` seconds that the device idles at
+    each launch, ``step`` fixed seconds per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
@@ -41,6 +44,7 @@ class SoftwareBehavior:
     routing: float
     copies: float
     placements: float
+    biases: float
     cast: float
     accumulation: float
     loss: float
@@ -70,11 +74,12 @@ class SoftwareBehavior:
             routing=figure("fusion.routing", 1.0),
             copies=figure("routing.copies", 0.0),
             placements=figure("routing.placements", 0.0),
+            biases=0.0 if stack.fused else figure("routing.biases", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
             loss=_loss(stack.loss, figure("loss", LOSS)),
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
-            interval_expert=0.0 if stack.captured else figure("launch.expert", 0.0),
+            interval_expert=figure("launch.expert", 0.0),
             gap=0.0 if stack.captured else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
@@ -87,7 +92,8 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        return self.fusion, self.routing, self.copies, self.placements, self.cast, self.accumulation, self.unevenness
+        routed = self.routing, self.copies, self.placements, self.biases, self.unevenness
+        return self.fusion, *routed, self.cast, self.accumulation
 
     @property
     def part_figures(self) -> tuple[object, ...]:

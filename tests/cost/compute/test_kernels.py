@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.cost import parameters
 from clusterspec.cost.compute import attention, layer
+from clusterspec.cost.compute.biases import biased_expert_work
 from clusterspec.cost.compute.kernels import (
     GemmShape,
     Kernel,
@@ -182,6 +183,26 @@ def test_rows_are_gathered_and_summed_once_for_each_permutation(tp: int, ep: int
     gather, add = layer.indexed_permutation_work(share, routing, 1.0).forward
     rows = 2 * share.rows * copied
     assert (gather.traffic, add.traffic) == (2 * 2 * 4096 * rows, 3 * 2 * 4096 * rows)
+
+
+def test_biases_and_limits_of_experts_are_counted_operation_by_operation() -> None:
+    """1 024 tokens to four of 32 experts, eight on each of four ranks: 4 096 rows, 2 880 wide, and two inputs of it."""
+    oss = {"model": "gpt-oss-20b", "sequence_length": 1024}
+    layout: dict[str, Any] = {"tp": 1, "ep": 4, "micro_batch": 1, "framework": "megatron-core", "software_year": 2026}
+    share, software = shard(oss, **layout)
+    numbers = 4096 * 2880
+    work = biased_expert_work(share, 4096, 8, software.biases)
+    assert [kernel.traffic for kernel in work.forward] == [8 * 2 * numbers, 28 * numbers]
+    assert [kernel.traffic for kernel in work.backward] == [10 * 2 * numbers, 40 * numbers]
+    assert [kernel.launches for kernel in (*work.forward, *work.backward)] == [3, 2 + 2 * 8, 3, 2 + 5 * 8]
+    assert less_fused_work(work, 5.0) == work
+    parts = layer.expert_layer_parts(share, software)
+    again = layer.recomputed_kernels(parts, ("activation",), "light")
+    assert {kernel.name for kernel in again} == {"experts activation", "limited activation"}
+    assert shard(oss, **layout, fused_kernels=True)[1].biases == 0
+    assert biased_expert_work(share, 4096, 8, 0.0) == Work()
+    plain = shard({"model": "qwen3-30b-a3b", "sequence_length": 1024}, **layout)[0]
+    assert biased_expert_work(plain, 4096, 8, 1.0) == Work()
 
 
 def test_rows_placed_one_number_at_a_time_have_sums_as_gradients() -> None:
