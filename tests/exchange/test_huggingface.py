@@ -135,6 +135,15 @@ def test_latent_attention_and_experts_are_told_apart_by_layer() -> None:
     assert keys["workload.parameter_precision"] == "fp8"
 
 
+def test_layers_that_predict_tokens_have_the_network_of_the_other_layers() -> None:
+    path = "workload.model.multi_token_prediction"
+    for config, network in ((DEEPSEEK, "experts"), (LLAMA | {"num_nextn_predict_layers": 2}, "dense")):
+        keys = given(read(json.dumps(config)))
+        assert keys[f"{path}.ffn"] == network
+        assert keys[f"{path}.layers"] == config["num_nextn_predict_layers"]
+    assert f"{path}.layers" not in given(read(json.dumps(LLAMA | {"num_nextn_predict_layers": 0})))
+
+
 @pytest.mark.parametrize(
     ("config", "changes", "experts"),
     [

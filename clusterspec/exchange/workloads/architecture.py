@@ -251,12 +251,17 @@ _ACTIVE = (
     "num_experts_per_topk",
     "top_k_experts",
 )
+_PREDICTED = ("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
 _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size", "expert_hidden_size")
 
 
 def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
-    """Set the expert keys of a model; none for a dense model."""
+    """Set the keys of experts, none for a dense model, and of layers of multi-token prediction, alike inside."""
     experts = _first_count(keys.get(*_NAMES))
+    if predicted := keys.whole(*_PREDICTED):
+        at, ffn = keys.line(*_PREDICTED), "experts" if experts is not None and experts > 1 else "dense"
+        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
+        builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
     if experts is None or experts < 2:
         return
     line = keys.line(*_NAMES)
@@ -280,10 +285,6 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     set_counts(keys, {"workload.model.expert_latent": ("moe_latent_size", "routed_expert_hidden_size")}, builder)
     _set_shared_experts(keys, kind, width, builder)
     _layers(keys, kind, builder)
-    if predicted := keys.whole("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"):
-        at = keys.line("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
-        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
-        builder.set("workload.model.multi_token_prediction.ffn", "experts", at)
 
 
 def _first_count(value: Any) -> int | None:
