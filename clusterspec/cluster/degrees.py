@@ -82,21 +82,21 @@ def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
     included, are as many as the cluster's nodes, the spare nodes are those held back in the domains.
     """
     if section.nodes is not None:
-        return max(1, section.nodes)
+        return section.nodes
     used = nodes_per_domain(section, cluster)
     if used is None:
-        return max(1, cluster.nodes)
+        return cluster.nodes
     there = nodes_of_domain(cluster)
     if cluster.all_nodes % there == 0 and cluster.all_nodes // there * used == cluster.nodes:
-        return max(1, cluster.nodes)
+        return cluster.nodes
     whole = cluster.nodes // there
-    return max(1, whole * used) if whole else min(used, max(1, cluster.nodes))
+    return whole * used if whole else min(used, cluster.nodes)
 
 
 def nodes_per_domain(section: LayoutSpec, cluster: Cluster) -> int | None:
     """Nodes used in each domain, where that is fewer than it has; else None."""
     used, there = section.nodes_per_domain, nodes_of_domain(cluster)
-    return used if used is not None and 0 < used < there else None
+    return used if used is not None and used < there else None
 
 
 def resolve_degrees(
@@ -116,12 +116,12 @@ def resolve_degrees(
         for axis in ("tp", "ep", "pp")
     }
     written["cp"] = log.written_for_training(section.cp, f"{LAYOUT_KEY}.cp", 1, why, serves)
-    tp, ep, pp, cp = (max(1, degree) for degree in written.values())
+    tp, ep, pp, cp = written.values()
     attention_dp = _attention_dp(section, workload, log)
     fits = max(1, ranks // (tp * attention_dp * cp * pp))
     if serving is not None and section.dp is not None:
-        fits = min(fits, max(1, section.dp))
-    degrees = Degrees(tp, attention_dp, cp, ep, 1, pp, fits, max(1, section.virtual_stages or 1))
+        fits = min(fits, section.dp)
+    degrees = Degrees(tp, attention_dp, cp, ep, 1, pp, fits, section.virtual_stages or 1)
     expert_tp = _expert_tp(section, capabilities, degrees, workload, log)
     return replace(degrees, expert_tp=expert_tp, redundant_experts=_redundant_expert_count(workload, ep, log))
 
@@ -144,12 +144,8 @@ def _attention_dp(section: LayoutSpec, workload: Workload | None, log: Resolutio
     """Attention replicas in each engine; 1 in training, where a replica of attention is a replica of the model."""
     if workload is None or workload.kind != "serve":
         return 1
-    return max(
-        1,
-        log.written_or_assumed(
-            section.attention_dp, f"{LAYOUT_KEY}.attention_dp", 1, "one replica of attention in each engine"
-        ),
-    )
+    why = "one replica of attention in each engine"
+    return log.written_or_assumed(section.attention_dp, f"{LAYOUT_KEY}.attention_dp", 1, why)
 
 
 def _expert_tp(
@@ -157,7 +153,7 @@ def _expert_tp(
 ) -> int:
     """Ranks that shard one expert; ``degrees`` has the other degrees."""
     if section.expert_tp is not None:
-        return max(1, section.expert_tp)
+        return section.expert_tp
     if workload is not None and workload.kind == "serve":
         found = default_expert_tp(degrees)
         why = "experts are distributed over all tp × attention_dp ranks of an engine"
@@ -182,7 +178,7 @@ def fewest_copies(experts: int, ep: int) -> int:
     >>> fewest_copies(256, 72), fewest_copies(256, 8)
     (32, 0)
     """
-    return -experts % max(1, ep)
+    return -experts % ep
 
 
 def _redundant_expert_count(workload: Workload | None, ep: int, log: ResolutionLog) -> int:

@@ -88,7 +88,7 @@ def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, pl
 def nodes_of_leaf(scale_out: ScaleOut, down_ports: int) -> int:
     """Nodes that one leaf serves: each node takes one port in a rail fabric, else one port per NIC."""
     rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
-    return max(1, down_ports // max(1, -(-scale_out.nics_per_node // rails)))
+    return max(1, down_ports // parts_needed(scale_out.nics_per_node, rails))
 
 
 # Optics by level, from the lower to the upper end

@@ -183,7 +183,7 @@ def named_engines(work: WorkloadSpec | None) -> Iterator[EnginesAway]:
 
 def _ranks_of_engines(engines: EnginesSpec) -> int:
     degrees = (engines.replicas, engines.tp, engines.attention_dp, engines.pp)
-    return prod(max(1, each or 1) for each in degrees)
+    return prod(each or 1 for each in degrees)
 
 
 def engines_at_home(job: JobSpec, ranks_per_node: int | None) -> tuple[str, int] | None:

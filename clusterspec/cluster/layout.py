@@ -244,7 +244,7 @@ def resolve_layout(
         offload_activations=_offload(section).activations or 0.0,
         master_precision=master_precision,
         moments_precision=moments_precision,
-        gradient_compression=max(1.0, float(section.gradient_compression or 1)),
+        gradient_compression=float(section.gradient_compression or 1.0),
         overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
     )
@@ -339,7 +339,7 @@ def _shard_group_size(
     if sharding != "hsdp":
         return 1 if sharding == "none" else replicas
     if section.shard_group is not None:
-        return gcd(max(1, section.shard_group), replicas)
+        return gcd(section.shard_group, replicas)
     group = gcd(max(1, cluster.ranks_per_domain // degrees.tp), replicas)
     return log.assume(f"{LAYOUT_KEY}.shard_group", group, "the ranks of one domain over tp")
 
@@ -368,7 +368,7 @@ def _schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log: Resoluti
 def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int | None:
     if workload is None or workload.kind != "train":
         return None
-    return max(1, workload.global_batch // (dp * max(1, micro_batch)))
+    return max(1, workload.global_batch // (dp * micro_batch))
 
 
 def _recomputation(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:

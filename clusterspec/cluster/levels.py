@@ -59,12 +59,12 @@ def _levels_to_one_block(levels: tuple[Level, ...], nodes: int) -> tuple[Level, 
 
 def _level_row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
     """One level above ``below``; its number of switches is a multiple of ``unit`` per block."""
-    size = max(1, min(level.nodes or nodes, nodes))
+    size = min(level.nodes or nodes, nodes)
     blocks = parts_needed(nodes, size)
     down = parts_needed(below.links_up * size, nodes)
     rate = level.uplink_bandwidth.value if level.uplink_bandwidth else below.rate
     up = 0 if blocks == 1 else ceiling(down * below.rate / level.oversubscription / rate - 1e-9)
-    least = max(1, parts_needed(down + up, ports))
+    least = parts_needed(down + up, ports)
     count = unit * parts_needed(even_switch_count(least, below.up_of_switch) if below.up_of_switch else least, unit)
     of_switch = parts_needed(up, count)
     links = max(up, min(count * of_switch, count * ports - down))  # an even spread, as far as ports are left
@@ -259,7 +259,7 @@ def _nodes_of_leaf(fabric: ScaleOut) -> int:
     if not fabric.switch_ports:
         return 1
     rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
-    per_leaf = max(1, -(-fabric.nics_per_node // rails))
+    per_leaf = parts_needed(fabric.nics_per_node, rails)
     return max(1, Ports.from_ratio(fabric.switch_ports, fabric.oversubscription[0]).down // per_leaf)
 
 

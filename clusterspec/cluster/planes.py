@@ -106,14 +106,14 @@ class _Demand:
         """
         if self.fabric.topology == "rail-only":
             return self._separate_leaves(down)
-        return max(1, self._shared_leaves(down), parts_needed(self.endpoints, down))
+        return max(self._shared_leaves(down), parts_needed(self.endpoints, down))
 
     def _shared_leaves(self, down: int) -> int:
         """Number of leaves if each leaf serves as many whole rails as its ports allow; a rail with several leaves
         shares none.
         """
         of_rail = self.nodes * self.nics_of_rail
-        if of_rail > down or not of_rail:
+        if of_rail > down:
             return self._separate_leaves(down)
         return parts_needed(self.rails, down // of_rail)
 
@@ -122,7 +122,7 @@ class _Demand:
         return self._leaves_of_rails(down) + self._leaves_of_extras(down)
 
     def _leaves_of_rails(self, down: int) -> int:
-        return self.rails * max(1, parts_needed(self.nodes * self.nics_of_rail, down))
+        return self.rails * parts_needed(self.nodes * self.nics_of_rail, down)
 
     def _leaves_of_extras(self, down: int) -> int:
         extras = self.fabric.extra_endpoints
@@ -273,7 +273,7 @@ def _clos_tree(demand: _Demand, leaf: Ports, tiers: int) -> FoldedClos:
     pod = demand.fabric.pod_nodes
     if pod is None:
         return three_tier_clos(leaves, leaf, demand.ports, demand.spine_ratio, demand.rails)
-    of_pod = demand.rails * max(1, parts_needed(pod * demand.nics_of_rail, leaf.down))
+    of_pod = demand.rails * parts_needed(pod * demand.nics_of_rail, leaf.down)
     return clos_in_pods(leaves, leaf, demand.ports, demand.spine_ratio, of_pod)
 
 

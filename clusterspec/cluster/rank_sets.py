@@ -180,7 +180,7 @@ def block_alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
     found = {0: (0, 1)}
     for count, stride in bases:
         period = block // gcd(stride, block)
-        kept = min(count, period, max(1, MOST_ALIGNMENTS // len(found)))
+        kept = min(count, period, MOST_ALIGNMENTS // len(found))
         grown: dict[int, tuple[int, int]] = {}
         for index in range(kept):
             times = (count - 1 - index) // period + 1

@@ -174,7 +174,7 @@ def _nic_count(sources: _FabricSources, technology: Interconnect) -> int | None:
 def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
     section, log = sources.section, sources.log
     topology = section.topology or _topology_of_rails(section, log)
-    planes = max(1, log.written_or_assumed(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
+    planes = log.written_or_assumed(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC")
     switch = _leaf_switch(sources, technology)
     platform = sources.parts.platform
     pfc, ecn = (section.flow_control.pfc, section.flow_control.ecn) if section.flow_control else (None, None)
@@ -185,7 +185,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         topology=topology,
         oversubscription=_oversubscription(section, log),
         planes=planes,
-        rails=max(1, section.rails or (nics if topology in RAIL_TOPOLOGIES else 1)),
+        rails=section.rails or (nics if topology in RAIL_TOPOLOGIES else 1),
         tiers=section.tiers or _tiers_of_switches(section, topology, log),
         pod_nodes=section.pod_nodes,
         switch=switch,

@@ -91,7 +91,7 @@ def _domain_size(sources: _DomainSources) -> int:
     if section.domain:
         return section.domain
     if section.shape:
-        return max(1, prod(section.shape))
+        return prod(section.shape)
     if sources.topology == PCIE:
         return 1
     sold = sources.parts.accelerator.domains or (1,)
@@ -99,7 +99,7 @@ def _domain_size(sources: _DomainSources) -> int:
     usual = max(sold) if sources.topology == "torus" else stated if stated in sold and sold[0] == 1 else sold[0]
     largest = (sources.parts.platform.domain if sources.parts.platform else None) or usual
     reach = sources.parts.per_node if _stays_in_node(sources, largest) else sources.parts.accelerators
-    return max(1, min(largest, reach))
+    return min(largest, reach)
 
 
 def _stays_in_node(sources: _DomainSources, largest: int) -> bool:
@@ -209,9 +209,9 @@ def _has_in_network_reduction(sources: _DomainSources, domain: int) -> bool:
     if sources.section.in_network_reduction is not None:
         return sources.section.in_network_reduction
     entry = sources.interconnect
-    able = entry is not None and entry.in_network_reduction and sources.topology == "switched" and domain > 1
     if entry is None or domain == 1:
         return False
+    able = entry.in_network_reduction and sources.topology == "switched"
     why = f"what {entry.id} can do" if able else f"{entry.id} has none here"
     return sources.parts.log.assume("cluster.scale_up.in_network_reduction", able, why)
 

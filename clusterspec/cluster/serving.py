@@ -299,10 +299,10 @@ def _resolved_engines(
 
     def degree(name: str) -> int:
         written: int | None = getattr(engines, name)
-        return max(1, log.written_or_assumed(written, f"{key}.{name}", 1, "no parallelism on this axis"))
+        return log.written_or_assumed(written, f"{key}.{name}", 1, "no parallelism on this axis")
 
     replicas = log.written_or_assumed(engines.replicas, f"{key}.replicas", 1, "one engine")
-    engine = Engines(max(1, replicas), degree("tp"), degree("attention_dp"), degree("ep"), 1, degree("pp"))
+    engine = Engines(replicas, degree("tp"), degree("attention_dp"), degree("ep"), 1, degree("pp"))
     copies = serving.redundant_experts
     if copies is None:
         copies = fewest_copies(experts, engine.ep)

@@ -163,7 +163,7 @@ def described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
     experts = written.experts or 0
     sizes: dict[str, Any] = {
         "kv_heads": written.heads,
-        "head_dim": max(1, written.hidden // max(1, written.heads)),
+        "head_dim": max(1, written.hidden // written.heads),
         "ffn_hidden": ffn,
         "gated_ffn": written.gated_ffn if written.gated_ffn is not None else _is_gated(written.hidden, ffn, log),
         "expert_ffn_hidden": ffn if experts else 0,

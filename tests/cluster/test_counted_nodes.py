@@ -64,8 +64,8 @@ def test_a_domain_of_racks_has_eighteen_nodes_and_that_of_a_node_one() -> None:
     rack, node = cluster_of(RACKS.format(36)), of_nodes(4)
     assert (nodes_of_domain(rack), nodes_of_domain(node)) == (18, 1)
     assert [rack_nodes(machine, stated) for machine in (rack, node) for stated in (None, 9)] == [18, 9, None, 9]
-    used = [nodes_per_domain(LayoutSpec(nodes_per_domain=count), rack) for count in (0, 1, 17, 18, 19)]
-    assert used == [None, 1, 17, None, None]
+    used = [nodes_per_domain(LayoutSpec(nodes_per_domain=count), rack) for count in (1, 17, 18, 19)]
+    assert used == [1, 17, None, None]
     assert nodes_per_domain(LayoutSpec(), rack) is None
 
 
