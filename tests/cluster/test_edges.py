@@ -1,0 +1,247 @@
+"""Limits of resolving, each at its last allowed value and one step beyond, and the values that a spec leaves open."""
+
+from __future__ import annotations
+
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.cluster.clos import Ports, describe_spread, even_switch_count, evening_switch_count
+from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.model import Dispatcher, MeasuredShare, Overlap, ScaleUp
+from clusterspec.cluster.scaleup import even_shape
+from clusterspec.cluster.serving_load import _session_advice
+from clusterspec.origin import Written
+from clusterspec.quantity import Bandwidth, Figure
+from tests.cluster.resolving import assumed, clean, layout_of, resolve_text
+from tests.effort import each
+
+MACHINE = "cluster: {platform: dgx-h100, nodes: 2}\n"
+
+
+def test_what_a_record_leaves_open_changes_nothing() -> None:
+    """A ratio of 1, no spread, no reduction; the overlap that frameworks have; a copy to each expert."""
+    link = Bandwidth.one_way(1e9, Written("test"))
+    domain = ScaleUp(8, "switched", link, link)
+    assert (domain.oversubscription, domain.in_network_reduction, domain.switches) == (1.0, False, None)
+    share = MeasuredShare("all-reduce", "node", "ring", 8, Figure(0.8, "", Written("test")))
+    assert (share.seconds, share.spread) == (None, 0.0)
+    assert (Overlap().tp, Overlap().cp, Overlap().ep, Overlap().dp, Overlap().pp) == (
+        "partial",
+        True,
+        False,
+        True,
+        True,
+    )
+    assert (Dispatcher().kind, Dispatcher().precision) == ("all-to-all", "bf16")
+
+
+def test_a_predicted_time_is_the_measured_one_within_a_ten_thousandth() -> None:
+    share = MeasuredShare("all-reduce", "node", "ring", 8, Figure(0.8, "", Written("test")), seconds=2.0)
+    for seconds, same in ((2.0, True), (2.000199, True), (2.000201, False), (1.999801, True), (1.999799, False)):
+        assert share.matches_measured_time(seconds) == same, seconds
+    assert not MeasuredShare("all-reduce", "node", "ring", 8, share.share).matches_measured_time(2.0)
+
+
+def session_problem(prompt: int, turns: int, growth: int, shared: int) -> bool:
+    """Whether a session of these tokens is refused."""
+    kept = f", shared_prefix: {shared}" if shared else ""
+    _, problems = resolve_text(
+        f"{MACHINE}workload: {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: {prompt}, output_tokens: 10, "
+        f"session: {{turns: {turns}, think_time: 1 s, growth: {growth}{kept}}}}}}}\nlayout: {{tp: 8}}"
+    )
+    return any(one.path[-1] == "session" for one in problems)
+
+
+def test_the_first_prompt_of_a_session_holds_one_token_and_the_shared_prefix() -> None:
+    """Five turns that add 10 tokens each: the first prompt is 20 below the mean."""
+    for prompt, shared, refused in ((21, 0, False), (20, 0, True), (21, 1, False), (22, 2, False), (22, 3, True)):
+        assert session_problem(prompt, 5, 10, shared) == refused, (prompt, shared)
+
+
+@given(prompt=st.integers(1, 60), turns=st.integers(1, 8), growth=st.integers(0, 30), shared=st.integers(0, 40))
+def test_each_bound_of_the_advice_on_sessions_is_the_last_that_is_allowed(
+    prompt: int, turns: int, growth: int, shared: int
+) -> None:
+    def allowed(prompt: int, turns: int, growth: int, shared: int) -> bool:
+        return 2 * prompt - (turns - 1) * growth >= 2 * max(1, shared)
+
+    text = _session_advice(prompt, turns, growth, shared)
+    least = int(text.partition("at least ")[2].split(",")[0])
+    assert allowed(least, turns, growth, shared) and not (least > 1 and allowed(least - 1, turns, growth, shared))
+    if allowed(prompt, turns, growth, shared):
+        return  # asked of sessions that are refused
+    kept = {"turns": turns, "growth": growth, "shared_prefix": shared}
+    for key in kept:
+        held = {**kept, key: 0}
+        bound = int(text.partition(f"`{key}` of at most ")[2].split()[0].rstrip(",")) if f"`{key}`" in text else 0
+        fits = [each for each in range(1, 200) if allowed(prompt, *{**held, key: each}.values())]
+        assert bound == max(fits, default=0), (key, text)
+
+
+SERVE = "kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 100"
+
+
+def test_a_day_without_a_rate_above_zero_is_no_load() -> None:
+    hours = "{from: '22:00', to: '06:00', request_rate: 0}"
+    text = f"{MACHINE}workload: {{{SERVE}, load: open, day: [{hours}]}}}}\nlayout: {{tp: 8}}"
+    design, problems = resolve_text(text)
+    assert design.workload is not None and design.workload.serving is not None
+    assert design.workload.serving.day is None
+    assert [(one.rule, one.path[-1]) for one in problems if one.path[-1] == "day"] == [("keys-disagree", "day")]
+
+
+@pytest.mark.parametrize(("load", "batch"), [("concurrency: 1", 1), ("concurrency: 7", 7), ("request_rate: 3", 1)])
+def test_a_serving_batch_is_the_requests_in_flight_or_one(load: str, batch: int) -> None:
+    workload = clean(f"{MACHINE}workload: {{{SERVE}, {load}}}}}\nlayout: {{tp: 8}}").workload
+    assert workload is not None and (workload.global_batch, workload.sequence_length) == (batch, 1100)
+
+
+NAMELESS = (  # a machine, and the keys with a problem
+    ("nodes: 1", ["cluster.platform"]),
+    ("nodes: 1, accelerator: {memory: 96 GB}", ["cluster.accelerator.like"]),
+    ("nodes: 1, platform: no-such-machine", ["cluster.platform"]),
+    ("nodes: 1, platform: no-such-machine, accelerator: {memory: 96 GB}", ["cluster.platform"]),
+    ("platform: dgx-h100", ["cluster.nodes"]),
+    ("platform: dgx-h100, accelerators: 12", ["cluster.nodes"]),
+)
+
+
+@each(("machine", "keys"), NAMELESS)
+def test_a_machine_without_a_part_is_reported_once_at_its_key(machine: str, keys: list[str]) -> None:
+    design, problems = resolve_text(f"cluster: {{{machine}}}")
+    assert design.cluster is None
+    assert [".".join(map(str, one.path)) for one in problems] == keys
+
+
+GROUPS = (  # layout on two nodes of eight ranks, and the ranks that share sharded states
+    ("sharding: none", 1),
+    ("sharding: zero1", 16),
+    ("sharding: hsdp", 8),  # the ranks of a domain
+    ("sharding: hsdp, tp: 2", 4),
+    ("sharding: hsdp, tp: 16", 1),  # wider than a domain
+    ("sharding: hsdp, shard_group: 1", 1),
+    ("sharding: hsdp, shard_group: 2", 2),
+    ("sharding: hsdp, shard_group: 12", 4),  # the greatest common divisor with 16
+    ("sharding: hsdp, shard_group: 32, cp: 2", 16),
+)
+
+
+@each(("keys", "ranks"), GROUPS)
+def test_a_shard_group_divides_the_replicas(keys: str, ranks: int) -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 16}\n"
+    design = clean(f"{MACHINE}{work}layout: {{{keys}}}")
+    assert design.layout is not None and design.layout.shard_group == ranks
+    assert ("layout.shard_group" in assumed(design)) == ("hsdp" in keys and "shard_group" not in keys)
+
+
+OVERLAPS = (  # layout of 16 ranks, and the axes whose overlap is assumed
+    ("dp: 16", {"dp"}),
+    ("tp: 2", {"tp", "dp"}),
+    ("tp: 16", {"tp"}),
+    ("cp: 16", {"cp", "dp"}),  # ranks of context parallelism reduce gradients together
+    ("pp: 16", {"pp"}),
+    ("pp: 2", {"pp", "dp"}),
+)
+
+
+@each(("keys", "axes"), OVERLAPS)
+def test_an_overlap_is_assumed_only_for_axes_that_communicate(keys: str, axes: set[str]) -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 16}\n"
+    found = assumed(clean(f"{MACHINE}{work}layout: {{{keys}}}"))
+    assert {key.removeprefix("layout.overlap.") for key in found if key.startswith("layout.overlap.")} == axes
+
+
+def test_written_degrees_of_one_step_are_kept() -> None:
+    work = "workload: {model: mixtral-8x7b, sequence_length: 8192, global_batch: 32}\n"
+    found = layout_of(
+        f"cluster: {{platform: dgx-h100, nodes: 8}}\n{work}"
+        "layout: {nodes: 2, tp: 2, cp: 2, ep: 2, expert_tp: 1, pp: 2, virtual_stages: 2, micro_batch: 2,"
+        " gradient_compression: 4}"
+    )
+    assert (found.nodes, found.tp, found.cp, found.ep, found.expert_tp, found.pp) == (2, 2, 2, 2, 1, 2)
+    assert (found.virtual_stages, found.micro_batch, found.gradient_compression) == (2, 2, 4.0)
+    assert (found.dp, found.ranks, found.micro_batches, found.expert_dp) == (2, 16, 8, 4)
+    plain = layout_of(f"cluster: {{platform: dgx-h100, nodes: 1}}\n{work}layout: {{}}")
+    assert (plain.virtual_stages, plain.gradient_compression, plain.offload_optimizer, plain.offload_activations) == (
+        *(1, 1.0, 0.0, 0.0),
+    )
+
+
+REFUSED: tuple[tuple[str, str, set[str]], ...] = (  # serving and training layouts of two nodes, and what is refused
+    ("", "{tp: 2, dp: 8}", set()),
+    ("", "{tp: 2, dp: 4}", {"world-size-mismatch"}),  # 8 of 16 ranks
+    ("", "{tp: 2, cp: 2, pp: 2, dp: 2}", set()),
+    ("", "{tp: 2, cp: 2, pp: 2, dp: 4}", {"world-size-mismatch"}),
+    ("", "{tp: 2, nodes: 4, dp: 16}", {"world-size-mismatch"}),  # of nodes that the machine lacks
+    ("", "{tp: 2, ep: 2}", {"ep-without-experts"}),
+    ("serving", "{tp: 2, attention_dp: 2, dp: 4}", set()),
+    ("serving", "{tp: 2, attention_dp: 2, dp: 2}", set()),  # engines may leave ranks idle
+    ("serving", "{tp: 2, attention_dp: 2, dp: 5}", {"world-size-mismatch"}),
+    ("serving", "{tp: 2, attention_dp: 2, pp: 2, dp: 3}", {"world-size-mismatch"}),
+)
+
+
+@each(("kind", "layout", "refused"), REFUSED)
+def test_a_design_is_refused_for_ranks_that_its_nodes_do_not_have(kind: str, layout: str, refused: set[str]) -> None:
+    work = SERVE + ", concurrency: 8}" if kind else "model: llama-3.1-8b, sequence_length: 8192, global_batch: 16"
+    assert refusals(clean(f"{MACHINE}workload: {{{work}}}\nlayout: {layout}")) == refused
+
+
+STAGES: tuple[tuple[str, bool], ...] = (  # pipelines of a model of 32 layers on 64 ranks
+    ("{pp: 32}", False),
+    ("{pp: 64}", True),
+    ("{pp: 2, virtual_stages: 16, schedule: interleaved}", False),
+    ("{pp: 2, virtual_stages: 17, schedule: interleaved}", False),  # embedding and head as two stages of their own
+    ("{pp: 4, virtual_stages: 9, schedule: interleaved}", True),
+    ("{pp: 1, virtual_stages: 64}", False),
+)
+
+
+@each(("layout", "exceeds"), STAGES)
+def test_stages_without_layers_are_the_first_and_the_last_at_most(layout: str, exceeds: bool) -> None:
+    text = "cluster: {platform: dgx-h100, nodes: 8}\nworkload: {model: llama-3.1-8b, sequence_length: 8192,"
+    design = clean(f"{text} global_batch: 64}}\nlayout: {layout}")
+    assert ("layers-indivisible-by-pp" in refusals(design)) == exceeds
+
+
+@given(count=st.integers(1, 400), sides=st.integers(1, 3))
+def test_a_derived_torus_has_the_smallest_sum_of_sides(count: int, sides: int) -> None:
+    found = even_shape(count, sides)
+    assert prod(found) == count and len(found) == sides and list(found) == sorted(found)
+    divisors = [each for each in range(1, count + 1) if count % each == 0]
+    boxes = [(one,) for one in divisors]
+    for _ in range(sides - 1):
+        boxes = [(*box, one) for box in boxes for one in divisors if prod(box) * one <= count]
+    assert sum(found) == min(sum(box) for box in boxes if prod(box) == count)
+
+
+@given(switches=st.integers(1, 80), links=st.integers(1, 80), ports=st.integers(2, 80), below=st.integers(1, 80))
+def test_a_count_that_evens_a_spread_divides_the_links_and_is_near(
+    switches: int, links: int, ports: int, below: int
+) -> None:
+    found = evening_switch_count(switches, links, ports, below)
+    if links % switches == 0:
+        assert found is None
+        return
+    least = -(-below * links // ports)
+    near = [even_switch_count(each, links) for each in (switches, least) if each <= links]
+    near += [links] if switches > links else []
+    even = [count for count in near if links % count == 0]
+    assert found == (even[0] if even else None)
+
+
+def test_a_spread_is_described_by_what_was_added() -> None:
+    assert describe_spread(9, 8, 9) == "8 by ports, 1 added so that 9 uplinks spread evenly"
+    assert describe_spread(8, 8, 9) == "8 by ports, 9 uplinks spread unevenly over them"
+    assert describe_spread(8, 8, 16) == "8"
+
+
+@pytest.mark.parametrize(("ports", "ratio", "down", "up"), [(10, 3.0, 7, 3), (64, 1.0, 32, 32), (3, 2.0, 2, 1)])
+def test_ports_split_by_their_ratio_to_a_billionth(ports: int, ratio: float, down: int, up: int) -> None:
+    assert Ports.from_ratio(ports, ratio) == Ports(down, up)
+    assert Ports.from_ratio(1000, 999.0) == Ports(999, 1)
+    assert Ports.from_ratio(1000, 998.0) == Ports(998, 1)
+    assert Ports.from_ratio(100_000, 1.0005) == Ports(50_012, 49_988)  # not a port more for a thousandth
