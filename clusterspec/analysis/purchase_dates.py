@@ -65,7 +65,7 @@ def delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
         text = f"{weeks:g} weeks{burning} from {ordered} end {days:,.0f} days after {buying.needed_by}"
         ask = "move the date, or have parts delivered earlier"
         return Gate("delivery", GateStatus.FAILED, text, ask if late[1] <= today else f"order earlier, {ask}")
-    early = f"{-days:,.0f} days before {buying.needed_by} if ordered on {ordered}"
+    early = f"{abs(days):,.0f} days before {buying.needed_by} if ordered on {ordered}"
     return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks{burning}, {early}")
 
 

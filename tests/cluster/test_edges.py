@@ -212,7 +212,7 @@ def test_a_derived_torus_has_the_smallest_sum_of_sides(count: int, sides: int) -
     found = even_shape(count, sides)
     assert prod(found) == count and len(found) == sides and list(found) == sorted(found)
     divisors = [each for each in range(1, count + 1) if count % each == 0]
-    boxes = [(one,) for one in divisors]
+    boxes: list[tuple[int, ...]] = [(one,) for one in divisors]
     for _ in range(sides - 1):
         boxes = [(*box, one) for box in boxes for one in divisors if prod(box) * one <= count]
     assert sum(found) == min(sum(box) for box in boxes if prod(box) == count)

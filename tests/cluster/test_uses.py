@@ -30,7 +30,8 @@ def test_a_plain_design_uses_what_its_defaults_are() -> None:
     assert uses(SERVE + "}") == SERVED
 
 
-LAYOUTS = (
+Row = tuple[str, set[str], set[str]]
+LAYOUTS: tuple[Row, ...] = (
     ("cp_method: ring", {"ring"}, set()),
     ("cp: 2", set(), set()),  # a method that the spec leaves open is no use
     ("dispatcher: all-to-all", set(), set()),
@@ -54,7 +55,7 @@ def test_a_setting_of_the_layout_is_a_use_where_it_is_stated(key: str, added: se
     assert uses(layout=f"tp: 2, {key}") == PLAIN - dropped | added
 
 
-WORKLOADS = (
+WORKLOADS: tuple[Row, ...] = (
     ("precision: fp16", {"precision-fp16"}, {"precision-bf16"}),
     ("parameter_precision: fp32", {"weights-fp32"}, {"weights-bf16"}),
     ("optimizer: muon", {"optimizer-muon"}, {"optimizer-adam"}),
@@ -74,7 +75,7 @@ def test_a_setting_of_the_workload_is_a_use(key: str, added: set[str], dropped: 
     assert uses(f"{TRAIN}, {key}") == PLAIN - dropped | added
 
 
-REQUESTS = (
+REQUESTS: tuple[tuple[str, set[str]], ...] = (
     ("", set()),
     (", speculative: {tokens: 3, acceptance: 0.5}", {"speculation"}),
     (", speculative: {tokens: 3, acceptance: 0.5, method: eagle}", {"speculation", "speculation-eagle"}),
@@ -96,7 +97,7 @@ def test_a_cache_and_the_weights_of_experts_have_a_use_where_they_exist() -> Non
     assert {"experts", "expert-weights-fp8", "weights-bf16"} <= experts
 
 
-FABRICS = (
+FABRICS: tuple[tuple[str, str, set[str]], ...] = (
     ("platform: dgx-h100, nodes: 2", "", set()),
     ("accelerator: h100-sxm-80gb, nodes: 2, scale_out: {technology: ethernet}", "", {"tcp-fabric"}),
     ("platform: aws-p5-48xlarge, nodes: 2", "", {"efa-fabric"}),
