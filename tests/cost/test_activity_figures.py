@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import exp
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ STEP = StepTime(
 """A second, of which kernels take 0.6 with 100 FLOPs, collectives 0.15 and the host 0.25."""
 
 
-def times(load: str, share: float = 0.2, **changes: object) -> tuple[ServingTimes, Activity]:
+def times(load: str, share: float = 0.2, **changes: Any) -> tuple[ServingTimes, Activity]:
     """The times of a plan in which this step decodes and prompts take a share of the time, and its activity."""
     plan = study_text(TEXT.format(load=load), SETTINGS).plan
     assert plan.serving is not None and plan.design.workload is not None
@@ -113,7 +114,8 @@ def test_a_prompt_that_the_host_launches_slowly_computes_a_part_of_the_time_that
         plan = study_text(TEXT.format(load="concurrency: 4"), SETTINGS).plan
         assert plan.design.workload is not None and plan.design.workload.serving is not None
         assert serving_activity(slow, 200.0, plan.design.workload.serving).products == pytest.approx(0.2 * part)
-        for alone in ({"prompts_alone": True}, {"starts_together": True}):
+        kinds: tuple[dict[str, Any], ...] = ({"prompts_alone": True}, {"starts_together": True})
+        for alone in kinds:
             whole = serving_activity(replace(slow, **alone), 200.0, plan.design.workload.serving)
             share = slow.state.prompt / slow.request_latency if "starts_together" in alone else 0.2
             assert whole.products == pytest.approx(share)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clusterspec.cluster.requests import Rl
@@ -13,7 +15,7 @@ from tests.cost.test_reinforcement import times
 SPLIT = {"rollout": {"nodes": 2}, "placement": "split"}
 
 
-def rl_of(placement: str, **changes: object) -> Rl:
+def rl_of(placement: str, **changes: Any) -> Rl:
     return replace(times().rl, placement=placement, **changes)
 
 

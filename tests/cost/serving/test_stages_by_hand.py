@@ -1,0 +1,201 @@
+"""Times of engines in pipeline stages and of several engines, whose divisors are 1 elsewhere, worked out by hand."""
+
+from __future__ import annotations
+
+from math import exp, expm1, pi, sqrt
+
+import pytest
+
+from clusterspec.cost.formulas.queues import steps_wait
+from clusterspec.cost.serving import loads, steady, waits
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.runs import FiniteRun, OpenRun
+from clusterspec.cost.serving.steady import Steady
+from clusterspec.cost.serving.times import serving_pools
+from clusterspec.cost.serving.waits import StepsWithPrompts
+from clusterspec.records import replace
+from tests.cluster.resolving import clean
+from tests.cost.serving.test_day import HOURS, day
+
+PLAN = """
+cluster: {{platform: dgx-h100, nodes: 4}}
+workload: {{kind: serve, model: llama-3.1-70b, serving: {{input_tokens: 2000, output_tokens: 101, {load}}}}}
+layout: {{framework: {framework}, tp: 4, pp: 2}}
+"""
+
+
+def pools(load: str, framework: str = "vllm") -> Pools:
+    """Four engines, each of two stages of four H100."""
+    found = serving_pools(clean(PLAN.format(load=load, framework=framework)))
+    assert found is not None and found.decode.attention_ranks == 4 and found.decode.layout.pp == 2
+    return found
+
+
+CLOSED = pools("concurrency: 64, chunk_tokens: 4096, speculative: {tokens: 1, acceptance: 0.5}")
+"""1.5 tokens in each step, over 100 gaps."""
+OPEN = pools("request_rate: 4, chunk_tokens: 4096")
+RUN = pools("concurrency: 64, requests: 640, chunk_tokens: 4096")
+DECODE = StepTime((), 1.0, 0.02, 0.015)
+PREFILL = StepTime((), 1.0, 0.1, 0.09)
+STATE = Steady(
+    *(8.0, 6.0, 4.0, DECODE, PREFILL, 0.3, 0.2, 0.1), *(1.5, 0.05, 0.001, 0.1, 3.0), wait=0.4, loading=0.1, outside=0.2
+)
+
+
+def test_a_prompt_waits_for_the_mean_rest_of_the_steps_at_a_rate() -> None:
+    """Of steps of 20 ms a quarter takes 100 ms: 40 ms in the mean, and (0.75 × 0.4 + 0.25 × 10) / 80 = 35 ms of rest.
+
+    Four requests a second on four engines take 0.1 × 3 / 2 of the two places; without that limit 0.4 × 100 / 40 × 0.5.
+    """
+    shared = StepsWithPrompts(0.02, 0.1, 0.25, 3.0, 2.0, 0.4, 0.01)
+    for rate, used in ((4.0, 0.15), (40.0, 0.5)):
+        one = OPEN._replace(load=replace(OPEN.load, request_rate=rate))
+        running = 0.035 + used * (3 - 1) * 0.1 / 2
+        wanted = 0.5 * (running + 0.01) + steps_wait(used, 2.0, running * 0.5)
+        assert waits._mixed_wait_at_rate(one, shared, 0.1, 0.2, 0.5) == pytest.approx(wanted), rate
+    bursts = OPEN._replace(load=replace(OPEN.load, arrival_cv=3.0, request_rate=40.0))
+    running, each = 0.035 + 0.05, 0.02 * 3 / 2 + 0.2 / 2  # a prompt adds 0.2 s over two stages
+    wanted = 0.5 * (running + 0.01) + steps_wait(0.5, 2.0, running * 0.5)
+    wanted += waits.variation_seconds(bursts, 0.5 * 0.1 * each / 0.04, each)
+    assert waits._mixed_wait_at_rate(bursts, shared, 0.1, 0.2, 0.5) == pytest.approx(wanted)
+    assert waits.variation_seconds(bursts, 0.5 * 0.1 * each / 0.04, each) > 0
+
+
+def test_steps_with_prompts_share_the_seconds_that_prompts_add_over_the_stages() -> None:
+    """0.1 prompts begin in a step, of which 1,920 / 2,000 fit, beside 256 tokens: 0.2 s each over two stages."""
+    chunked = PREFILL._replace(steps=3.0)
+    found = waits._steps_with_prompts(CLOSED, (DECODE, chunked), 0.1, 0.2, 256.0)
+    chunks, together = 2000 / (4096 - 256), (4096 - 256) / 2000
+    mixed = -expm1(-0.1) * chunks
+    assert (found.chunks, found.together, found.plain, found.mixed) == pytest.approx((chunks, together, 0.02, mixed))
+    assert found.longer == pytest.approx(0.02 + 0.1 * 0.2 / 2 / mixed)
+    assert found.used == pytest.approx(0.1 * chunks / together)
+
+
+def test_prompts_of_a_run_that_starts_together_fill_steps_beside_half_of_the_sequences() -> None:
+    """32 requests on four engines are 8 each, of which 4 decode, 2 in each of two stages."""
+    engine = RUN.prompts
+    budget = (4096 - 2.0) / 2000
+    step = engine.prefill(budget * 2000, 2000.0, 1.0, Decoding(2.0, 2000 + 101 / 2, 1.0))
+    assert loads._starting_service(RUN, 32.0) == pytest.approx(step.lasting / 2 / budget / 4)
+    alone = engine.prefill(2000.0, 2000.0, 1.0, NOTHING)
+    assert loads._starting_service(RUN, 4.0) == pytest.approx(alone.lasting / 2 / 4)
+    many = engine.prefill(4096.0, 2000.0, 1.0, NOTHING)  # 12 more prompts come: 3 of each engine
+    assert loads._starting_service(RUN, 4.0, waiting=12.0) == pytest.approx(many.lasting / 2 / (4096 / 2000) / 4)
+
+
+def test_a_closed_run_takes_turns_of_its_steady_state() -> None:
+    found = loads.finite_run(RUN, STATE, 64.0, 0.25)
+    turn = (0.02 / 1.5 + 8 * 0.001) * 100 / (8 * 4)
+    assert found == FiniteRun(640, 64, RUN.limit * 4, 0.2 / 4, max(turn, 0.1 / 2 / 4), 0.25, 0.4, 0.4 + 0.1 + 0.3)
+    slow = loads.finite_run(RUN, STATE._replace(carried=1.0), 64.0, 0.25)
+    assert slow.turn == pytest.approx(1.0 / 2 / 4)
+    still = loads.finite_run(RUN, STATE._replace(rate=0.0), 64.0, 0.25)
+    assert still.turn == still.service == pytest.approx(0.05)
+    assert loads.finite_run(RUN, STATE, 1000.0, 0.25).concurrency == 640
+    assert loads.finite_run(RUN, STATE, 640.0, 0.25).service == pytest.approx(
+        loads._starting_service(RUN, min(640.0, RUN.limit * 4))
+    )
+
+
+def test_an_offline_run_is_its_waves() -> None:
+    """8 sequences on each of four engines are 32 at once: 100 requests are three waves and 4 more."""
+    one = pools("load: offline, requests: 100")
+    full, last = (loads.decoding_seconds(one, each) for each in (8.0, 1.0))
+    wanted = 100 * 0.1 / 2 / 4 + 100 * (3 * full + last)
+    assert loads.offline_run_seconds(one, STATE) == pytest.approx(wanted)
+    even = one._replace(load=replace(one.load, requests=96))
+    assert loads.offline_run_seconds(even, STATE) == pytest.approx(96 * 0.1 / 2 / 4 + 100 * 3 * full)
+    alone = one._replace(load=replace(one.load, requests=32))
+    assert loads.offline_run_seconds(alone, STATE) == pytest.approx(
+        32 * loads._starting_service(alone, 32.0) + 100 * full
+    )
+    assert loads.offline_run_seconds(RUN, STATE) is None
+    assert loads.offline_run_seconds(one._replace(load=replace(one.load, requests=None)), STATE) is None
+
+
+def test_sequences_without_prompts_decode_at_the_pace_of_their_stage() -> None:
+    """12 sequences are 6 in each of two stages; a step gains 1.5 tokens of each and computes two."""
+    step = CLOSED.decode.decode(6.0, 2000 + 101 / 2, 2.0)
+    assert steady.decoding_seconds(CLOSED, 12.0) == pytest.approx(step.total / 1.5)
+    assert steady._decoding(CLOSED, 12.0) == Decoding(6.0, 2000 + 101 / 2, 2.0)
+    assert steady._decoding(CLOSED, 0.5).sequences == 1.0
+    least = CLOSED.decode.decode(1.0, 2000 + 101 / 2, 2.0)
+    assert steady.decoding_seconds(CLOSED, 0.1) == pytest.approx(least.total / 1.5)
+
+
+def test_an_open_run_takes_turns_of_its_full_engines() -> None:
+    run = pools("request_rate: 6, requests: 200, chunk_tokens: 4096")
+    now = steady.steady_state(run, 4.0)
+    full = steady.steady_state(run, run.limit, full=True)
+    found = loads.open_run(run, now)
+    service = loads._starting_service(run, 4.0 * 4, 200.0)
+    assert found.turn == pytest.approx((full.prompt + 100 * full.tpot) / (run.limit * 4))
+    assert (found.requests, found.rate, found.places) == (200, 6, run.limit * 4)
+    assert found.service == pytest.approx(service)
+    walk = 2 / 3 * sqrt(2 / pi) * service * sqrt(200)
+    assert found.varied == pytest.approx(min(now.wait, now.decode.total + walk))
+    added = loads.decoding_seconds(run, run.limit) - loads.decoding_seconds(run, 1 / 4)
+    assert found.sooner == pytest.approx(run.limit * 4 / 6 * max(0.0, added / full.tpot) / 6)
+    taken = now._replace(sequences=run.limit, wait=1e9)
+    assert loads.open_run(run, taken).turn == pytest.approx((now.prompt + 100 * now.tpot) / (run.limit * 4))
+    assert loads.open_run(run, taken).varied == pytest.approx(
+        now.decode.total + 2 / 3 * sqrt(2 / pi) * loads._starting_service(run, run.limit * 4, 200.0) * sqrt(200)
+    )
+
+
+def test_requests_of_a_run_queue_for_places_that_end_at_turns() -> None:
+    """Ten a second at 50 places, one of which ends every 0.2 s: each request waits 0.1 s longer than the one before."""
+    run = OpenRun(200.0, 10.0, 50.0, 0.2, 0.0, service=0.15, sooner=0.5)
+    assert (run.longer, run.lag, run.unqueued) == pytest.approx((0.1, 0.05, 25 + 0.5 / 0.1))
+    assert run.queue_wait(50.0) == pytest.approx(0.05 * 50)
+    assert run.queue_wait(51.0) == pytest.approx(max(0.05 * 51, 0.1 * (51 - 30)))
+    assert run.queue_wait(150.0) == pytest.approx(0.1 * (150 - 30))
+    calm = run._replace(turn=0.1, service=0.1)
+    assert (calm.longer, calm.lag, calm.unqueued, calm.queue_wait(100.0)) == (0.0, 0.0, 25.0, 0.0)
+
+
+def test_requests_that_start_together_wait_in_two_groups() -> None:
+    """50 of 80 have a place: the last waits for 49 prompts of 0.1 s. The other 30 wait until places come free: one a
+    turn of 0.5 s from 50 turns on, sooner by a prompt and by half of what a turn is longer than a prompt, 50 times.
+    """
+    run = FiniteRun(200.0, 80.0, 50.0, 0.1, 0.5, 1.0, 2.0, 3.0)
+    sooner = 3.0 + 50 * 0.4 / 2
+    (placed, low, last), (others, first, longest) = run.starting
+    assert (placed, low, last) == pytest.approx((50 / 200, 0.0, 4.9))
+    assert (others, first, longest) == pytest.approx((30 / 200, 50 * 0.5 - sooner, 80 * 0.5 - sooner))
+    mean = 0.25 * 4.9 / 2 + 0.15 * (first + longest) / 2 + (1 - 80 / 200) * 3.0
+    assert run.mean == pytest.approx(mean) and run.last == pytest.approx(longest)
+    quick = run._replace(turn=0.05)  # a place is free before the last prompt of the first ones ran
+    assert quick.starting[1][1:] == pytest.approx((4.9, 4.9))
+    assert run._replace(concurrency=40.0).starting[0] == pytest.approx((40 / 200, 0.0, 3.9))
+    assert run._replace(concurrency=40.0).last == pytest.approx(3.9)
+
+
+def test_a_late_start_leaves_requests_that_the_engines_work_off() -> None:
+    """For 240 s more come than are served; the new engines serve what they can beyond the rate."""
+    found = day(f"day: [{HOURS}], scaling: {{cold_start: 5 min, ahead: 1 min}}")
+    (late,) = found.late
+    now = next(each for each in found.hours if each.hours.rate == 24)
+    assert now.capacity > 24
+    assert late.drained == pytest.approx(240 + late.waiting / (now.capacity - 24))
+    assert late.wait == pytest.approx(late.waiting / now.capacity)
+    for each in found.hours:
+        assert each.capacity > each.hours.rate and each.utilization == pytest.approx(each.hours.rate / each.capacity)
+
+
+def test_a_step_formed_ahead_holds_a_prompt_up_where_another_request_is_there() -> None:
+    """8 sequences on each engine; a closed loop of 64 has 63 others; the share of steps with prompts is 1 − e^(−r)."""
+    present, mixed = 63 / 64, -expm1(-8 / 100)
+    ahead = waits.step_ahead(CLOSED, (DECODE, PREFILL), mixed)
+    assert steady._formed_ahead(CLOSED, 8.0, DECODE, PREFILL) == pytest.approx(present * ahead)
+    random = 1 - exp(-8.0)
+    assert steady._formed_ahead(OPEN, 8.0, DECODE, PREFILL) == pytest.approx(
+        random * waits.step_ahead(OPEN, (DECODE, PREFILL), mixed)
+    )
+    for load in ("static", "offline"):
+        assert steady._formed_ahead(CLOSED._replace(load=replace(CLOSED.load, load=load)), 8.0, DECODE, PREFILL) == 0
+    single = CLOSED._replace(load=replace(CLOSED.load, output_tokens=1))
+    assert steady._formed_ahead(single, 8.0, DECODE, PREFILL) == 0
