@@ -103,7 +103,7 @@ def test_a_closed_run_takes_turns_of_its_steady_state() -> None:
 def test_an_offline_run_is_its_waves() -> None:
     """8 sequences on each of four engines are 32 at once: 100 requests are three waves and 4 more."""
     one = pools("load: offline, requests: 100")
-    full, last = (loads.decoding_seconds(one, each) for each in (8.0, 1.0))
+    full, last = (steady.decoding_seconds(one, each) for each in (8.0, 1.0))
     wanted = 100 * 0.1 / 2 / 4 + 100 * (3 * full + last)
     assert loads.offline_run_seconds(one, STATE) == pytest.approx(wanted)
     even = one._replace(load=replace(one.load, requests=96))
@@ -137,7 +137,7 @@ def test_an_open_run_takes_turns_of_its_full_engines() -> None:
     assert found.service == pytest.approx(service)
     walk = 2 / 3 * sqrt(2 / pi) * service * sqrt(200)
     assert found.varied == pytest.approx(min(now.wait, now.decode.total + walk))
-    added = loads.decoding_seconds(run, run.limit) - loads.decoding_seconds(run, 1 / 4)
+    added = steady.decoding_seconds(run, run.limit) - steady.decoding_seconds(run, 1 / 4)
     assert found.sooner == pytest.approx(run.limit * 4 / 6 * max(0.0, added / full.tpot) / 6)
     taken = now._replace(sequences=run.limit, wait=1e9)
     assert loads.open_run(run, taken).turn == pytest.approx((now.prompt + 100 * now.tpot) / (run.limit * 4))
