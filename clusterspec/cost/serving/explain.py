@@ -206,7 +206,8 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
     yield replace(token_time_term(found), name="time per output token")
     tokens = named_count("output_tokens", found.output_tokens)
     mean = _computed_figure(found.ttft_of_mean_prompt, "the time to first token of a prompt of mean length", "s")
-    times = (("ttft", mean), ("tpot", _seconds_figure(found.tpot)))
+    gap = _computed_figure(found.tpot_mean, "the mean time per output token of a request", "s")
+    times = (("ttft", mean), ("tpot", gap))
     yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
     inputs = (named_count("concurrency", found.offered), tokens, ("latency", _seconds_figure(found.request_latency)))
     if found.run is not None and found.lasting is not None:
