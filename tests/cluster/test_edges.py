@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cluster.clos import Ports, describe_spread, even_switch_count, evening_switch_count
+from clusterspec.cluster.clos import (
+    FoldedClos,
+    Ports,
+    clos_in_pods,
+    describe_spread,
+    even_switch_count,
+    evening_switch_count,
+)
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Dispatcher, MeasuredShare, Overlap, ScaleUp
 from clusterspec.cluster.scaleup import even_shape
@@ -16,6 +23,7 @@ from clusterspec.cluster.serving_load import _session_advice
 from clusterspec.origin import Written
 from clusterspec.quantity import Bandwidth, Figure
 from tests.cluster.resolving import assumed, clean, layout_of, resolve_text
+from tests.cluster.test_fabric import cluster, counted
 from tests.effort import each
 
 MACHINE = "cluster: {platform: dgx-h100, nodes: 2}\n"
@@ -244,4 +252,34 @@ def test_ports_split_by_their_ratio_to_a_billionth(ports: int, ratio: float, dow
     assert Ports.from_ratio(ports, ratio) == Ports(down, up)
     assert Ports.from_ratio(1000, 999.0) == Ports(999, 1)
     assert Ports.from_ratio(1000, 998.0) == Ports(998, 1)
-    assert Ports.from_ratio(100_000, 1.0005) == Ports(50_012, 49_988)  # not a port more for a thousandth
+    assert Ports.from_ratio(1000, 0.999998) == Ports(499, 500)  # 499.9995 ports are 499; 499.001 uplinks are 500
+
+
+def test_pods_have_the_spines_and_the_cores_that_their_links_need() -> None:
+    """Of 64 ports at 2:1 a spine has 42 down and 21 up. Four leaves with 32 uplinks need 128 / 42, four spines with 32
+    links down and 16 up each; three need 96 / 42, 3, which 32 links spread unevenly over, so that four are built.
+    """
+    leaf = Ports(32, 32)
+    assert clos_in_pods(8, leaf, 64, 2.0, 4) == FoldedClos(3, 8, 8, 2, 8 * 32, 8 * 16, pods=2, spines_of_pod=4)
+    found = clos_in_pods(8, leaf, 64, 2.0, 3)
+    assert found == FoldedClos(3, 8, 12, 3, 8 * 32, 12 * 12, pods=3, spines_of_pod=4)
+    assert not clos_in_pods(8, leaf, 64, 2.0, 43).fits and clos_in_pods(42, leaf, 64, 2.0, 42).fits
+    assert clos_in_pods(64, leaf, 64, 2.0, 1).fits and not clos_in_pods(65, leaf, 64, 2.0, 1).fits
+    full = clos_in_pods(42, leaf, 64, 2.0, 42)
+    assert (full.spines, full.spine_core) == (32, 32 * 21)
+    assert even_switch_count(2, 3) == 3 and even_switch_count(4, 7) == 4
+
+
+@pytest.mark.parametrize(("tiers", "nodes", "extra"), [(2, 100, 0), (2, 100, 9), (3, 1500, 16)])
+def test_rails_that_no_switch_joins_are_as_many_fabrics_of_one_nic(tiers: int, nodes: int, extra: int) -> None:
+    rails = counted(cluster(nodes, topology="rail-only", tiers=tiers, extra_endpoints=extra))
+    keys = {"topology": "fat-tree", "rails": 1, "nics_per_node": 1, "tiers": tiers, "extra_endpoints": -(-extra // 8)}
+    one = counted(cluster(nodes, **keys))
+    switches = ("leaf_switches", "spine_switches", "core_switches", "capacity")
+    least = ("least_spine_switches", "least_core_switches", "least_leaf_spine_links")
+    for name in (*switches, *least):
+        assert getattr(rails, name) == 8 * getattr(one, name), name
+    for level in ("leaf_spine", "spine_core"):
+        assert rails.links[level] == 8 * one.links[level]
+    assert (rails.tiers, rails.fits, rails.down_ports) == (one.tiers, one.fits, one.down_ports)
+    assert bool(rails.core_switches) == (tiers == 3) and rails.links["node_leaf"] == 8 * nodes + extra
