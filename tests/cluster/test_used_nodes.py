@@ -1,0 +1,83 @@
+"""Accelerators and nodes that a plan uses, and the optics of a level, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.degrees import accelerators_used, idle_nodes, nodes_of_engines, own_accelerators
+from clusterspec.cluster.fabric import LevelOptics, cable_types, level_optics
+from clusterspec.cluster.levels import ModuleCount
+from clusterspec.cluster.model import Design
+from clusterspec.records import replace
+from clusterspec.spec.model import Spec
+from tests.cluster.resolving import catalog, clean, cluster_of
+
+TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}\n"
+SERVE = "workload: {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: 900, output_tokens: 100{}}}}}\n"
+APART = SERVE.format(", disaggregated: {prefill: {replicas: 3, tp: 2}, decode: {replicas: 1, tp: 4}}")
+
+PLANS = [  # machine, work and layout; accelerators, nodes of engines, accelerators of the job, and idle nodes
+    ("platform: dgx-h100, nodes: 4", TRAIN, "{tp: 2}", 32, 4, 32, 0),
+    ("platform: dgx-h100, nodes: 4", TRAIN, "{tp: 2, nodes: 3}", 24, 3, 24, 1),
+    ("platform: dgx-h100, nodes: 4", SERVE.format(""), "{tp: 2, dp: 5}", 10, 2, 10, 2),
+    ("platform: dgx-h100, nodes: 4", SERVE.format(""), "{tp: 4, dp: 2}", 8, 1, 8, 3),
+    ("platform: dgx-h100, nodes: 4", APART, "{}", 10, 2, 10, 2),
+    ("platform: mi250x-4, nodes: 2", TRAIN, "{tp: 2}", 8, 2, 8, 0),  # two ranks of each accelerator
+    ("platform: mi250x-4, nodes: 2", SERVE.format(""), "{tp: 1, dp: 9}", 5, 2, 5, 0),
+]
+
+
+@pytest.mark.parametrize(("machine", "work", "layout", "used", "engines", "own", "idle"), PLANS)
+def test_a_plan_uses_the_accelerators_of_its_ranks_and_whole_nodes(
+    machine: str, work: str, layout: str, used: int, engines: int, own: int, idle: int
+) -> None:
+    design = clean(f"cluster: {{{machine}}}\n{work}layout: {layout}")
+    assert accelerators_used(design) == used
+    assert nodes_of_engines(design) == engines
+    assert (own_accelerators(design), idle_nodes(design)) == (own, idle)
+
+
+def test_a_job_of_several_roles_uses_the_nodes_of_all() -> None:
+    rl = "{prompts_per_step: 64, input_tokens: 512, output_tokens: 1000, rollout: {nodes: 2}, reference: {nodes: 1}}"
+    design = clean(
+        f"cluster: {{platform: dgx-h100, nodes: 8}}\nworkload: {{kind: rl, model: llama-3.1-8b, rl: {rl}}}\n"
+        "layout: {tp: 2, nodes: 3}"
+    )
+    assert accelerators_used(design) == 24
+    assert (own_accelerators(design), idle_nodes(design)) == (8 * (3 + 2 + 1), 2)
+
+
+def test_a_design_without_a_layout_uses_nothing_that_is_known() -> None:
+    bare = Design(Spec("x"))
+    for counted in (accelerators_used, nodes_of_engines, own_accelerators, idle_nodes):
+        assert counted(bare) is None
+        assert counted(clean("cluster: {platform: dgx-h100, nodes: 2}")) is None
+
+
+def test_a_level_has_one_cable_or_a_module_at_each_end() -> None:
+    parts = [entry for name in catalog().ids("optics") if (entry := catalog().find("optics", name)) is not None]
+    module = next(part for part in parts if getattr(part, "type", "") == "module")
+    cable = next(part for part in parts if getattr(part, "type", "") in {"dac", "aoc", "acc", "aec"})
+    out = cluster_of("cluster: {platform: dgx-h100, nodes: 4}").scale_out
+    assert out is not None and level_optics(out) == ()
+    named = replace(out, optics=(("node_leaf", (cable,)), ("leaf_spine", (module, cable))))  # type: ignore[arg-type]
+    lower, upper = level_optics(named)
+    assert (lower.level, lower.listed, lower.lower, lower.upper) == ("node_leaf", False, cable, cable)
+    assert (upper.level, upper.listed, upper.lower, upper.upper) == ("leaf_spine", True, module, cable)
+    assert (lower.cable_type, upper.cable_type) == (lower.lower.type, "fiber")
+    assert cable_types(named, None) == {"node_leaf": lower.lower.type, "leaf_spine": "fiber"}
+    assert cable_types(named, {"leaf_spine": "aoc"})["leaf_spine"] == "aoc"
+    assert isinstance(lower, LevelOptics)
+
+
+def test_modules_of_unknown_cages_may_be_half_as_many() -> None:
+    for assumed, least in ((), 37), (("node",), 37 - 4), (("switch",), 37 - 14), (("node", "switch"), 37 - 18):
+        found = ModuleCount(node=8, leaf=17, spine=8, core=4, assumed=assumed, how="")
+        assert (found.total, found.needed_at_least) == (37, least), assumed
+
+
+def test_a_fabric_of_ports_of_the_accelerators_belongs_to_them() -> None:
+    for platform, own in (("gaudi2-hls", True), ("dgx-h100", False)):
+        out = cluster_of(f"cluster: {{platform: {platform}, nodes: 2}}").scale_out
+        assert out is not None and out.belongs_to_accelerators == own
+        assert out.node_bandwidth == out.nics_per_node * out.nic_bandwidth.value
