@@ -150,6 +150,7 @@ OVERLAPS = (  # layout of 16 ranks, and the axes whose overlap is assumed
     ("tp: 2", {"tp", "dp"}),
     ("tp: 16", {"tp"}),
     ("cp: 16", {"cp", "dp"}),  # ranks of context parallelism reduce gradients together
+    ("tp: 8, cp: 2", {"tp", "cp", "dp"}),
     ("pp: 16", {"pp"}),
     ("pp: 2", {"pp", "dp"}),
 )
