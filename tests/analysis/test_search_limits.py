@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.boundaries import _nearest_text
 from clusterspec.analysis.conditions import parse
-from clusterspec.analysis.influence import LEAST, ranked_influences
+from clusterspec.analysis.influence import ranked_influences
 from clusterspec.analysis.levers import LEVERS
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, with_partial_outputs
 from clusterspec.analysis.solutions import Probe
@@ -16,7 +16,7 @@ from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.requests import Lengths
 from clusterspec.logs.traces import Arrival
 from clusterspec.records import replace
-from clusterspec.results.verdict import Influence
+from clusterspec.results.verdict import LEAST, Influence
 from tests.analysis.jobs import DENSE, EXPERT, design_of, job, study_of
 
 

@@ -199,3 +199,24 @@ def test_a_step_formed_ahead_holds_a_prompt_up_where_another_request_is_there() 
         assert steady._formed_ahead(CLOSED._replace(load=replace(CLOSED.load, load=load)), 8.0, DECODE, PREFILL) == 0
     single = CLOSED._replace(load=replace(CLOSED.load, output_tokens=1))
     assert steady._formed_ahead(single, 8.0, DECODE, PREFILL) == 0
+
+
+QUIET = '{from: "00:00", to: "06:00", request_rate: 0}'
+
+
+def test_hours_without_requests_keep_the_engines_that_always_run() -> None:
+    """Two engines of four accelerators for six hours; prefill engines as many, where they are separate."""
+    kept = day(f"request_rate: 24, day: [{QUIET}], scaling: {{min_replicas: 2}}")
+    night, noon = kept.hours
+    assert (night.prefill, night.replicas, night.accelerators, night.times, night.served) == (0, 2, 8.0, None, True)
+    assert (night.capacity, night.utilization, night.slowest) == (0.0, None, None)
+    assert noon.replicas > 2 and noon.times is not None and noon.utilization is not None
+    assert kept.requests == 18 * 3600 * 24 and kept.output_tokens == kept.requests * 300
+    none = day(f"request_rate: 24, day: [{QUIET}], scaling: {{min_replicas: 0}}")
+    assert (none.hours[0].replicas, none.hours[0].accelerators) == (0, 0.0)
+    apart = "disaggregated: {prefill: {replicas: 8, tp: 4}, decode: {replicas: 8, tp: 4}}, "
+    split = day(f"{apart}request_rate: 24, day: [{QUIET}], scaling: {{min_replicas: 3}}", "{framework: vllm}")
+    assert (split.hours[0].prefill, split.hours[0].replicas, split.hours[0].accelerators) == (3, 3, 24.0)
+    most = day(f"{apart}request_rate: 24, day: [{QUIET}], scaling: {{min_replicas: 30}}", "{framework: vllm}")
+    assert (most.hours[0].prefill, most.hours[0].replicas) == (8, 8)
+    assert most.accelerator_hours == pytest.approx(most.constant_accelerator_hours) == pytest.approx(24 * 64)
