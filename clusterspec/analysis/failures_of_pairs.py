@@ -171,7 +171,7 @@ def _stops_same_engines(machine: FailingMachine, shared: str, names: tuple[str, 
     """Whether one of two parts that share a node or a leaf stops the engines of the other too."""
     if shared == "node":
         layout = machine.design.layout
-        whole = layout is not None and layout.ranks // max(1, layout.dp) >= machine.cluster.ranks_per_node
+        whole = layout is not None and layout.ranks // layout.dp >= machine.cluster.ranks_per_node
         return whole or "node" in names
     return shared == "leaf" and "leaf switch" in names
 

@@ -29,7 +29,7 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None, pe
         nodes=cluster.nodes,
         spare_nodes=cluster.spare_nodes,
         domain=cluster.scale_up.domain,
-        domains=-(-cluster.accelerators // max(1, cluster.scale_up.domain)),
+        domains=-(-cluster.accelerators // cluster.scale_up.domain),
         nics_per_node=out.nics_per_node if out else 0,
         rails=rails,
         planes=out.planes if out else 0,
@@ -129,7 +129,7 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
     if fabric is None:
         return
     if fabric.tiers == 1 and (rails == 1 or fabric.leaf_switches == 1):
-        yield Failure("one switch", 1 / max(1, fabric.leaf_switches), "the bandwidth of every node")
+        yield Failure("one switch", 1 / fabric.leaf_switches, "the bandwidth of every node")
         return
     lost = 1 / min(rails, out.nics_per_node, _leaf_count_of_node(cluster, fabric)) / out.planes
     below = f"the bandwidth of the {_plural_nodes(cluster)} below it"

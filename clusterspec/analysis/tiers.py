@@ -35,7 +35,7 @@ def met_rows(cluster: Cluster, fabric: Fabric | None) -> tuple[tuple[Level, ...]
     """
     levels = fabric_levels(cluster)
     if fabric is not None and fabric.core_switches and len(levels) == 1:
-        of_pod = -(-cluster.all_nodes // max(1, fabric.pods))
+        of_pod = -(-cluster.all_nodes // fabric.pods)
         if of_pod <= (levels[0].nodes or 1):
             return levels, (0, 2)
         levels = (*levels, Level("pod", of_pod, 1.0))

@@ -244,7 +244,7 @@ def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
 def _norms_per_layer(job: Job) -> float:
     """Mean number of norms per layer: one before token mixing and one before the network, where the layer has both."""
     model = job.model
-    return (model.attention_layers + model.linear_layers + model.ffn_layers) / max(1, model.layers)
+    return (model.attention_layers + model.linear_layers + model.ffn_layers) / model.layers
 
 
 def _stored_norms(job: Job) -> float:

@@ -77,7 +77,7 @@ def offloads_saved(job: Job) -> bool:
 
 def share_on_device(job: Job) -> float:
     """The share of the offloaded tensors that is on the accelerator: the tensors of the layers in transit."""
-    return min(1.0, LAYERS_IN_TRANSIT / max(1, job.model.layers))
+    return min(1.0, LAYERS_IN_TRANSIT / job.model.layers)
 
 
 def _selective_tensors(job: Job) -> list[Tensor]:

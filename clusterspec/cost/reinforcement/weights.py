@@ -218,7 +218,7 @@ def sync_of(
     inside, between = _link_rates(cluster)
     spread = layout.tp * layout.pp * layout.ep if layout.sharding not in {"fsdp", "hsdp"} else layout.ranks
     gathers = inside if spread <= cluster.ranks_per_domain else between
-    engines = max(1, rollout.engine.replicas)
+    engines = rollout.engine.replicas
     if link is not None:  # one node at the slower end receives them, or all that the link carries
         between = min(between, _link_rates(rollout.engine.cluster)[1], link.node, link.total)
     if method == "disk":
