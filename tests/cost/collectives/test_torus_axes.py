@@ -1,0 +1,106 @@
+"""The axes of a torus along which a group runs, and the lines of groups inside a domain, link by link."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.groups import Placement, contiguous_placement
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives.paths import (
+    Axis,
+    group_paths,
+    link_bandwidth,
+    torus_axes,
+    torus_bandwidth,
+    torus_exchange_share,
+    torus_hops,
+)
+from clusterspec.origin import Written
+from clusterspec.quantity import Bandwidth
+from clusterspec.records import replace
+from tests.cluster.resolving import cluster_of
+
+GB = 1e9
+
+
+def torus(shape: str, accelerator: str = "tpu-v5p", nodes: int = 32) -> Cluster:
+    return cluster_of(f"cluster: {{accelerator: {accelerator}, nodes: {nodes}, scale_up: {{shape: {shape}}}}}")
+
+
+CUBE = torus("[4, 4, 8]")
+"""128 chips with six links of 100 GB/s; an axis of whole fours closes."""
+
+
+def group(accelerators: int, stride: int = 1) -> Placement:
+    return replace(contiguous_placement(CUBE, accelerators), accelerators=accelerators, stride=stride)
+
+
+@pytest.mark.parametrize(
+    ("accelerators", "stride", "axes"),
+    [
+        (1, 1, ()),
+        (2, 1, ((2, 1, 0, 100),)),
+        (4, 1, ((4, 1, 1, 100),)),
+        (2, 2, ((2, 2, 1, 50),)),  # every other chip of a ring of four: two links between two of them
+        (8, 1, ((4, 1, 1, 100), (2, 1, 0, 100))),
+        (16, 1, ((4, 1, 1, 100), (4, 1, 1, 100))),
+        (128, 1, ((4, 1, 1, 100), (4, 1, 1, 100), (8, 1, 1, 100))),
+        (4, 4, ((4, 1, 1, 100),)),  # along the second axis
+        (2, 8, ((2, 2, 1, 50),)),
+        (8, 16, ((8, 1, 1, 100),)),
+        (4, 16, ((4, 1, 0, 100),)),  # half of the third axis is no ring
+    ],
+)
+def test_a_group_runs_along_the_axes_that_its_ranks_and_its_stride_reach(
+    accelerators: int, stride: int, axes: tuple[tuple[int, int, int, float], ...]
+) -> None:
+    found = torus_axes(CUBE, group(accelerators, stride))
+    assert found == tuple(Axis(side, step, wraps, link * GB) for side, step, wraps, link in axes)
+    line = sum((1 + wraps) * link for _, _, wraps, link in axes) or 600
+    assert torus_bandwidth(CUBE, group(accelerators, stride)).value == pytest.approx(line * GB)
+
+
+def test_the_farthest_rank_is_half_around_each_ring() -> None:
+    """Two hops of four, two of four, four of eight; three along a line of four."""
+    assert torus_hops(CUBE, group(4)) == 2 and torus_hops(CUBE, group(128)) == 2 + 2 + 4
+    assert torus_hops(CUBE, group(4, 16)) == 3 and torus_hops(CUBE, group(2, 2)) == 2
+    switched = cluster_of("cluster: {platform: dgx-h100, nodes: 1}")
+    assert torus_hops(switched, contiguous_placement(switched, 8)) == 0
+    assert torus_exchange_share(switched, contiguous_placement(switched, 8)) == 1
+
+
+def test_a_link_of_an_axis_has_its_own_rate_else_its_part_of_all() -> None:
+    up = CUBE.scale_up
+    assert [link_bandwidth(up, axis) for axis in range(3)] == pytest.approx([100 * GB] * 3)
+    own = tuple(Bandwidth.one_way(rate * GB, Written("test")) for rate in (50.0, 70.0))
+    other = replace(up, axis_bandwidth=own)
+    assert [link_bandwidth(other, axis) for axis in range(3)] == pytest.approx([50 * GB, 70 * GB, 100 * GB])
+
+
+@pytest.mark.parametrize(("shape", "wraps"), [("[8, 8]", (0, 0)), ("[16, 8]", (1, 0)), ("[16, 16]", (1, 1))])
+def test_a_slice_in_a_plane_closes_at_its_full_side(shape: str, wraps: tuple[int, ...]) -> None:
+    plane = torus(shape, "tpu-v6e", 64)
+    sides = contiguous_placement(plane, plane.scale_up.domain)
+    assert tuple(axis.wraps for axis in torus_axes(plane, sides)) == wraps
+
+
+def line_of(cluster: Cluster, ranks: int) -> float:
+    paths = group_paths(cluster, contiguous_placement(cluster, ranks))
+    assert paths is not None and paths.inside is not None
+    return paths.inside.line.value
+
+
+def test_ranks_of_one_package_share_its_links() -> None:
+    """H100: 450 GB/s to a switch for any group. MI300X: a link of 64 GB/s to each peer in the group, seven at most.
+    A domain that tapers divides the line; 2:1 to the outside, and never more than all links.
+    """
+    switched = cluster_of("cluster: {platform: dgx-h100, nodes: 1}")
+    assert [line_of(switched, ranks) / GB for ranks in (2, 8)] == pytest.approx([450, 450])
+    mesh = cluster_of("cluster: {accelerator: mi300x, nodes: 1}")
+    assert [line_of(mesh, ranks) / GB for ranks in (2, 4, 8)] == pytest.approx([64, 192, 448])
+    for ratio, line in ((2.0, 225), (0.5, 450)):
+        up = replace(switched.scale_up, oversubscription=ratio)
+        assert line_of(replace(switched, scale_up=up), 8) / GB == pytest.approx(line)
+    slots = cluster_of("cluster: {accelerator: l40s, accelerators_per_node: 8, nodes: 1, scale_up: {domain: 8}}")
+    narrow = Bandwidth.one_way(5 * GB, Written("test"))
+    assert line_of(replace(slots, scale_up=replace(slots.scale_up, peer_bandwidth=narrow)), 8) / GB == pytest.approx(5)
