@@ -72,7 +72,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     likely = replace(condition, surely=False)
     unsure = boundary_of(lever, likely, trials.trial, present or 1.0) if found.value is None else found
     found = unsure if unsure.value is not None else found
-    plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
+    plan, best = found.plan, (trials.layouts.get(found.value, {}) if found.value is not None else {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
     missed = _nearest_text(found.probes, condition, study, lever) + _misfit_reason(study.plan, best_layout)
@@ -137,7 +137,7 @@ def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condit
     unknown = [name for name, figure in figures.items() if figure is None]
     if unknown:
         raise ConditionFault(f"`{condition.metric}` is not known: pool `{unknown[0]}` lacks it (`clusterspec cost`)")
-    return replace(condition, beside=sum_of(each or 0.0 for each in figures.values()))
+    return replace(condition, beside=sum_of(each for each in figures.values() if each is not None))
 
 
 class _Trials:
@@ -230,7 +230,7 @@ def _pools_of_roles(study: Study) -> dict[str, str]:
 
 def _searched_degree(trials: _Trials, value: float | None) -> int | None:
     """The tensor parallelism of the engines of rollout that was searched with the division of the nodes."""
-    study = trials.studies.get(value or 0.0)
+    study = trials.studies.get(value) if value is not None else None
     work = study.spec.workload if study is not None and trials.best_layout else None
     return work.rl.rollout.tp if work is not None and work.rl is not None and work.rl.rollout is not None else None
 

@@ -163,7 +163,8 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
         _billed_cost(costs.get(name), parts.fleet.pools.get(name), nodes, job.term_share)
         for name, nodes in used.items()
     ]
-    billed = None if not bills or None in bills else sum_of(each or 0.0 for each in bills)
+    known = [each for each in bills if each is not None]
+    billed = sum_of(known) if known and len(known) == len(bills) else None
     wait = _store_wait(parts.fleet, job)
     elapsed = run * wait / job.term_share if run is not None and job.term_share > 0 else None
     return JobUse(

@@ -292,20 +292,24 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
     if cluster.cloud:
         return Gate("power", GateStatus.NOT_NEEDED, "the operator of the cloud supplies it")
     drawn = display(cost.watts.value, "W") if cost.watts.parts else ""
-    judged = [area for area in areas if area.area == "power" and area.limit is not None]
-    if any(area.state == "bad" for area in judged):
-        worst = next(area for area in judged if area.state == "bad")
-        limit = display(worst.limit or 0.0, "W")
+    judged = [
+        (area, area.value, area.limit)
+        for area in areas
+        if area.area == "power" and area.value is not None and area.limit is not None
+    ]
+    worst = next((each for each in judged if each[0].state == "bad"), None)
+    if worst is not None:
+        area, value, limit = worst
         ask = "take fewer nodes, spread them over more racks, or have the limit raised"
-        text = f"{worst.constraint} needs {display(worst.value or 0.0, 'W')}, above the limit of {limit}"
+        text = f"{area.constraint} needs {display(value, 'W')}, above the limit of {display(limit, 'W')}"
         return Gate("power", GateStatus.FAILED, text, ask)
-    above = next((area for area in judged if (area.value or 0.0) > (area.limit or 0.0)), None)
+    above = next((each for each in judged if each[1] > each[2]), None)
     if above is not None:
-        needs, limit = display(above.value or 0.0, "W"), display(above.limit or 0.0, "W")
-        text = f"{above.constraint} needs {needs} ({above.note}); the limit is {limit}"
+        area, value, limit = above
+        text = f"{area.constraint} needs {display(value, 'W')} ({area.note}); the limit is {display(limit, 'W')}"
         return Gate("power", GateStatus.OPEN, text, "ask the supplier for the power of a node")
     if judged:
-        kept = {"its budget" if area.constraint == ALL_EQUIPMENT else "the limit of a rack" for area in judged}
+        kept = {"its budget" if area.constraint == ALL_EQUIPMENT else "the limit of a rack" for area, _, _ in judged}
         limits = " and ".join(sorted(kept))
         return Gate("power", GateStatus.MET, f"within {limits}; the machine draws {drawn or 'an unknown power'}")
     needs = f"the machine draws {drawn} and no limit is stated" if drawn else "neither the power nor a limit is known"
