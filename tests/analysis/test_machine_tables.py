@@ -136,3 +136,18 @@ def test_a_rack_has_the_power_of_its_nodes_and_of_what_is_beside_them() -> None:
         assert found.rack is not None and found.more_nodes is not None
         assert (found.rack.nodes, found.rack.racks, found.rack.watts) == (4, racks, watts)
         assert (found.rack.limit, found.rack.node_watts, found.more_nodes.racks) == (44e3, 10e3, room)
+
+
+@pytest.mark.parametrize(("peak", "room"), [(170e3, 4), (199e3, 1), (200e3, 1), (200.1e3, 0), (210e3, 0), (250e3, 0)])
+def test_a_budget_of_power_feeds_whole_nodes_and_never_fewer_than_none(peak: float, room: int) -> None:
+    """210 kW less the nameplates of what is there, over 10 kW a node."""
+    text = (
+        "cluster: {platform: hgx-h100, nodes: 17, scale_out: {technology: infiniband-ndr, nics_per_node: 8, "
+        "nic_bandwidth: 400 Gb/s, switch_ports: 64}, power: {node: 10 kW, switch: 1 kW, budget: 210 kW, nodes_per_rack: 4, rack_overhead: 0 kW}}\n"
+    )
+    design = study_of(text).design
+    assert design.cluster is not None and design.spec.cluster is not None
+    found = machine(design.cluster, fabric_of(design.cluster), design.spec.cluster.power, peak)
+    assert found.more_nodes is not None and found.more_nodes.power == room
+    unknown = machine(design.cluster, fabric_of(design.cluster), design.spec.cluster.power)
+    assert unknown.more_nodes is not None and unknown.more_nodes.power is None
