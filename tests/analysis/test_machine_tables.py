@@ -143,7 +143,8 @@ def test_a_budget_of_power_feeds_whole_nodes_and_never_fewer_than_none(peak: flo
     """210 kW less the nameplates of what is there, over 10 kW a node."""
     text = (
         "cluster: {platform: hgx-h100, nodes: 17, scale_out: {technology: infiniband-ndr, nics_per_node: 8, "
-        "nic_bandwidth: 400 Gb/s, switch_ports: 64}, power: {node: 10 kW, switch: 1 kW, budget: 210 kW, nodes_per_rack: 4, rack_overhead: 0 kW}}\n"
+        "nic_bandwidth: 400 Gb/s, switch_ports: 64}, "
+        "power: {node: 10 kW, switch: 1 kW, budget: 210 kW, nodes_per_rack: 4}}\n"
     )
     design = study_of(text).design
     assert design.cluster is not None and design.spec.cluster is not None
