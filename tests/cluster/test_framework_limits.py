@@ -6,10 +6,11 @@ from typing import Any
 
 from clusterspec.catalog.models import Window
 from clusterspec.catalog.releases import Combination, Multiple
-from clusterspec.cluster.demands import Demands
+from clusterspec.cluster.demands import Demands, undecided_conditions
 from clusterspec.cluster.legality import broken_multiples, cut_blocks, cut_heads, refuses_combination, violations
 from clusterspec.records import replace
 from tests.catalog.shipped import CATALOG, held
+from tests.cluster.resolving import clean
 from tests.cluster.test_legality import MODEL, NUMBERS
 from tests.effort import each
 
@@ -126,3 +127,22 @@ def test_heads_of_every_kind_of_layer_are_cut() -> None:
     for tp, broken in ((8, False), (16, True), (3, True)):
         found = violations(replace(NUMBERS, tp=tp), replace(DEMANDS, model=window))
         assert ("heads-indivisible-by-tp" in found) == broken, tp
+
+
+def test_conditions_are_left_to_the_layout_where_a_framework_has_any() -> None:
+    design = clean(
+        "cluster: {platform: dgx-h100, nodes: 2}\n"
+        "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 16}\nlayout: {framework: megatron-core}"
+    )
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    assert cluster is not None and layout is not None
+    held_ = layout.capabilities
+    refused, required = undecided_conditions(cluster, workload, layout)
+    assert refused and required
+    cases: list[tuple[dict[str, Any], object]] = [
+        ({"required": ()}, (refused, ())),
+        ({"refused": ()}, ((), required)),
+        ({"refused": (), "required": ()}, ((), ())),
+    ]
+    for changes, left in cases:
+        assert undecided_conditions(cluster, workload, replace(layout, capabilities=replace(held_, **changes))) == left

@@ -145,8 +145,8 @@ def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
     """The generation of one batch by the engines of a serving design."""
     engine, ranks = pools.decode, pools.decode.attention_ranks
     each = rl.samples / ranks
-    slots = max(1.0, min(float(ceil(each)), float(int(pools.limit))))
-    outputs = sample_lengths(rl.outputs, min(MOST_SAMPLES, max(1, ceil(each))), rl.samples)
+    slots = float(min(ceil(each), int(pools.limit)))
+    outputs = sample_lengths(rl.outputs, min(MOST_SAMPLES, ceil(each)), rl.samples)
     uneven = 1 + (rl.outputs.variation / max(1.0, each)) ** 0.5 * expected_largest(float(ranks)) if ranks > 1 else 1.0
     most = rl.outputs.most or max(outputs)
     lengths = [min(float(most), length * uneven) for length in outputs[:-1]] + outputs[-1:]
