@@ -10,7 +10,7 @@ from clusterspec.cost.formulas.queues import steps_wait
 from clusterspec.cost.serving import loads, steady, waits
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.pools import Pools, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.times import serving_pools
@@ -220,3 +220,51 @@ def test_hours_without_requests_keep_the_engines_that_always_run() -> None:
     most = day(f"{apart}request_rate: 24, day: [{QUIET}], scaling: {{min_replicas: 30}}", "{framework: vllm}")
     assert (most.hours[0].prefill, most.hours[0].replicas) == (8, 8)
     assert most.accelerator_hours == pytest.approx(most.constant_accelerator_hours) == pytest.approx(24 * 64)
+
+
+def test_the_wait_of_a_prompt_is_that_of_the_kind_of_steps_of_its_engine() -> None:
+    """Steps of prompts alone in a loop and in an open load; else steps that also decode, of what a rank has."""
+    steps = (DECODE, PREFILL)
+    loop, open_ = pools("concurrency: 64", "sglang"), pools("request_rate: 4", "sglang")
+    assert loop.decode.prompts_alone and open_.decode.prompts_alone and not CLOSED.decode.prompts_alone
+    found = waits.mixed_prompt_wait(loop, steps, 0.1, 0.2, (16.0, 0.5))
+    assert found == pytest.approx(waits._wait_before_steps_of_prompts(loop, 0.02, 0.1, 0.2))
+    found = waits.mixed_prompt_wait(open_, steps, 0.1, 0.2, (16.0, 0.5))
+    assert found == pytest.approx(waits._wait_amid_steps_of_prompts(open_, 0.02, 0.1, 0.5))
+    shared = waits._steps_with_prompts(OPEN, steps, 0.1, 0.2, 16.0)
+    for load, busy in (("open", 0.5), ("static", 1.0)):
+        one = OPEN._replace(load=replace(OPEN.load, load=load))
+        wanted = waits._mixed_wait_at_rate(one, shared, 0.1, 0.2, busy)
+        assert waits.mixed_prompt_wait(one, steps, 0.1, 0.2, (16.0, 0.5)) == pytest.approx(wanted)
+    shared = waits._steps_with_prompts(CLOSED, steps, 0.1, 0.2, 16.0)
+    loop_wait = waits._mixed_wait_in_loop(CLOSED, shared, 64)
+    most = 0.02 + (64 / 4 - 1) * prompt_seconds(CLOSED.decode, PREFILL)
+    assert waits.mixed_prompt_wait(CLOSED, steps, 0.1, 0.2, (16.0, 0.5)) == pytest.approx(min(loop_wait, most))
+
+
+APART = """
+cluster: {platform: dgx-h200, nodes: 3}
+workload:
+  kind: serve
+  model: qwen3-235b-a22b
+  precision: fp8
+  serving:
+    input_tokens: 2000
+    output_tokens: 101
+    concurrency: 64
+    disaggregated: {prefill: {replicas: 2, attention_dp: 8, ep: 8}, decode: {attention_dp: 8, ep: 8}}
+layout: {framework: sglang}
+"""
+
+
+def test_ranks_of_a_prefill_engine_are_busy_with_the_prompts_of_their_rate() -> None:
+    """8 sequences on each of 8 ranks that gain a token in 50 ms end 64 / 100 / 0.05 = 12.8 requests a second, for two
+    engines of eight ranks: one rank, and 7 / 8 of the others while prompts run beside it.
+    """
+    apart = serving_pools(clean(APART))
+    assert apart is not None and apart.prompts.replicas == 2 and apart.decode.attention_ranks == 8
+    alone = apart.prompts.prefill(2000.0, 2000.0, 8.0).total
+    for sequences in (0.5, 8.0):
+        rate = sequences * 8 / 100 / 0.05
+        assert steady._busy_ranks(apart, sequences, 0.05) == pytest.approx(min(8.0, 1 + rate / 2 * alone * 7 / 8))
+    assert steady._busy_ranks(apart, 1e6, 0.05) == 8 and steady._busy_ranks(CLOSED, 8.0, 0.05) == 1
