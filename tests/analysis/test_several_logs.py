@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from clusterspec.analysis.consequences import FOLLOWS
-from clusterspec.analysis.diagnosis import diagnosis_of, read_log
+from clusterspec.analysis.diagnosis import Logs, diagnosis_of, read_log
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.logs.first_failures import ending_of
 from clusterspec.logs.unfinished import read_unfinished
@@ -32,17 +34,22 @@ CAUSES = (
 )
 
 
-def _diagnosed(texts: dict[str, str]) -> tuple[Compared, ...]:
-    logs = [(name, read_log(name, text.encode(), unfinished=True)) for name, text in texts.items()]
+def _logs(texts: dict[str, str]) -> Logs:
+    return [(name, read_log(name, text.encode(), unfinished=True)) for name, text in texts.items()]
+
+
+def _compared(logs: Logs) -> tuple[Compared, ...]:
     return diagnosis_of(cluster(PAIR), logs, LogOverrides(None, 16)).compared
+
+
+def _diagnosed(texts: dict[str, str]) -> tuple[Compared, ...]:
+    return _compared(_logs(texts))
 
 
 @pytest.mark.parametrize(("line", "cause"), CAUSES)
 def test_no_order_of_the_files_moves_the_verdict(line: str, cause: str) -> None:
-    texts = {f"{rank}.log": text for rank, text in enumerate(SYMPTOMS)} | {"z.log": line}
-    files = list(texts.items())
-    turned = [files[place:] + files[:place] for place in range(len(files))]
-    verdicts = {_diagnosed(dict(order)) for each in turned for order in (each, each[::-1])}
+    logs = _logs({f"{rank}.log": text for rank, text in enumerate(SYMPTOMS)} | {"z.log": line})
+    verdicts = {_compared(order) for order in permutations(logs)}
     assert len(verdicts) == 1
     first, *others = verdicts.pop()
     assert (first.log, first.causes[0].name) == ("z.log", cause)
