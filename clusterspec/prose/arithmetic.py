@@ -47,7 +47,9 @@ def text_in_unit_of(token: Token, value: float) -> str:
     """A value in the unit and style of a token."""
     if token.kind is TokenKind.NUMBER or not token.unit:
         return plain(abs(value), 6)
-    return display_bits(value) if token.bits and token.unit == "B/s" else display(value, token.unit, 4)
+    if token.bits:
+        return display_bits(value) if token.unit == "B/s" else display(value * BITS_PER_BYTE, "b", 4)
+    return display(value, token.unit, 4)
 
 
 def mentions_direction(sentence: Sentence) -> bool:

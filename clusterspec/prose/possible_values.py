@@ -48,8 +48,8 @@ def possible_values(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
         return {Sparsity.DENSE: (fact.value,), Sparsity.SPARSE: (fact.value * SPARSE,)}.get(
             claim.sparsity or Sparsity.DENSE, ()
         )
-    if not fact.directed or claim.direction is Direction.ONE_WAY:
-        return (fact.value,)
+    if not fact.directed or claim.direction is Direction.ONE_WAY or claim.token.unit == "T/s":
+        return (fact.value,)  # transfers of a lane are counted in one direction
     if claim.direction is Direction.DUPLEX:
         return (2 * fact.value,)
     return (fact.value,) if fact.channel is Channel.NETWORK else (fact.value, 2 * fact.value)
