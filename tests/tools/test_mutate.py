@@ -14,6 +14,7 @@ from tools.mutate.blocks import Notes, block_line
 from tools.mutate.candidates import RecordedTest, Recording, candidates
 from tools.mutate.copies import KILLED, SURVIVED, UNDECIDED, files_of
 from tools.mutate.places import Mutator, mutate, other, sample, sample_across
+from tools.mutate.runs import Recorder
 
 MODULE = '''"""A module."""
 from __future__ import annotations
@@ -101,32 +102,60 @@ def test_notes_name_the_blocks_that_ran_and_change_nothing_else() -> None:
     assert not notes.taken()
 
 
-def recording(*tests: tuple[str, float, bool, list[int]], before: list[int]) -> Recording:
+def recording(*tests: tuple[str, float, str, list[int]], before: list[int]) -> Recording:
     found = [
-        RecordedTest(name=name, seconds=seconds, starts=starts, blocks={"module.py": blocks} if blocks else {})
-        for name, seconds, starts, blocks in tests
+        RecordedTest(
+            name=name,
+            seconds=seconds,
+            starts=does == "starts",
+            reads=does == "reads",
+            blocks={"module.py": blocks} if blocks else {},
+        )
+        for name, seconds, does, blocks in tests
     ]
     return Recording(passes=True, before={"module.py": before}, tests=found)
 
 
 RECORDINGS = {
-    "a": recording(("earlier", 1, False, []), ("slow", 9, False, [6]), ("later", 1, False, []), before=[1]),
-    "b": recording(("quick", 2, False, [6, 8]), ("same module", 3, False, [8]), before=[1]),
-    "c": recording(("other", 1, False, [8]), ("starts", 1, True, []), before=[]),
+    "a": recording(("earlier", 1, "", []), ("slow", 9, "", [6]), ("later", 1, "", []), before=[1]),
+    "b": recording(("quick", 2, "", [6, 8]), ("same module", 3, "", [8]), before=[1]),
+    "c": recording(("other", 1, "", [8]), ("starts", 1, "starts", []), before=[]),
+    "d": recording(("before", 1, "", []), ("reads", 4, "reads", []), ("after", 5, "", []), before=[]),
 }
 
 
 @each(
     ("line", "names"),
     [
-        (6, ["quick", "slow", "same module", "later", "starts"]),
-        (8, ["other", "quick", "same module", "starts"]),
-        (1, ["quick", "same module", "slow", "earlier", "later", "starts"]),
-        (10, ["starts"]),
+        (6, ["quick", "slow", "same module", "later", "reads", "after", "starts"]),
+        (8, ["other", "quick", "same module", "starts", "reads", "after"]),
+        (1, ["quick", "same module", "slow", "earlier", "later", "reads", "after", "starts"]),
+        (10, ["reads", "after", "starts"]),
     ],
 )
 def test_tests_that_run_the_block_come_first_and_tests_before_it_never(line: int, names: list[str]) -> None:
     assert candidates("module.py", line, RECORDINGS) == names
+
+
+@each(
+    ("event", "path", "imports", "noted"),
+    [
+        ("open", "/top/part/a.py", False, (True, False)),
+        ("open", "/top/part/a.py", True, (False, False)),  # an import reads it, no test
+        ("open", "/top/part/a.txt", False, (False, False)),
+        ("open", "/top/other/a.py", False, (False, False)),
+        ("open", 3, False, (False, False)),
+        ("subprocess.Popen", "/top/part/a.py", False, (False, True)),
+        ("import", "/top/part/a.py", False, (False, False)),
+    ],
+)
+def test_a_test_that_reads_source_or_starts_a_process_is_noted(
+    event: str, path: object, imports: bool, noted: tuple[bool, bool]
+) -> None:
+    recorder = Recorder(Notes(), "/top/part/")
+    recorder.notes.imports = imports
+    recorder.heard(event, (path, "r", 0))
+    assert (recorder.reads, recorder.starts) == noted
 
 
 def test_an_undecided_mutation_is_not_killed() -> None:

@@ -42,6 +42,8 @@ class Notes:
     def __init__(self) -> None:
         self.places: list[tuple[str, int]] = []
         self.ran = bytearray()
+        self.imports = False
+        """Whether a module is being read for an import."""
 
     def code(self, file: str, text: str, path: str) -> CodeType:
         """A module that notes in a byte of its own that a block runs: this takes no call."""
@@ -76,7 +78,12 @@ class Notes:
             path = loader.get_filename(name)
             if not path.startswith(start):
                 return usual(loader, name)
-            return self.code(path.removeprefix(f"{folder}/"), Path(path).read_text("utf-8"), path)
+            self.imports = True
+            try:
+                text = Path(path).read_text("utf-8")
+            finally:
+                self.imports = False
+            return self.code(path.removeprefix(f"{folder}/"), text, path)
 
         SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 

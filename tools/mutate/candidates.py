@@ -29,11 +29,14 @@ LONGEST = 3600
 
 
 class RecordedTest(TypedDict):
-    """One test: its name, its seconds of processor time, whether it starts processes, and the blocks that it runs."""
+    """One test: its name, its seconds of processor time, whether it starts processes or reads the source of the
+    package, and the blocks that it runs.
+    """
 
     name: str
     seconds: float
     starts: bool
+    reads: bool
     blocks: dict[str, list[int]]
 
 
@@ -97,16 +100,17 @@ def recorded(part: str, folder: Path, files: list[str]) -> dict[str, Recording]:
 def candidates(file: str, line: int, recordings: dict[str, Recording]) -> list[str]:
     """The tests that can notice a change of a block, in the order to try.
 
-    First come tests that run the block; then tests after them in their files, to which a cache or a constant may hand
-    what the block returned, those that run the same module before others; then tests that start processes. Within
-    these, the shortest come first.
+    First come tests that run the block; then tests that read the source of the package, such as those on the keys that
+    it names; then, with these, tests after any of them in their files, to which a cache or a constant may hand what the
+    block returned, those that run the same module before others; then tests that start processes. Within these, the
+    shortest come first.
     """
     found: list[tuple[int, float, str]] = []
     for recording in recordings.values():
         ran = line in recording["before"].get(file, ())
         for test in recording["tests"]:
             runs = line in test["blocks"].get(file, ())
-            ran = ran or runs
+            ran = ran or runs or test["reads"]
             if ran or test["starts"]:
                 group = 0 if runs else 3 if not ran else 1 if file in test["blocks"] else 2
                 found.append((group, test["seconds"], test["name"]))

@@ -29,28 +29,31 @@ STARTS = {"subprocess.Popen", "os.fork", "os.posix_spawn"}
 
 
 class Recorder:
-    """A plugin of pytest: records of each test its seconds, the blocks that ran, and whether it starts processes."""
+    """A plugin of pytest: records of each test its seconds, the blocks that ran, and whether it starts processes or
+    reads the source of modules below ``top``. What is read at collection does not count: Hypothesis reads all modules.
+    """
 
-    def __init__(self, notes: Notes) -> None:
-        self.notes = notes
-        self.starts = False
+    def __init__(self, notes: Notes, top: str) -> None:
+        self.notes, self.top = notes, top
+        self.starts = self.reads = False
         self.before: Blocks = {}
         self.tests: list[dict[str, object]] = []
 
-    def heard(self, event: str, _: object) -> None:
+    def heard(self, event: str, arguments: tuple[object, ...]) -> None:
         self.starts = self.starts or event in STARTS
+        if event == "open" and not (self.reads or self.notes.imports):
+            path = str(arguments[0])
+            self.reads = path.startswith(self.top) and path.endswith(".py")
 
     def pytest_collection_finish(self) -> None:
         self.before = self.notes.taken()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        begun, self.starts = time.process_time(), False
+        begun, self.starts, self.reads = time.process_time(), False, False
         result = yield
-        seconds = time.process_time() - begun
-        self.tests.append(
-            {"name": item.nodeid, "seconds": seconds, "starts": self.starts, "blocks": self.notes.taken()}
-        )
+        found = {"seconds": time.process_time() - begun, "starts": self.starts, "reads": self.reads}
+        self.tests.append({"name": item.nodeid, **found, "blocks": self.notes.taken()})
         return result
 
 
@@ -71,7 +74,7 @@ def recorded(part: str, file: str) -> dict[str, object]:
     """The blocks of a part of the program that a test file runs, at collection and test by test; whether it passes."""
     notes = Notes()
     notes.listen(Path.cwd(), part)
-    recorder = Recorder(notes)
+    recorder = Recorder(notes, f"{Path.cwd() / part}/")
     sys.addaudithook(recorder.heard)
     status = pytest.main([*OPTIONS, file], plugins=[recorder])
     return {"passes": status in PASSES, "before": recorder.before, "tests": recorder.tests}
