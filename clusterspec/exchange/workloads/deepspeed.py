@@ -16,7 +16,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
-from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.models import set_model_of_key
 from clusterspec.records import replace
 
 # DeepSpeed configurations (JSON) and Axolotl configurations (YAML), which may name one.
@@ -149,7 +149,7 @@ _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
-    set_model(str(keys.get("base_model")), builder, keys.line("base_model"))
+    set_model_of_key(keys, "base_model", builder)
     set_counts(keys, _AXOLOTL, builder)
     _set_axolotl_length(keys, builder)
     shard, replicate = keys.whole("dp_shard_size"), keys.whole("dp_replicate_size") or 1

@@ -21,7 +21,7 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_trainer_accumulation,
 )
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, set_switch
-from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.models import set_model_of_key
 
 LLAMA_FACTORY = "llama-factory"
 _MARKS = (
@@ -88,7 +88,7 @@ def set_run(keys: Keys, builder: ImportBuilder) -> None:
     if partial := next((name for name in _PARTIAL if keys.is_on(name)), None):
         raise FormatError(f"{why} ({partial})", keys.line(partial))
     builder.set("workload.kind", "train", keys.line("stage"))
-    set_model(str(keys.get("model_name_or_path")), builder, keys.line("model_name_or_path"))
+    set_model_of_key(keys, "model_name_or_path", builder)
     set_counts(keys, _LAYOUT, builder)
     if method == "lora":
         _set_lora(keys, builder)

@@ -12,6 +12,7 @@ from clusterspec.cost.parameters import model_weights
 from clusterspec.document import parse
 from clusterspec.exchange.import_result import FileLine, ImportBuilder, ImportedValue
 from clusterspec.exchange.merge import new_spec
+from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.records import replace
 from clusterspec.source import Source
 from clusterspec.spec.reader import read
@@ -59,6 +60,15 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
     else:
         builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
     return found
+
+
+def set_model_of_key(keys: Keys, key: str, builder: ImportBuilder) -> None:
+    """Set the model that a key names, or record that the file names none."""
+    stated = keys.get(key)
+    if stated:
+        set_model(str(stated), builder, keys.line(key))
+    else:
+        builder.unknown("workload.model", f"the file does not state {key}", keys.line(key))
 
 
 def set_served_model(name: str, builder: ImportBuilder, line: int, *, quantized: bool = False) -> str | None:
