@@ -198,6 +198,25 @@ def test_the_stock_covers_the_failures_of_the_lead_time() -> None:
     assert machine().stock(rows, 1.0) is None
 
 
+def test_a_row_has_the_failures_of_a_year_their_hours_and_the_price_of_these() -> None:
+    """16 nodes fail twice a year each: 32 failures of 5/6 h are 26 2/3 h, at 300 an hour 8,000."""
+    built = machine(", failures: {node: {afr: 2}}")
+    node = {found.part: found for found in built.rows(300.0)}["node"]
+    assert (node.count, node.effect, node.lost, node.step_time) == (16, STOPS, 1.0, None)
+    assert (node.failures, node.hours, node.cost) == pytest.approx((32.0, 80 / 3, 8000.0))
+    assert {found.cost for found in built.rows(None)} == {None}
+
+
+def test_without_hours_a_note_says_what_they_would_take() -> None:
+    plain = " ".join(machine(step=None).notes())
+    assert "Hours lost need a training job" in plain and "requests" not in plain
+    served = FailingMachine(study_text(serving("tp: 2, dp: 16"), SETTINGS).design, None, None)
+    text = " ".join(served.notes())
+    assert "The requests that a failure loses are not computed." in text and "training job" not in text
+    known = " ".join(machine().notes())
+    assert "Hours lost" not in known and "requests" not in known
+
+
 NO_SPARE = "There is no spare node"
 NEARLY = "Failures are nearly as frequent as checkpoints"
 UNUSED = "nodes that do not run the job"
