@@ -7,6 +7,7 @@ Tests that reach ``--seconds`` of processor time before one fails leave a mutati
 ``--across N`` draws from the lines of all packages together. Generated pages and golden files kill nothing here.
 
 Only tests that can notice a mutation run on it, the shortest first: `tools.mutate.runs` records for each test which
-blocks of statements of its package it runs, and ``out/mutate`` keeps that until the program or the test file changes.
+blocks of statements of its package it runs and whether it reads the source of the package, and ``out/mutate`` keeps
+that until the program or the test file changes.
 The recording also shows that the tests pass on the unchanged program.
 """
