@@ -242,6 +242,8 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
         from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
 
         parts.append(_assumed_figures((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
+        first = plan.serving.compiled_first
+        parts.append(_assumed_figures(((first.name, first.figure),) if first is not None else ()))
     if plan.step is not None:
         from clusterspec.cost.estimate import range_figures
 

@@ -22,7 +22,7 @@ from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, cache_handoff
-from clusterspec.cost.serving.runs import OpenRun
+from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
@@ -310,6 +310,40 @@ def test_runs_that_start_at_once_agree_with_their_simulation(
     assert expected.ttft == pytest.approx(first, rel=0.15)
     assert expected.tpot == pytest.approx(token, rel=0.15)
     assert expected.output_tokens_per_second == pytest.approx(count * output / run.ended, rel=0.2)
+
+
+FIRST = (("vllm", 1000, 8), ("vllm", 8000, 8), ("vllm", 1000, 32), ("trt-llm", 1000, 32), ("sglang", 4000, 64))
+
+
+@pytest.mark.parametrize(("software", "prompt", "count"), FIRST)
+def test_the_requests_that_start_a_run_wait_for_all_prompts_of_their_step(
+    software: str, prompt: int, count: int
+) -> None:
+    # eight prompts of 1,000 tokens or two of 4,000 share a step, and SGLang compiles kernels first
+    study = plan(f"concurrency: {count}, requests: {10 * count}", input=prompt, framework=software)
+    arrivals = [each._replace(prompt=prompt) for each in varied(10 * count, prompt, 200)]
+    first = simulated(study, arrivals, count).requests[:count]
+    found = sum(each.first - each.arrival for each in first) / count
+    pools, expected = parts(study)
+    run = expected.run
+    assert isinstance(run, FiniteRun) and run.together == 8000 // prompt
+    shares = sum(share for share, _, _ in run.starting)
+    wait = sum(share * (low + high) / 2 for share, low, high in run.starting) / shares
+    assert wait + expected.prompt_time + pools.decode.habits.request == pytest.approx(found, rel=0.2)
+    assert (run.cold == 0.6) == (software == "sglang")
+
+
+def test_kernels_compile_before_the_first_prompts_of_a_run_alone() -> None:
+    """With the software and the accelerator for which the catalog states it, and no more with every request."""
+    loads = {"run": "concurrency: 8, requests: 80", "loop": "concurrency: 8", "open": "load: open, request_rate: 2"}
+    found = {name: parts(plan(load, framework="sglang"))[1] for name, load in loads.items()}
+    assert [name for name, times in found.items() if times.compiled_first] == ["run"]
+    assert parts(plan(loads["run"], framework="sglang", machine="b200-sxm-180gb"))[1].compiled_first is None
+    study, late = plan(loads["run"], framework="sglang"), parts(plan(loads["run"]))[1]
+    assert late.compiled_first is None
+    key = "serving.cold.sm_90"
+    assert [name.rpartition(" ")[2] for name, *_ in study.plan.assumptions if key in name] == [key]
+    assert not [name for name, *_ in plan(loads["run"]).plan.assumptions if key in name]
 
 
 def test_prompts_wait_where_decoding_takes_most_of_each_chunk() -> None:

@@ -98,6 +98,19 @@ ranks as a token selects experts (15.4 % instead of 13.7 on the held-out side, 3
 decoding steps filled up to captured sizes (experts fitted 16.3 %, but dense models 9.8 instead of 5.3 %); and fewer
 launches on MI355X (28 to 7 % for SGLang there, but 24 to 36 % for its cookbook on MI300X).
 
+The prompts of requests that start together share steps, and all prompts of a step end with it: with room for eight in a
+step, the first of eight further prompts waits as long as the last. And some kernels are compiled for a size when a step
+first has it, unless a warm-up had prompts of the same sizes (SGLang issue 28706, TensorRT-LLM pull request 18588). The
+warm-up of InferenceX repeats one prompt (benchmark_serving.py at 843c625). The mean wait of the requests that start its
+runs of SGLang on H200 exceeds that of their steps by 0.18 to 1.9 s, 0.6 s in the median of 11 runs of the fitted side,
+for 4 as for 64 requests in flight; this is `serving.cold` of the entry. Both change means of runs of a stated number of
+requests alone. Of the 11 runs the mean time to first token went from 39.7 to 13.6 % (33.7 with shared steps alone), of
+the 23 of SGLang on H200 in the held-out source from 31.3 to 8.5 % (24.5); of all 269 held-out closed loops of the 992
+plans from 15.6 to 13.9 % (p90 63.4 to 59.5 %, bias -10.0 to -2.7 %). Shared steps make vLLM's Llama 3.3 70B on H100
+worse, whose prompts are timed too long: 10.0 to 16.9 %. On MI355X SGLang is 3.1 to 3.9 s late with weights in 8 bits,
+0.4 to 1.1 s in 4 bits, and 2 to 10 s with prompts of 8,192 tokens; on B200 0 in 2026, but 70 s in 2025; TensorRT-LLM of
+2025 is 1 to 4 s late on H200. No held-out source has such runs, so that these are not in the catalog.
+
 The ranges were set by sources of the side of the split that may be fitted, each with the weight of its figures, but of
 ten at most: from the tenth to the ninetieth percentile, widened so that they contain four in five figures of a source
 left out while they were set. Software of 2024 and before has wider ones. DeepSeek-R1 with the releases of February 2025

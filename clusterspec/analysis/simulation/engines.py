@@ -31,6 +31,7 @@ class SimulatedEngine:
         self.running = self.mixed = False
         self.launching = 0.0
         self.preempted = self.requests = self.since = 0
+        self.cold = limits.cold
         self.looked = -inf
         self.chunks: list[list[tuple[Request, float]]] = []
         self.free_links = [0.0] * tables.ranks
@@ -90,6 +91,7 @@ class SimulatedEngine:
         self.started, self.launching = now, self.looked if formed and self.launches_ahead else now
         if any(rank.prompts for rank in self.ranks):
             self._begin_mixed_step()
+            self.each, self.cold = self.each + self.cold, 0.0
             self.looked = now if formed and not self.launches_ahead else max(now, self.launching + self.floor)
         elif any(rank.count for rank in self.ranks):
             self._begin_decoding()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from heapq import heappop, heappush
 
 from clusterspec.analysis.simulation.engines import SimulatedEngine
 from clusterspec.analysis.simulation.ranks import Limits, Request
 from clusterspec.analysis.simulation.steps import StepTables
+from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.logs.traces import Arrival
@@ -73,7 +75,9 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
             if kind == "prefill"
             else not kind and interval == 1 and pools.decode.runs_ahead
         )
-        return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early, interval=interval, ahead=ahead)
+        cold = 0.0 if kind == "decode" else compilation_seconds(pools)
+        limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind)
+        return limits(early=early, interval=interval, ahead=ahead, cold=cold)
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(

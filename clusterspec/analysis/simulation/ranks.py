@@ -61,10 +61,10 @@ class Limits:
     prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
     ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
     steps; a decode engine takes the cache of a computed prompt after any step. A step is formed while the one before it
-    runs where ``ahead``.
+    runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
     """
 
-    __slots__ = ("ahead", "apart", "chunk", "early", "hit", "interval", "sequences", "tokens", "whole")
+    __slots__ = ("ahead", "apart", "chunk", "cold", "early", "hit", "interval", "sequences", "tokens", "whole")
 
     def __init__(
         self,
@@ -78,6 +78,7 @@ class Limits:
         early: bool = False,
         interval: int = 1,
         ahead: bool = False,
+        cold: float = 0.0,
     ) -> None:
         self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
         self.whole, self.hit, self.apart, self.early, self.interval, self.ahead = (
@@ -88,3 +89,4 @@ class Limits:
             interval,
             ahead,
         )
+        self.cold = cold

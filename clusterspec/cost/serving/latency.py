@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clusterspec.cluster.model import MeasuredShare
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
+    from clusterspec.cost.serving.cold import FirstCompilation
     from clusterspec.cost.serving.pools import Pools
     from clusterspec.cost.serving.runs import FiniteRun, OpenRun
     from clusterspec.cost.serving.shares import PromptShares
@@ -137,6 +138,8 @@ class ServingTimes:
     """Seconds of that run in a closed loop."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
+    compiled_first: FirstCompilation | None = None
+    """What the requests that start together wait for before their prompts run; None where nothing."""
     prompts_alone: bool = False
     early: bool = False
     """Whether steps with prompts hold no sequences that decode: a gap lasts as long as all steps of a prompt in it."""

@@ -6,8 +6,9 @@ from math import floor, inf, pi, sqrt
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import requests_amid_run
+from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import (
@@ -179,7 +180,10 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     turn = max(steady.full_token * pools.load.gaps / (steady.sequences * ranks), each) if steady.rate else service
     if pools.has_prefill_engines:
         turn = max(turn, busy)
-    return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
+    lanes = float(pools.prompts.attention_ranks)
+    together = prompts_per_step(pools) * lanes
+    waits = queued, steady.wait, steady.before_decode
+    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, compilation_seconds(pools))
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:

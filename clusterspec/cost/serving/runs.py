@@ -19,6 +19,10 @@ class FiniteRun(NamedTuple):
     the plan completes one per ``service``; the rest wait for a running request to end, one per ``turn``. Later requests
     wait as in the steady state: ``queued`` for a place, and ``varied`` for other prompts, with an exponential tail.
     ``prompt`` is the time from getting a place to the first token.
+
+    The first prompt of each of ``lanes`` attention ranks runs alone, since it comes first. The others share steps with
+    room for ``together`` prompts of the whole plan, and all prompts of a step end with it. All that start together wait
+    ``cold`` for kernels that are compiled first.
     """
 
     requests: float
@@ -29,6 +33,9 @@ class FiniteRun(NamedTuple):
     queued: float
     varied: float
     prompt: float
+    together: float = 1.0
+    lanes: float = 1.0
+    cold: float = 0.0
 
     @property
     def starting(self) -> tuple[tuple[float, float, float], ...]:
@@ -36,11 +43,17 @@ class FiniteRun(NamedTuple):
         requests and its shortest and longest wait.
         """
         first = min(self.places, self.concurrency)
-        last = max(0.0, first - 1) * self.service
+        alone = min(self.lanes, first)
+        last = (first - alone) * self.service
+        least = min(self.together, first - alone) * self.service
         sooner = self.prompt + first * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
         others = max(last, first * self.turn - sooner)
         longest = max(others, self.concurrency * self.turn - sooner)
-        return (first / self.requests, 0.0, last), ((self.concurrency - first) / self.requests, others, longest)
+        return (
+            (alone / self.requests, self.cold, self.cold),
+            ((first - alone) / self.requests, self.cold + least, self.cold + last),
+            ((self.concurrency - first) / self.requests, self.cold + others, self.cold + longest),
+        )
 
     @property
     def mean(self) -> float:
@@ -55,7 +68,7 @@ class FiniteRun(NamedTuple):
     @property
     def last(self) -> float:
         """The wait of the last of the requests that start together."""
-        placed, others = self.starting
+        _, placed, others = self.starting
         return others[2] if others[0] > 0 else placed[2]
 
     def wait_at(self, share: float) -> float:

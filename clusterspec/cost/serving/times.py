@@ -18,6 +18,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.cold import first_compilation
 from clusterspec.cost.serving.engine import Engine, measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
@@ -168,6 +169,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "coupled_ranks": unevenly_loaded_ranks(engine),
         "loading": pools.loading,
         "prefix_hit": load.prefix_hit,
+        "compiled_first": first_compilation(pools),
         "prompts_alone": engine.prompts_alone,
         "early": engine.software_year <= constants.EARLY,
         "measured": measured_kernels(engine.cluster),

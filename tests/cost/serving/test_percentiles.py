@@ -34,8 +34,9 @@ ONE_SIGMA = 0.8413447460685429
 LN2 = log(2)
 EVEN = Lengths(mean=100, p99=100, most=None)
 BURST = FiniteRun(100.0, 20.0, 10.0, 0.1, 0.5, 3.0, 0.0, 1.0)
-"""20 of 100 requests start together. Ten have a place and wait 0 to 0.9 s. The places are free again after 1 s and half
-of 10 × (0.5 - 0.1) s, 3 s; by one in 0.5 s the tenth ends 2 s after that is counted, the twentieth 7 s. 80 wait 3 s."""
+"""20 of 100 requests start together. Ten have a place: one runs alone, the others wait 0.1 to 0.9 s. The places are
+free again after 1 s and half of 10 × (0.5 - 0.1) s, 3 s; by one in 0.5 s the tenth ends 2 s after that is counted, the
+twentieth 7 s. 80 wait 3 s."""
 WAVE = FiniteRun(100.0, 10.0, 10.0, 0.1, 0.1, 0.0, 2.0, 0.0)
 """Ten of 100 requests wait 0 to 0.9 s, 90 with an exponential tail that has a mean of 2 s at its median."""
 ARRIVING = OpenRun(200.0, 10.0, 50.0, 0.2, 0.5)
@@ -111,10 +112,17 @@ FIGURES: list[tuple[Callable[[], object], object]] = [
      [0.0, 1.0, 2.75, 7.5, 8.0]),
     (lambda: quantiles.smallest_reaching(lambda value: value / 10, 0.5, 0.0, 1.0), 5.0),
     (lambda: quantiles.smallest_reaching(lambda value: value / 10, 0.5, 2.0, 2.0), 5.0),
-    (lambda: BURST.starting, ((0.1, 0.0, 0.9), (0.1, 2.0, 7.0))),
+    (lambda: BURST.starting, ((0.01, 0.0, 0.0), (0.09, 0.1, 0.9), (0.1, 2.0, 7.0))),
+    # four prompts end with each step after the first, which is that of one prompt of each of three ranks; 2 s late
+    (lambda: BURST._replace(together=4.0).starting[1], (0.09, 0.4, 0.9)),
+    (lambda: BURST._replace(together=40.0, lanes=3.0).starting[:2], ((0.03, 0.0, 0.0), (0.07, 0.7, 0.7))),
+    (lambda: BURST._replace(lanes=30.0).starting[:2], ((0.1, 0.0, 0.0), (0.0, 0.0, 0.0))),
+    (lambda: BURST._replace(cold=2.0).starting, ((0.01, 2.0, 2.0), (0.09, 2.1, 2.9), (0.1, 4.0, 9.0))),
+    (lambda: BURST._replace(cold=2.0).mean - BURST.mean, 0.2 * 2),
     (lambda: BURST.mean, 0.1 * 0.45 + 0.1 * 4.5 + 0.8 * 3.0),
     (lambda: (BURST.last, WAVE.last), (7.0, 0.9)),
-    (lambda: [BURST.wait_at(share) for share in (0.05, 0.1, 0.12, 0.5, 0.96, 1.0)], [0.45, 0.9, 3.0, 3.0, 5.0, 7.0]),
+    (lambda: [BURST.wait_at(share) for share in (0.01, 0.055, 0.1, 0.12, 0.5, 0.96, 1.0)],
+     [0.0, 0.5, 0.9, 3.0, 3.0, 5.0, 7.0]),
     (lambda: BURST.seconds(4.0, 6.0), 80 / 20 * 4 + 7 + 6),
     (lambda: WAVE.wait_at(0.1 + 0.9 * 0.75), 2 * (1 - LN2) + 2 * log(4)),
     (lambda: WAVE._replace(service=0.0, varied=0.0).wait_at(0.5), 0.0),
