@@ -239,11 +239,7 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
 
         parts.append(memory_assumptions(plan.stored.job, plan.stored.rank))
     if plan.serving is not None:
-        from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
-
-        parts.append(_assumed_figures((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
-        first = plan.serving.compiled_first
-        parts.append(_assumed_figures(((first.name, first.figure),) if first is not None else ()))
+        parts.append(_serving_assumptions(plan, plan.serving))
     if plan.step is not None:
         from clusterspec.cost.estimate import range_figures
 
@@ -258,6 +254,17 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
         keys = {key for key, _, _ in found}
         found += [each for each in part if each[0] not in keys]
     return tuple(found)
+
+
+def _serving_assumptions(plan: Plan, times: ServingTimes) -> Iterator[Assumption]:
+    """The assumed figures of serving, with those of the software on the accelerator."""
+    from clusterspec.cost.serving.constants import ASSUMED, host_figures  # a training plan needs none of its modules
+
+    cluster, layout = plan.design.cluster, plan.design.layout
+    assert cluster is not None and layout is not None  # what a timed plan has
+    first = (times.compiled_first,) if times.compiled_first is not None else ()
+    figures = (*host_figures(layout.stack, cluster.accelerator.architecture), *ASSUMED, *first)
+    return _assumed_figures((one.origin.key, one) for one in figures if isinstance(one.origin, Assumed))
 
 
 def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:

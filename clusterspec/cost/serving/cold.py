@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.quantity import Figure
-from clusterspec.records import NamedTuple
 
 
-class FirstCompilation(NamedTuple):
-    """The seconds of an entry of software by which the first prompts of a run are late on an accelerator, and their
-    name.
-    """
-
-    name: str
-    figure: Figure
-
-
-def first_compilation(pools: Pools) -> FirstCompilation | None:
-    """The compilation before the first prompts of a run whose requests start together; None for other loads, and where
-    the entry of the software states none for the accelerator.
+def first_compilation(pools: Pools) -> Figure | None:
+    """The seconds of the compilation before the first prompts of a run whose requests start together; None for other
+    loads, and where the entry of the software states none for the accelerator.
 
     Some kernels are compiled for a size when a step first has it. The prompts of that step, and those behind it, wait
     meanwhile, unless a warm-up had prompts of the same sizes.
@@ -30,11 +20,10 @@ def first_compilation(pools: Pools) -> FirstCompilation | None:
     load, engine = pools.load, pools.prompts
     if load.load != "closed" or not load.requests or engine.layout.stack is None:
         return None
-    stack, name = engine.layout.stack, f"serving.cold.{engine.cluster.accelerator.architecture}"
-    return FirstCompilation(f"{stack.id} {name}", stack.achievable[name]) if name in stack.achievable else None
+    return engine.layout.stack.achievable.get(f"serving.cold.{engine.cluster.accelerator.architecture}")
 
 
 def compilation_seconds(pools: Pools) -> float:
     """The seconds of `first_compilation`; 0 without one."""
     found = first_compilation(pools)
-    return found.figure.value if found is not None else 0.0
+    return found.value if found is not None else 0.0

@@ -13,6 +13,7 @@ from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import busbw_ceiling
 from clusterspec.cost.collectives.paths import crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
+from clusterspec.quantity import Figure
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 
@@ -233,7 +234,6 @@ TAILS = {"tpot": (0.84, 1.34), "ttft": (0.70, 7.3), "ttft apart": (0.36, 4.2)}
 percentiles (270 of InferenceX, 26 of AWS Neuron, 2 of Google's TPU recipes), with ``ttft apart`` as in `RANGES`.
 """
 ASSUMED = (
-    *HABITS.values(),
     FLOOR,
     STREAMING,
     NETWORK,
@@ -249,7 +249,7 @@ ASSUMED = (
     WAVE,
     RESERVED,
 )
-"""The constants that no source states; an estimate lists them."""
+"""The constants that no source states, beside `HABITS`; an estimate lists them."""
 
 
 # One step of a serving engine, part by part
@@ -370,13 +370,16 @@ class HostOverhead:
     compiled: float
 
     @classmethod
-    def of(cls, stack: Stack | None) -> HostOverhead:
-        """The figures of an entry; missing ones are assumed."""
-        found = stack.achievable if stack is not None else {}
+    def of(cls, stack: Stack | None, architecture: str = "") -> HostOverhead:
+        """The figures of an entry on an architecture of accelerators; missing ones are assumed."""
+        host, sequence, eager, request = (figure.value for figure in host_figures(stack, architecture))
+        compiled = stack.achievable.get("serving.compiled") if stack is not None else None
+        return cls(host, sequence, eager, request, compiled.value if compiled is not None else eager)
 
-        def figure(name: str) -> float:
-            return found[name].value if name in found else HABITS[name].value
 
-        eager = figure("serving.eager")
-        compiled = found["serving.compiled"].value if "serving.compiled" in found else eager
-        return cls(figure("serving.host"), figure("serving.sequence"), eager, figure("serving.request"), compiled)
+def host_figures(stack: Stack | None, architecture: str) -> tuple[Figure, ...]:
+    """The figures of `HABITS` that hold for an entry of software: those that it states for the architecture of the
+    accelerator, else for any, else the defaults.
+    """
+    stated = stack.achievable if stack is not None else {}
+    return tuple(stated.get(f"{name}.{architecture}", stated.get(name, usual)) for name, usual in HABITS.items())

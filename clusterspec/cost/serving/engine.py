@@ -100,7 +100,7 @@ class Engine:
             layout=layout,
             replicas=replicas,
             rates=rates,
-            habits=HostOverhead.of(layout.stack),
+            habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture),
             whole=whole,
             share=parameters.rank_share(model, layout, (whole,)),
             expert=counted.expert,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.constants import LOSSES, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
+from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from clusterspec.cluster.model import MeasuredShare
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
-    from clusterspec.cost.serving.cold import FirstCompilation
     from clusterspec.cost.serving.pools import Pools
     from clusterspec.cost.serving.runs import FiniteRun, OpenRun
     from clusterspec.cost.serving.shares import PromptShares
@@ -138,8 +138,8 @@ class ServingTimes:
     """Seconds of that run in a closed loop."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
-    compiled_first: FirstCompilation | None = None
-    """What the requests that start together wait for before their prompts run; None where nothing."""
+    compiled_first: Figure | None = None
+    """Seconds that the requests that start together wait for kernels that are compiled first; None if for none."""
     prompts_alone: bool = False
     early: bool = False
     """Whether steps with prompts hold no sequences that decode: a gap lasts as long as all steps of a prompt in it."""

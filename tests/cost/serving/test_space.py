@@ -14,6 +14,7 @@ from clusterspec.cost.serving.steady import largest_satisfying
 from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.records import replace
 from clusterspec.results.serving_json import RANGED
+from tests.analysis.jobs import study_of
 from tests.cost.serving.test_targets import plan
 
 FOUND, LOAD = plan("concurrency: 32")
@@ -115,6 +116,24 @@ def test_a_transfer_takes_its_fixed_time_and_that_of_its_bytes() -> None:
 def test_without_an_entry_the_host_times_are_assumptions() -> None:
     """0.7 ms a step, 3 µs a sequence, 0.16 ms a launch, 10 ms a request."""
     assert HostOverhead.of(None) == HostOverhead(0.7e-3, 3e-6, 0.16e-3, 10e-3, 0.16e-3)
+
+
+def test_a_figure_of_an_entry_for_an_architecture_comes_before_the_one_for_any() -> None:
+    """SGLang launches a kernel in 0.12 ms on MI355X, and in the usual time elsewhere; plans list the figure in use."""
+    layout = "layout: {{framework: sglang, software_year: 2026, tp: 8}}"
+    text = (
+        "cluster: {{accelerator: {0}, accelerators_per_node: 8, nodes: 1}}\nworkload: {{kind: serve, model: deepseek-r1"
+    )
+    text += ", precision: fp8, serving: {{input_tokens: 1000, output_tokens: 9, concurrency: 4}}}}\n" + layout
+    launches = {}
+    for chip in ("mi355x", "h200-sxm-141gb"):
+        study = study_of(text.format(chip))
+        assert study.design.layout is not None
+        found = HostOverhead.of(study.design.layout.stack, "gfx950" if chip == "mi355x" else "sm_90")
+        keys = [key for key, *_ in study.plan.assumptions if "serving.eager" in key]
+        launches[chip] = (found.eager, found.compiled, keys)
+    assert launches["mi355x"] == (0.12e-3, 0.12e-3, ["stack/sglang-2026 serving.eager.gfx950"])
+    assert launches["h200-sxm-141gb"] == (0.16e-3, 0.16e-3, ["serving.eager"])
 
 
 @pytest.mark.parametrize(
