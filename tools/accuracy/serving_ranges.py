@@ -30,6 +30,8 @@ NAME = "serving_ranges.csv"
 HELD = 0.8
 HEAVIEST = 10
 """The most figures that a source weighs."""
+PROMISED = (0.76, 0.84)
+"""The shares of held-out figures between which a range is neither too wide nor too narrow."""
 FEWEST = 3
 """A regime with fewer sources takes those of related regimes."""
 FURTHEST, ROUNDS = 2.0, 12
@@ -202,21 +204,37 @@ def write() -> None:
 
 
 def ranges_table() -> str:
-    """The record with the shares of published figures inside the ranges in use, as a table in Markdown."""
-    rows = ["| range | in use | by the rule | fitted figures (sources) | inside | held out (sources) | inside |"]
-    rows.append("|---|---|---|---|---|---|---|")
+    """The record with the half-widths of the ranges in use and the shares of published figures inside them, as a table
+    in Markdown. The last column says of which ranges held-out figures are inside more or less often than `PROMISED`.
+    """
+    rows = ["| range | in use | half-width | by the rule | fitted figures (sources) | inside | held out (sources) "]
+    rows[0] += "| inside | held out |"
+    rows.append("|---|---|---|---|---|---|---|---|---|")
     shares = shares_inside()
     for regime, (used, rule) in recorded().items():
         cells = [
             regime.replace("output_tokens_per_second", "throughput"),
-            *(f"{low:g}–{high:g}" for low, high in (used, rule)),
+            f"{used[0]:g}–{used[1]:g}",
+            f"{(used[1] - used[0]) / 2:.0%}",
+            f"{rule[0]:g}–{rule[1]:g}",
         ]
         for side in (False, True):
             some = shares.get((regime, side), {})
             inside, every = (sum(each[place] for each in some.values()) for place in (0, 1))
             cells += [f"{every} ({len(some)})", f"{inside / every:.0%}" if every else ""]
+        cells.append(_fit_of_range(inside / every) if every else "")
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def _fit_of_range(share: float) -> str:
+    """Whether a range that holds this share of figures is wider or narrower than promised.
+
+    >>> _fit_of_range(0.9), _fit_of_range(0.76), _fit_of_range(0.7)
+    ('too wide', '', 'too narrow')
+    """
+    low, high = PROMISED
+    return "too wide" if share > high else "too narrow" if share < low else ""
 
 
 if __name__ == "__main__":

@@ -199,6 +199,7 @@ RANGES = {
     "tpot": (0.80, 1.22),
     "tpot open": (0.75, 1.32),
     "tpot experts": (0.80, 1.98),
+    "tpot experts recent": (0.80, 1.46),
     "tpot early": (0.70, 2.4),
     "ttft": (0.80, 1.9),
     "ttft alone": (0.74, 1.65),
@@ -214,16 +215,19 @@ RANGES = {
 }
 """Ends of the uncertainty ranges relative to the prediction: ``alone`` with one request in flight, ``experts`` of
 models with experts, ``static`` of batches that start together, ``apart`` with separate prefill engines, ``early`` of
-software of `EARLY` and before, ``offline`` of engines that are always full, or of batches with early software, on
-accelerators with measured kernels. In an ``open`` load they are those of all times of a plan, whose waits follow.
+software of `EARLY` and before, ``recent`` of software of `RECENT` and after, ``offline`` of engines that are always
+full, or of batches with early software, on accelerators with measured kernels. In an ``open`` load they are those of
+all times of a plan, whose waits follow.
 
 They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment;
-those of full engines with experts or with early software are those of a rule, which docs/accuracy.md states. It has for
-each range what the rule gives, and how many figures of both sides are inside. The rule is not used for the others: few
-sources set most of them, and of sources that set none it holds fewer figures.
+those of recent software, and of full engines with experts or with early software, are those of a rule, which
+docs/accuracy.md states. It has for each range what the rule gives, and how many figures of both sides are inside. The
+rule is not used for the others: few sources set most of them, and of sources that set none it holds fewer figures.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""
+RECENT = 2026
+"""The first year of serving software with ``recent`` ranges. Its default settings are closer to the best ones."""
 LOSSES = {"": (0.75, 1.20), "experts": (0.62, 1.30)}
 """Ends of the difference in throughput between two plans of one engine, by judgment: such plans err alike. Of 28 fitted
 and 18 held-out pairs of published rows of one engine at two loads, the second is 9 and 6 % off in the median once the

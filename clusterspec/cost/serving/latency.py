@@ -140,8 +140,11 @@ class ServingTimes:
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
     compiled_first: Figure | None = None
     """Seconds that the requests that start together wait for kernels that are compiled first; None if for none."""
-    prompts_alone: bool = False
     early: bool = False
+    """Whether the generation of the software is of `constants.EARLY` or before."""
+    recent: bool = False
+    """Whether it is of `constants.RECENT` or after; false where no entry describes it."""
+    prompts_alone: bool = False
     """Whether steps with prompts hold no sequences that decode: a gap lasts as long as all steps of a prompt in it."""
     shares: PromptShares | None = None
     """The shares of the steps of requests that hold prompts, in an open load; None in others."""
@@ -299,4 +302,6 @@ def range_kind(times: ServingTimes, quantity: str, regime: str) -> str:
         kind = f"offline {kind}".strip()
     if quantity == "tpot" and not kind and times.stretched is not None:
         kind = "open"
+    if quantity == "tpot" and kind == "experts" and times.recent:
+        kind = "experts recent"
     return f"{quantity} {kind}".strip()

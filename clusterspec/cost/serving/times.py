@@ -172,6 +172,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "compiled_first": first_compilation(pools),
         "prompts_alone": engine.prompts_alone,
         "early": engine.software_year <= constants.EARLY,
+        "recent": constants.RECENT <= engine.software_year < inf,
         "measured": measured_kernels(engine.cluster),
         "stretched": Stretched(_times_at_rate, pools) if load.load == "open" and load.request_rate else None,
     }

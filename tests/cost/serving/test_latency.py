@@ -31,12 +31,12 @@ from tests.effort import each
 PLAN = """
 cluster: {{platform: dgx-h100, nodes: 1}}
 workload: {{kind: serve, model: {model}, serving: {{input_tokens: 1000, output_tokens: 200, {load}}}}}
-layout: {{framework: vllm, tp: 8}}
+layout: {{framework: {framework}, tp: 8}}
 """
 
 
-def plan(load: str = "concurrency: 16", model: str = "llama-3.1-70b") -> ServingTimes:
-    found = estimate(clean(PLAN.format(load=load, model=model))).serving
+def plan(load: str = "concurrency: 16", model: str = "llama-3.1-70b", framework: str = "vllm") -> ServingTimes:
+    found = estimate(clean(PLAN.format(load=load, model=model, framework=framework))).serving
     assert found is not None
     return found
 
@@ -134,7 +134,12 @@ def test_a_figure_has_the_range_of_its_kind(changes: dict[str, Any], name: str, 
 
 
 def test_experts_have_ranges_of_their_own() -> None:
-    assert range_factors(ROUTED, "tpot") == RANGES["tpot experts"] != RANGES["tpot"]
+    assert range_factors(ROUTED, "tpot") == RANGES["tpot experts recent"] != RANGES["tpot"]
+    before = plan(model="qwen3-30b-a3b", framework="vllm, software_year: 2025")
+    assert range_factors(before, "tpot") == RANGES["tpot experts"]
+    assert (ROUTED.recent, before.recent, before.early) == (True, False, False)
+    unknown = plan(model="qwen3-30b-a3b", framework="custom")
+    assert range_factors(unknown, "tpot") == RANGES["tpot experts"], "no entry says of which year it is"
     assert range_factors(ROUTED, "ttft") == RANGES["ttft experts"]
     assert (loss_factors(TIMES), loss_factors(ROUTED)) == (LOSSES[""], LOSSES["experts"])
 

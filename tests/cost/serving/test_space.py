@@ -76,9 +76,11 @@ def test_the_range_of_the_first_token_follows_the_load_and_the_pools(found: Serv
     assert range_factors(found, "ttft") == RANGES[kind]
     routed = " experts" if found.state.prefill == EXPERTS else ""
     for other in ("tpot", "output_tokens_per_second"):
-        assert range_factors(found, other) == RANGES[other + routed]
-        early = replace(found, early=True, own_kernels=False)
+        assert range_factors(replace(found, recent=False), other) == RANGES[other + routed]
+        early = replace(found, recent=False, early=True, own_kernels=False)
         assert range_factors(early, other) == RANGES[f"{other} early"]
+        recent = range_factors(replace(found, recent=True), other)
+        assert recent == RANGES[f"{other}{routed}{' recent' if routed and other == 'tpot' else ''}"]
     for name in RANGED:
         low, high = range_factors(found, name.removesuffix("_mean"))
         assert low < 1 < high
