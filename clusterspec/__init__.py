@@ -143,16 +143,18 @@ def diff(old: str | Path, new: str | Path) -> DiffReport:
 def diagnose(
     path: str | Path, logs: Sequence[str | Path], collective: str | None = None, ranks: int | None = None
 ) -> DiagnosisReport:
-    """Logs of collectives compared with a design, and the causes of low bandwidth.
+    """Logs of collectives compared with a design, and the causes of low bandwidth; of a folder, all logs in it and in
+    those below it.
 
     ``collective`` and ``ranks`` apply to logs that do not state them. Raises `OSError`, and the `FormatError` of
     `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.
     """
     from clusterspec import analysis
-    from clusterspec.analysis.diagnosis import read_logs
+    from clusterspec.analysis.log_folders import logs_of_ranks
     from clusterspec.analysis.placed_runs import LogOverrides
 
-    return analysis.diagnose(study(path), read_logs(logs, unfinished=True), LogOverrides(collective, ranks))[0]
+    found = logs_of_ranks(logs)
+    return analysis.diagnose(study(path), found.logs, LogOverrides(collective, ranks), found.skipped)[0]
 
 
 def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:

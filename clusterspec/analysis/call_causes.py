@@ -31,7 +31,7 @@ _NEXT = {
     "invalid-setting": _IPC,
 }
 CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
-    ("register", "ENOMEM"): (("locked-memory", STATED),),
+    ("register", "ENOMEM"): (("locked-memory", STATED), ("gpudirect-refused", WEAK)),
     ("register", "EFAULT"): (("gpudirect-refused", STATED),),
     ("register", "EINVAL"): (("gpudirect-refused", STRONG),),
     ("register", "EPERM"): (("gpudirect-refused", STRONG), ("locked-memory", GIVEN)),
@@ -64,14 +64,18 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("multicast", "EPERM"): (("fabric-manager", STRONG),),
     ("multicast", "EINVAL"): (("fabric-manager", STRONG),),
     ("multicast", "EOPNOTSUPP"): (("fabric-manager", STRONG),),
-    ("ipc", "EINVAL"): (("invalid-setting", STRONG), ("peer-access-off", GIVEN), ("shared-memory", WEAK)),
+    ("ipc", "EINVAL"): (
+        *(("invalid-setting", STRONG), ("peer-access-off", GIVEN)),
+        *(("driver-release", GIVEN), ("shared-memory", WEAK)),
+    ),
     ("ipc", "EPERM"): (("invalid-setting", STRONG), ("peer-access-off", GIVEN)),
     ("ipc", "EOPNOTSUPP"): (("peer-access-off", STRONG), ("invalid-setting", GIVEN)),
 }
 """What a refused call means, by the call and its error: causes, the likelier first.
 
 Published: microsoft/mscclpp issue 657 (EFAULT), NVIDIA/nccl-tests issue 206 (ENOMEM), horovod/horovod issue 310 (an
-address of Docker's bridge), ROCm/rocm-systems issue 2209 (IPC handles), NVIDIA/nccl issue 290 (ENOSPC).
+address of Docker's bridge), ROCm/rocm-systems issue 2209 and ROCm/rccl issue 1454 (IPC handles; of the latter the
+driver of the kernel has none), NVIDIA/nccl issue 290 (ENOSPC).
 """
 _WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invalid-setting", "storage-full"})
 """Causes that other statements derive from the name of a call alone."""

@@ -31,6 +31,7 @@ from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.told_lines import ended_well
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.procurement.acceptance import PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace
@@ -131,6 +132,8 @@ def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
 
 def _without_error(text: str, why: str) -> str:
     """Why a text is neither a benchmark nor a run that stopped."""
+    if ended_well(text):
+        return "its run states that it ended with success"
     steps = step_program(text)
     if steps:
         return f"it has steps of {steps}, but neither the result of a collective nor a line that tells of an error"

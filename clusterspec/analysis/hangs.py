@@ -200,6 +200,8 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
             "docker run --device=/dev/infiniband --ulimit memlock=-1"
         )
         yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
+        if "Unable to open device" in text:  # NVIDIA/nccl issue 2428: a device that the container may not open
+            yield Cause("container-permission", f"line {line} of the log: {text}", following, STRONG)
     for text, line in run.log_lines("mixed-fabrics")[:1]:
         following = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
         yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)

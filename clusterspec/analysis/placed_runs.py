@@ -106,7 +106,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
         raise NotComparable(_one_rank(series))
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
-    nodes = series.nodes or -(-count // cluster.ranks_per_node)
+    nodes = series.nodes or max(-(-count // cluster.ranks_per_node), _hosts(cluster, series, count))
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)
@@ -114,6 +114,13 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if not rows and count > 1:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
     return PlacedRun(bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or stated.ranks))
+
+
+def _hosts(cluster: Cluster, series: Series, ranks: int) -> int:
+    """The hosts that print lines of a run, where they can be the nodes of its ranks; else 1: containers of one node
+    have names of their own.
+    """
+    return series.hosts if 1 < series.hosts <= min(ranks, cluster.all_nodes) and ranks % series.hosts == 0 else 1
 
 
 def _one_rank(series: Series) -> str:

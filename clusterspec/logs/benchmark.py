@@ -130,7 +130,8 @@ class Series:
     """A collective over message sizes. Fields that the log lacks are None; ``wrong`` counts wrong results.
 
     ``device`` is the name of the accelerators as the log prints it, ``buses`` are their bus addresses in a node.
-    ``jobs`` counts the copies of the benchmark that ran side by side, each alone.
+    ``jobs`` counts the copies of the benchmark that ran side by side, each alone, and ``hosts`` the hosts that print
+    lines of a run whose nodes no line states, 0 if unknown.
     """
 
     collective: str | None
@@ -142,6 +143,7 @@ class Series:
     device: str | None = None
     buses: frozenset[str] = frozenset()
     jobs: int = 1
+    hosts: int = 0
 
     @property
     def largest(self) -> SizePoint:

@@ -154,6 +154,8 @@ FAILURE_PATTERNS = (
     ("dump", re.compile(r"(Received a dump signal due to a collective timeout.{0,60})")),
     ("dump", re.compile(r"(Some NCCL operations have failed or timed out)")),
     ("dump", re.compile(r"(Observed flight recorder dump signal from another rank)")),
+    # no collective was in flight: pytorch/pytorch 1c94016e, torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp
+    ("frozen", re.compile(r"(Last enqueued NCCL work: -1, last completed NCCL work: -1)")),
     ("stuck", re.compile(r"(ProcessGroup\w{2,8}'s watchdog got stuck for [0-9]{1,6} seconds)")),
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
     ("port-error", re.compile(r"(async fatal event: port error.{0,20})")),
@@ -304,9 +306,12 @@ FAILURE_PATTERNS = (
     ("releases", _hccl("EI0008")),
     ("login", re.compile(r"(Command 'ssh .{1,160} returned non-zero exit status 255)")),
     ("login", re.compile(r"(not all hosts are .{0,10}reachable via ssh|Host key verification failed)")),
+    # openssh/openssh-portable, kex.c and sshd.c: a server that ends a connection before it begins
+    ("login", re.compile(r"((?:ssh|kex)_exchange_identification: .{1,80})")),
     ("login", re.compile(r"(Permission denied \(publickey.{0,60}|ssh exited with exit code 255)")),
     ("login", re.compile(r"(\b(?:sshd|orted|prted|kubectl): (?:command )?(?:not found|No such file or directory))")),
-    ("launch", re.compile(r"(ORTE was unable to reliably start one or more daemons)")),
+    # openpmix/prrte 52d5e4bb, src/mca/plm/base/help-plm-base.txt
+    ("launch", re.compile(r"((?:ORTE|PRTE|prterun|mpirun) was unable to reliably start one or more daemons)")),
     ("setting", re.compile(r"(environment variable \w{1,60} expected, but not set)")),
     ("setting", re.compile(r"(Check batch related parameters\. .{1,120})")),  # DeepSpeed
     ("setting", re.compile(r"(world.?size \([0-9]{1,7}\) is not divisible by .{1,80})")),  # Megatron

@@ -163,18 +163,27 @@ Stated = Sequence[tuple[str, str, int]]
 """Statements: their names, texts and lines."""
 
 
-def first_failures(text: str, stated: Stated) -> Iterator[tuple[str, str, int]]:
+class Told(NamedTuple):
+    """The statements of a log and the exceptions on its other lines, each with the rank and the time of its line."""
+
+    said: tuple[Said, ...]
+    raised: tuple[Said, ...]
+
+
+def first_failures(text: str, stated: Stated, told: Told | None = None) -> Iterator[tuple[str, str, int]]:
     """What the lines of a log tell of the order of its failures, as further statements with their lines: which of the
     lines of ``stated`` only follow from the failure of another rank, and the exception of the rank that failed first.
 
-    Yields nothing where no line of ``stated`` can be a consequence, nor any of two failures the first.
+    Yields nothing where no line of ``stated`` can be a consequence, nor any of two failures the first. ``told`` is
+    what `told_failures` returns of both.
     """
     root, others = observed_failures(text)
     ends = any(name in _OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)
     if root is None and not ends and sum(_tells_a_failure(name) for name, _, _ in stated) < 2:
         return
-    said, raised = _said(text, stated)
+    said, raised = told or told_failures(text, stated)
     yield from _ended_processes(said, root, others)
+    yield from _ends_after_others(said)
     following = [each for each in said if each.name in _OF_THE_END or each.name in _OF_A_PEER]
     ends_at = {each.line for each in following}
     failing = [each for each in said if each.rank is not None and _is_own(each) and each.line not in ends_at]
@@ -192,14 +201,15 @@ def first_failures(text: str, stated: Stated) -> Iterator[tuple[str, str, int]]:
         yield OWN_EXCEPTION, first[0].text, first[0].line
 
 
-def ending_of(text: str, stated: Stated) -> Ending | None:
+def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | None:
     """How the run of a log ended by its statements; None if none tells of a failure or of the end of other ranks.
 
-    A failure without a time has that of the last line before it with one, among `LINES_BEFORE`.
+    A failure without a time has that of the last line before it with one, among `LINES_BEFORE`. ``told`` is what
+    `told_failures` returns of the text and its first statements: only those that were added are looked up.
     """
     if all(_UNTOLD.fullmatch(name) for name, _, _ in stated):
         return None
-    said, raised = _said(text, stated)
+    said, raised = _with_added(text, stated, told) if told else told_failures(text, stated)
     following = {each.line for each in said if each.name == CONSEQUENCE}
     own = [each for each in said if _is_own(each) or (each.name == "error" and not _FOLLOWS.search(each.text))]
     failures = [each for each in (*own, *raised) if each.line not in following]
@@ -233,8 +243,10 @@ def _is_own(each: Said) -> bool:
     return _tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
 
 
-def _said(text: str, stated: Stated) -> tuple[list[Said], list[Said]]:
-    """The statements with the ranks and times of their lines, and on other lines exceptions that follow from none."""
+def told_failures(text: str, stated: Stated) -> Told:
+    """The statements with the ranks and times of their lines, and on lines that state no cause the exceptions that
+    follow from none.
+    """
     by_line: dict[int, list[tuple[str, str]]] = {}
     for name, shown, number in stated:
         by_line.setdefault(number, []).append((name, shown))
@@ -249,9 +261,27 @@ def _said(text: str, stated: Stated) -> tuple[list[Said], list[Said]]:
         rank, rest = rank_of_line(line)
         time = time_of_line(line)
         said += [Said(name, shown, number, rank, time) for name, shown in here]
-        if exception and not here and _EXCEPTION.match(rest) and not _FOLLOWS.search(rest):
+        unsaid = all(name == "family program" for name, _ in here)
+        if exception and unsaid and _EXCEPTION.match(rest) and not _FOLLOWS.search(rest):
             raised.append(Said(OWN_EXCEPTION, rest.strip()[:160], number, rank, time))
-    return said, raised
+    return Told(tuple(said), tuple(raised))
+
+
+def _with_added(text: str, stated: Stated, told: Told) -> Told:
+    """What a log tells by ``stated``, of whose statements ``told`` has the first ones."""
+    known = {each.line: each for each in (*told.raised, *told.said)}
+    had = {(each.name, each.line) for each in told.said}
+    added = [each for each in stated if (each[0], each[2]) not in had]
+    said = list(told.said)
+    for name, shown, number in added:
+        if (at := known.get(number)) is not None:
+            said.append(at._replace(name=name, text=shown))
+        else:
+            line = next(islice(lines_of(text), number - 1, None), "")[:LONGEST]
+            said.append(Said(name, shown, number, rank_of_line(line)[0], time_of_line(line)))
+    lines = {number for _, _, number in added}
+    said.sort(key=lambda each: each.line)
+    return Told(tuple(said), tuple(each for each in told.raised if each.line not in lines))
 
 
 def _first_of(failures: list[Said], root: Observed | None) -> list[Said]:
@@ -292,8 +322,26 @@ def _is_after(time: Moment | None, other: Moment | None) -> bool | None:
     return time[1] >= other[1]
 
 
+_TAKEN_DOWN = re.compile(r"exit ?code\s{0,3}: ?-6\b|exitcode: -6\b|SIGABRT|Signal 6\b")
+_OF_WATCHDOGS = frozenset({"dump", "waiting", "parted", "family timeout", "consistency"})
+_OF_CANCELS = frozenset({"signal", "time-limit", "job-ended"})
+
+
+def _ends_after_others(said: Sequence[Said]) -> Iterator[tuple[str, str, int]]:
+    """The ends of processes that follow from an earlier line: the abort by which the watchdog of PyTorch ends its
+    process, and the kill of tasks whose step was canceled before.
+    """
+    timeout = min((each.line for each in said if each.name in _OF_WATCHDOGS), default=None)
+    canceled = min((each.line for each in said if each.name in _OF_CANCELS), default=None)
+    for each in said:
+        if timeout is not None and each.name == "crash" and timeout < each.line and _TAKEN_DOWN.search(each.text):
+            yield CONSEQUENCE, "after the timeout of a collective", each.line
+        if canceled is not None and each.name == "killed" and canceled < each.line and "srun: " in each.text:
+            yield CONSEQUENCE, "after the step was canceled", each.line
+
+
 def _ended_processes(
-    said: list[Said], root: Observed | None, others: tuple[Observed, ...]
+    said: Sequence[Said], root: Observed | None, others: tuple[Observed, ...]
 ) -> Iterator[tuple[str, str, int]]:
     """The lines of processes that torchrun lists beside the one that failed first, with other exit codes."""
     for other in others:

@@ -104,7 +104,7 @@ FRAMEWORK_PATTERNS = (
     # NVIDIA/enroot 8ea147d3, bin/enroot-nsenter.c line 339
     ("capability", re.compile(r"(failed to create user namespace: Operation not permitted)")),
     # huggingface/huggingface_hub ee0a4510, src/huggingface_hub/errors.py line 455; gated repositories: transformers
-    ("outside", re.compile(r"(LocalEntryNotFoundError\b.{0,80}|trying to access a gated repo.{0,40})")),
+    ("outside", re.compile(r"((?<!['\"])\bLocalEntryNotFoundError\b.{0,80}|trying to access a gated repo.{0,40})")),
     # PyTorch's store. Thread: pytorch/pytorch issue 55571
     ("rendezvous", re.compile(r"(RuntimeError: Socket Timeout)\s*$")),
     # ROCm/MIOpen 2d1fd997, src/include/miopen/errors.hpp line 100 and hipoc_kernel.hpp line 229

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import isclose
 
 from clusterspec.records import dataclass, replace
@@ -250,6 +250,16 @@ def ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
     ranks = max(rank for rank, _ in found) + 1
     whole = len({rank for rank, _ in found}) == ranks
     return ranks, len({host for _, host in found}) if whole else None
+
+
+_HOST = re.compile(r"^(?:\[[^\]\n]{1,60}\] ?)?([\w.-]{1,64}):[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] ", re.MULTILINE)
+MOST_HOSTS = 200_000
+"""Lines of libraries whose hosts are read."""
+
+
+def hosts_of_lines(text: str) -> int:
+    """The hosts whose processes print lines of NCCL or RCCL: `host:pid:tid [device]` before each (src/debug.cc)."""
+    return len({match[1] for match in islice(_HOST.finditer(text), MOST_HOSTS)}) if " NCCL " in text else 0
 
 
 def separate_jobs(text: str) -> int:

@@ -78,6 +78,10 @@ _ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.it
 _CALL = {name: re.compile(words) for name, words in CALLS.items()}
 _QUIET = re.compile(r"\bDEBUG\b|\bTRACE\b|\bcannot (?:remove|stat|access)\b")
 _RETRIED = re.compile(r", retrying\b")
+_NEXT_ADDRESS = re.compile(r"client socket cannot be initialized to connect to ")
+"""A warning of PyTorch, which goes on with the next address of the name (pytorch/pytorch 1c94016e,
+torch/csrc/distributed/c10d/socket.cpp, `tryConnect`, read on 2026-11-25).
+"""
 LONGEST = 2_000
 """Characters of a line that are read."""
 CALL = "call "
@@ -118,7 +122,7 @@ def refused_call(line: str) -> tuple[str, str] | None:
     """
     line = line[:LONGEST]
     error = _ERROR.search(line)
-    if error is None or _QUIET.search(line):
+    if error is None or _QUIET.search(line) or _NEXT_ADDRESS.search(line):
         return None
     call = next((name for name, words in _CALL.items() if words.search(line)), None)
     if call is None:

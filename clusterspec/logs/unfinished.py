@@ -8,11 +8,19 @@ from collections.abc import Iterator
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.error_lines import first_error
-from clusterspec.logs.first_failures import CONSEQUENCE, OWN_EXCEPTION, ending_of, first_failures
-from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
+from clusterspec.logs.first_failures import (
+    CONSEQUENCE,
+    OWN_EXCEPTION,
+    Told,
+    ending_of,
+    first_failures,
+    told_failures,
+)
+from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.suggestions import families, suggested_causes
+from clusterspec.logs.told_lines import ended_well, told_text
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -39,17 +47,20 @@ _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "
 def read_unfinished(text: str) -> Benchmark | None:
     """What a run printed before it hung or stopped: a series without sizes.
 
-    None if no collective library wrote the text and no line tells of an error. An error that is of none of the known
-    causes is kept as `error`.
+    None if the run states its success, or if no collective library wrote the text and no line tells of an error. An
+    error that is of none of the known causes is kept as `error`.
 
     The ranks are those in the list of devices, else those of the largest communicator.
     """
+    if ended_well(text):
+        return None
+    text = told_text(text)
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
         evidence = (*evidence, *suggested, *stated)
-        evidence = _with_consequences_last(text, evidence)
+        evidence, failures = _with_consequences_last(text, evidence)
         told = any(each.name in _TOLD or each.name.startswith(("suggests ", "family ")) for each in evidence)
         error = first_error(text) if not told else None
         ended = min((each.line for each in evidence if each.name in _REPORTED_ENDS), default=None)
@@ -58,23 +69,26 @@ def read_unfinished(text: str) -> Benchmark | None:
         if not told and error is None and ended is None and not _is_marked(text):
             return None
     else:
-        evidence = _with_consequences_last(text, evidence)
+        evidence, failures = _with_consequences_last(text, evidence)
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
     nodes = 1 if jobs > 1 else nodes
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
-    ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence])
-    series = Series(None, ranks, nodes, (), jobs=jobs)
+    ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence], failures)
+    series = Series(None, ranks, nodes, (), jobs=jobs, hosts=hosts_of_lines(text))
     return Benchmark(TOOL, (series,), evidence=(*evidence, *_empty_table(text)), ending=ending)
 
 
-def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """The statements, those of lines that follow from the failure of another rank last, and what says so of a line."""
+def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:
+    """The statements, those of lines that follow from the failure of another rank last, and what says so of a line;
+    and the same statements with the ranks and times of their lines.
+    """
     stated = [(each.name, each.text, each.line) for each in evidence]
-    order = tuple(Evidence(*each) for each in first_failures(text, stated))
+    told = told_failures(text, stated)
+    order = tuple(Evidence(*each) for each in first_failures(text, stated, told))
     following = {each.line for each in order if each.name == CONSEQUENCE}
-    return (*sorted(evidence, key=lambda each: each.line in following), *order)
+    return (*sorted(evidence, key=lambda each: each.line in following), *order), told
 
 
 def _states_a_cause(each: Evidence) -> bool:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.cli import log_files
-from clusterspec.exchange.import_result import LARGEST
+import clusterspec
+from clusterspec.analysis import log_folders
+from clusterspec.exchange.import_result import LARGEST, FormatError
 from tests.cli.conftest import Call
 
 SPEC = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2}\n"
@@ -48,6 +49,20 @@ def test_a_folder_and_its_files_give_the_same_diagnosis(call: Call, folder: Path
     assert named["causes"] == whole["causes"]
 
 
+def test_the_library_reads_folders_as_the_command_does(call: Call, folder: Path) -> None:
+    whole = json.loads(call("diagnose", "spec.yaml", "logs", "--format", "json").out)
+    report = clusterspec.diagnose("spec.yaml", ["logs"]).to_json()
+    assert report["causes"] == whole["causes"] and report["unread"] == whole["unread"]
+    with pytest.raises(FormatError, match="no log is in it"):
+        clusterspec.diagnose("spec.yaml", [_folder_with(folder.parent / "steps", "step 3\n")])
+
+
+def _folder_with(where: Path, text: str) -> Path:
+    where.mkdir()
+    (where / "stdout.log").write_text(text)
+    return where
+
+
 def test_hidden_files_links_and_pipes_are_left_out(call: Call, folder: Path) -> None:
     (folder / ".hidden.log").write_text(FAILURE)
     (folder / "link.log").symlink_to("/etc/passwd")
@@ -73,10 +88,10 @@ def test_a_folder_without_a_log_is_refused_with_the_reason(call: Call, folder: P
 
 
 def test_too_many_too_large_and_too_deep_folders_are_refused(call: Call, folder: Path) -> None:
-    for number in range(log_files.MOST_FILES + 1):
+    for number in range(log_folders.MOST_FILES + 1):
         (folder / f"{number}.log").write_text("")
     _refused(call, "logs: it has more than 1,024 files: name the logs to read")
-    for number in range(log_files.MOST_FILES + 1):
+    for number in range(log_folders.MOST_FILES + 1):
         (folder / f"{number}.log").unlink()
     for number in range(2):
         (folder / f"{number}.log").write_bytes(b"step\n" * (LARGEST // 9))

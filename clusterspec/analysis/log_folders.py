@@ -1,0 +1,100 @@
+"""The logs in folders that launchers write, one for every rank."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from clusterspec.analysis.diagnosis import Logs, read_log, read_logs
+from clusterspec.document import read_bytes
+from clusterspec.exchange.import_result import LARGEST, FormatError
+from clusterspec.logs.benchmark import Benchmark
+from clusterspec.records import NamedTuple
+
+MOST_FILES = 1_024
+"""Files of a folder of logs: two of each of 512 ranks."""
+MOST_ENTRIES = 4 * MOST_FILES
+"""Entries of a folder of logs and of those below it, folders and hidden files among them."""
+DEEPEST = 6
+"""Folders below a folder of logs: torchrun writes into two (run and attempt) and one for each rank."""
+Reader = Callable[[str, int], bytes]
+"""What returns the first bytes of a file: those of its name, one more than a number."""
+
+
+class NamedLogs(NamedTuple):
+    """Logs by the names that reports use, and files of folders that are no logs, with the reasons."""
+
+    logs: Logs
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
+def logs_of_ranks(paths: Sequence[str | Path]) -> NamedLogs:
+    """The logs in files and folders, those of runs without a result too, by their names; of a folder, by their paths.
+
+    Raises `OSError`, and `FormatError` for a file that is no log and for a folder without one.
+    """
+    logs: list[tuple[str, Benchmark]] = []
+    skipped: list[tuple[str, str]] = []
+    for path in paths:
+        if Path(path).is_dir():
+            found = logs_of_folder(str(path), read_bytes)
+            logs += found.logs
+            skipped += found.skipped
+        else:
+            logs += read_logs([path], unfinished=True)
+    return NamedLogs(logs, tuple(skipped))
+
+
+def logs_of_folder(folder: str, read: Reader) -> NamedLogs:
+    """The logs in a folder and those below it, in order of their paths; names are paths from the folder given.
+
+    Raises `FormatError` if it has none, or too many or too large files, and what ``read`` raises.
+    """
+    logs: list[tuple[str, Benchmark]] = []
+    skipped: list[tuple[str, str]] = []
+    left = LARGEST
+    for name in _files_below(folder):
+        data = read(name, left)
+        left -= len(data)
+        if left < 0:
+            raise FormatError(f"{folder}: its files have more than {LARGEST >> 20} MiB together: name the logs to read")
+        try:
+            if data.strip():
+                logs.append((name, read_log(name, data, unfinished=True)))
+        except FormatError as why:
+            skipped.append((name, str(why)))
+    if not logs:
+        reason = f"{skipped[0][0]}: {skipped[0][1]}" if skipped else "it has no file that is not empty"
+        raise FormatError(f"{folder}: no log is in it: {reason}")
+    return NamedLogs(logs, tuple(skipped))
+
+
+def _files_below(folder: str) -> list[str]:
+    """The files of a folder and of those below it, sorted; symlinks, hidden entries and devices are left out."""
+    files: list[str] = []
+    entries = 0
+    left = [(folder, 0)]
+    while left:
+        where, depth = left.pop()
+        for entry in _entries(where):
+            entries += 1
+            if entries > MOST_ENTRIES or len(files) == MOST_FILES:
+                raise FormatError(f"{folder}: it has more than {MOST_FILES:,} files: name the logs to read")
+            if entry.name.startswith(".") or entry.is_symlink():
+                continue
+            if entry.is_file(follow_symlinks=False):
+                files.append(entry.path)
+            elif entry.is_dir(follow_symlinks=False):
+                if depth == DEEPEST:
+                    raise FormatError(f"{folder}: it is more than {DEEPEST} folders deep: name the logs to read")
+                left.append((entry.path, depth + 1))
+    return sorted(files)
+
+
+def _entries(where: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(where) as entries:
+            yield from entries
+    except OSError as fault:
+        raise FormatError(f"{where}: {fault.strerror or fault}") from None

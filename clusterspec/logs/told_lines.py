@@ -1,0 +1,92 @@
+"""The lines of a log as its ranks printed them: without labels of tasks, and without exceptions that Python ignores.
+
+`srun --label` puts the number of the task and a colon before every line (SchedMD/slurm 284c3b95,
+src/common/write_labelled_message.c line 143, read on 2026-11-25). Python prints "Exception ignored in" before an
+exception of a finalizer or of a function that runs at the exit, which no caller sees (python/cpython 8ea6cc14,
+Python/errors.c, `_PyErr_WriteUnraisableMsg`). MLPerf's `run_stop` states the status of a run (mlcommons/logging,
+`mlperf_logging/mllog/constants.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+
+from clusterspec.logs.text_lines import lines_of
+
+_LABEL = re.compile(r" {0,6}[0-9]{1,6}: ?(?![0-9]{2}:)")
+"""The label of a task; the time of a day has no blank after its first colon."""
+_BAR = re.compile(r"[0-9]{1,3}%\|")
+"""A step of a progress bar, which begins behind a carriage return."""
+HEAD = 400
+"""Lines, other than empty ones and steps of progress bars, by which labels are recognized."""
+LABELLED = 0.5
+"""Share of them above which they are labels: the launcher's own lines have none."""
+FEWEST = 3
+"""Lines below which a number and a colon are no label."""
+_IGNORED = "Exception ignored in"
+_RANK = re.compile(r"\[(?:rank|default)[0-9]{1,7}\]:? ?")
+_RAISED = re.compile(r"(?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Exit|Interrupt)?(?::|$)")
+MOST_IGNORED = 80
+"""Lines of an exception that is ignored, of its traceback."""
+_STOP = re.compile(r'"key": "run_(start|stop)"(?:[^\n]{0,400}?"status": "(\w{1,20})")?')
+
+
+def told_text(text: str) -> str:
+    """A log without the labels of tasks and with empty lines for exceptions that are ignored; its lines keep their
+    numbers.
+
+    >>> told_text("0: a\\n1: b\\n0: ValueError: c\\n1: d\\nsrun: error: e")
+    'a\\nb\\nValueError: c\\nd\\nsrun: error: e'
+    """
+    labelled = _is_labelled(text)
+    if not labelled and _IGNORED not in text:
+        return text
+    return "\n".join(_told_lines(text, labelled=labelled))
+
+
+def ended_well(text: str) -> bool:
+    """Whether the last run of a log states its success, as MLPerf's do; a run that started after it has not ended."""
+    if '"run_stop"' not in text:
+        return False
+    last = next(iter(deque(_STOP.finditer(text), maxlen=1)), None)
+    return last is not None and last[1] == "stop" and last[2] == "success"
+
+
+def _is_labelled(text: str) -> bool:
+    """Whether most of the first lines have the label of a task."""
+    whole = (line for line in lines_of(text) if line.strip() and not _BAR.search(line[:200]))
+    head = list(islice(whole, HEAD))
+    labelled = sum(_LABEL.match(line) is not None for line in head)
+    return labelled >= FEWEST and labelled >= LABELLED * len(head)
+
+
+def _told_lines(text: str, *, labelled: bool) -> Iterator[str]:
+    left: dict[str, int] = {}  # lines that an ignored exception may still have, by the process that prints it
+    for read in lines_of(text):
+        label = _LABEL.match(read) if labelled else None
+        line = read[label.end() :] if label else read
+        if not left and _IGNORED not in line:
+            yield line
+            continue
+        rank = _RANK.match(line)
+        process = f"{label[0] if label else ''}{rank[0] if rank else ''}"
+        body = line[rank.end() :] if rank else line
+        if body.startswith(_IGNORED):
+            left[process] = MOST_IGNORED
+            yield ""
+            continue
+        goes_on = process in left and body.startswith(("Traceback", " ", "\t"))
+        raised = process in left and not goes_on and _RAISED.match(body) is not None
+        left = _less(left, process, ends=not goes_on)
+        yield "" if goes_on or raised else line
+
+
+def _less(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
+    """The lines left of each process after one of a process."""
+    if process not in left:
+        return left
+    rest = left[process] - 1
+    return {each: lines for each, lines in {**left, process: rest}.items() if each != process or (lines and not ends)}
