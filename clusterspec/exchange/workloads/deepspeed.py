@@ -65,13 +65,22 @@ _BESIDE = re.compile(
 """Keys that Axolotl has in addition to the base-model key, which other programs also have."""
 
 
+_BESIDE_BATCH = re.compile(
+    r"\"(?:steps_per_print|prescale_gradients|wall_clock_breakdown|gradient_accumulation_steps|gradient_clipping"
+    r"|zero_allow_untested_optimizer)\"\s{0,9}:"
+)
+"""Keys beside the batch size of a configuration without ZeRO (DeepSpeed, deepspeed/runtime/constants.py)."""
+
+
 def matches_deepspeed(file: InputFile) -> bool:
     text = file.text
     if re.search(r"pipe[-_]parallel[-_]size", text):
         return False
-    return bool(re.search(r"\"zero_optimization\"|\"train_micro_batch_size_per_gpu\"", text)) or (
-        bool(_BASE_MODEL.search(text)) and bool(_BESIDE.search(text))
-    )
+    if re.search(r"\"zero_optimization\"|\"train_micro_batch_size_per_gpu\"", text):
+        return True
+    if text.lstrip().startswith("{"):
+        return '"train_batch_size"' in text and bool(_BESIDE_BATCH.search(text))
+    return bool(_BASE_MODEL.search(text)) and bool(_BESIDE.search(text))
 
 
 def read_deepspeed(file: InputFile) -> ImportResult:

@@ -66,7 +66,8 @@ _PRECISIONS = {
 
 _LISTED = re.compile(
     r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80}-)\s{0,9}[\"']?serve\b"
-    r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b|^[ \t]*entrypoint:.{0,20}\bsglang\b",
+    r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b"
+    r"|^[ \t]*entrypoint:(?:.{0,20}|[ \t]*\n[ \t]*-[ \t]*[\"']?)\b(?:vllm|sglang)[\"']?[ \t]*\]?[ \t]*$",
     re.MULTILINE,
 )
 """A command as a list of words, in JSON or YAML, or whose program is the entry point of a container."""
