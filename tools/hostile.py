@@ -162,12 +162,17 @@ OTHER_FORMS = {
         '"request_latency": {"unit": "ms", "avg": 900.0}, "output_sequence_length": {"unit": "tokens", "avg": 64}}\n',
         "Metric,avg,min,max,p99\nOutput Sequence Length (tokens),64.00,60.00,70.00,70.00\n\n"
         "Metric,Value\nRequest Count,10.00\nRequest Throughput (requests/sec),2.00\n",
+        "┃ Statistic ┃ avg ┃ min ┃\n┡━━━╇━━━╇━━━┩\n│ Request Latency (ms) │ 900.00 │ 800.00 │\n"
+        "│ Output Sequence Length │ 64.00 │ 60.00 │\n│ Request Throughput (per sec) │ 2.00 │ N/A │\n└───┴───┴───┘\n",
     ),
     "step-log": (
         "Training epoch 0, iteration 1/9 | global_batch_size: 8 | global_step: 1 | train_step_timing in s: 3.1\n",
         "Epoch 0: : 2%| 2/9 [00:10<00:00, reduced_train_loss=0.1, global_step=1.000, train_step_timing in s=3.130]\r",
         "using world size: 16, data-parallel size: 2, context-parallel size: 1, tensor-model-parallel size: 4, "
         "pipeline-model-parallel size: 2\n",
+        ':::MLLOG {"key": "global_batch_size", "value": 2048, "metadata": {}}\n'
+        ':::MLLOG {"key": "tracked_stats", "value": {"train_step_timing in s": 4.5, "reduced_train_loss": 2.5}, '
+        '"metadata": {"lineno": 1, "step": 4096}}\n',
     ),
 }
 """Sound starts of further forms of a format."""

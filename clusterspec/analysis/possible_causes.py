@@ -29,6 +29,7 @@ _GROUP = "the security group of all nodes must allow all traffic from and to its
 """aws/aws-ofi-nccl issues 156 and 663."""
 _SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
 _MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
+_TEST = "one program of perftest with the same options (-a, -s, -F) on the server and on the client"
 _IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEVEL=LOC to test it"
 _LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
 _MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
@@ -264,6 +265,8 @@ POSSIBLE = (
     ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
     ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
     ("mps", "invalid-setting", ": the service that shares an accelerator between processes", _MPS, STRONG),
+    ("peer-operation", "invalid-setting", ": both ends have to run one test with the same options", _TEST, GIVEN),
+    ("peer-operation", "unreachable-peer", ", as where the MTU of the two ends differs", _MTU, WEAK),
     ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),
     ("remote-access", "acs", ": a NIC was refused access to memory of the peer", _PLAN_ACS, GIVEN),
     ("remote-access", "gpudirect-refused", _UNSAID, STEP_OF["gpudirect-refused"], WEAK),

@@ -140,7 +140,7 @@ WORKLOADS = (
     ImportFormat(
         "load-test",
         "workloads",
-        "results of vllm bench serve and sglang.bench_serving (JSON, printed), GenAI-Perf and AIPerf (JSON, CSV)",
+        "JSON and printed results of vllm bench serve, sglang.bench_serving, GenAI-Perf and AIPerf, CSV of these two",
         "workloads.load_tests",
         ("vllm-bench", "bench-serving", "serving-benchmark", "genai-perf", "aiperf"),
         largest=32,

@@ -269,6 +269,8 @@ FAILURE_PATTERNS = (
     ("no-kernel", re.compile(r"([Uu]nsupported (?:gpu|GPU) arch\w{0,10}.{0,40})")),
     ("no-kernel", re.compile(r"(no kernel image is available for execution on the device)")),
     ("no-kernel", re.compile(r"(HIP error: invalid device function)")),
+    # ROCm/rocm-systems, projects/clr/hipamd/src/hip_platform.cpp: a program without code for this accelerator
+    ("no-kernel", re.compile(r"(Cannot retrieve Static function, error: [0-9]{1,4})")),
     ("no-kernel", re.compile(r"NCCL WARN Cuda failure .{0,8}'(named symbol not found|invalid device function)'")),
     ("no-kernel", re.compile(r"(CUDA capability sm_\w{1,6} is not compatible with the current PyTorch installation)")),
     ("kernel-fault", re.compile(r"(an illegal memory access was encountered)")),
@@ -309,7 +311,7 @@ FAILURE_PATTERNS = (
     # openssh/openssh-portable, kex.c and sshd.c: a server that ends a connection before it begins
     ("login", re.compile(r"((?:ssh|kex)_exchange_identification: .{1,80})")),
     ("login", re.compile(r"(Permission denied \(publickey.{0,60}|ssh exited with exit code 255)")),
-    ("login", re.compile(r"(\b(?:sshd|orted|prted|kubectl): (?:command )?(?:not found|No such file or directory))")),
+    ("login", re.compile(r"(\b(?:sshd|orted|prted|kubectl): (?:[Cc]ommand )?(?:not found|No such file or directory))")),
     # openpmix/prrte 52d5e4bb, src/mca/plm/base/help-plm-base.txt
     ("launch", re.compile(r"((?:ORTE|PRTE|prterun|mpirun) was unable to reliably start one or more daemons)")),
     ("setting", re.compile(r"(environment variable \w{1,60} expected, but not set)")),

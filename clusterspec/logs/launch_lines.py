@@ -33,6 +33,9 @@ MOST_LAUNCHES = 1_000
 LONGEST = 4_000
 """Characters of a command that is read."""
 _LAUNCHER = re.compile(r"(?<![\w.-])(mpirun|mpiexec(?:\.hydra)?|orterun|srun|aprun|jsrun|flux)\s")
+_ANY_PROGRAM = re.compile(
+    r"\w{1,30}_perf(?:_mpi)?|osu_\w{1,40}|IMB-\w{1,10}|ib_\w{1,20}|xhpl|[\w.-]{1,60}\.(?:sh|py)|python3?(?:\.[0-9]{1,2})?"
+)
 _ENDS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "`"})
 _MPI = {
     "ranks": ("-np", "-n", "--np", "--n", "-c"),
@@ -42,7 +45,12 @@ _MPI = {
 }
 _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "mpirun": _MPI,
-    "srun": {"ranks": ("-n", "--ntasks"), "nodes": ("-N", "--nodes"), "per_node": ("--ntasks-per-node",)},
+    "srun": {
+        "ranks": ("-n", "--ntasks"),
+        "nodes": ("-N", "--nodes"),
+        "per_node": ("--ntasks-per-node",),
+        "hosts": ("-w", "--nodelist"),
+    },
     "flux": {"ranks": ("-n", "--ntasks"), "nodes": ("-N", "--nodes"), "per_node": ("--tasks-per-node",)},
     "aprun": {"ranks": ("-n", "--pes"), "per_node": ("-N", "--pes-per-node")},
     "jsrun": {
@@ -62,6 +70,16 @@ def launches_in(text: str, program: re.Pattern[str]) -> list[Launch]:
         if len(found) < MOST_LAUNCHES and (launch := _launch_of(command, line, program)):
             found.append(launch)
     return found
+
+
+def nodes_launched(text: str) -> int:
+    """The nodes on which the launches of a text start one program; 0 for none, or several that differ.
+
+    >>> nodes_launched("$ srun -w node1,node2 -n 2 osu_bcast\\n")
+    2
+    """
+    found = {launch.nodes for launch in launches_in(text, _ANY_PROGRAM)}
+    return next(iter(found)) or 0 if len(found) == 1 else 0
 
 
 def _commands_of(text: str) -> Iterator[tuple[int, str]]:
@@ -148,7 +166,7 @@ def _ranks_and_nodes(stated: dict[str, str]) -> tuple[int | None, int | None]:
 def _filled_hosts(hosts: str, ranks: int) -> int | None:
     """The nodes that ranks fill of a list of hosts: one host, or as many hosts as ranks; None for other lists."""
     names = [host.partition(":") for host in hosts.split(",") if host]
-    if not names or any("$" in name or name.startswith("@") for name, _, _ in names):
+    if not names or any("$" in name or "[" in name or name.startswith("@") for name, _, _ in names):
         return None
     distinct = len({name for name, _, _ in names})
     if distinct == 1:

@@ -16,6 +16,7 @@ from clusterspec.logs.first_failures import (
     first_failures,
     told_failures,
 )
+from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
@@ -76,7 +77,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
     ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence], failures)
-    series = Series(None, ranks, nodes, (), jobs=jobs, hosts=hosts_of_lines(text))
+    series = Series(None, ranks, nodes, (), jobs=jobs, hosts=hosts_of_lines(text) or nodes_launched(text))
     return Benchmark(TOOL, (series,), evidence=(*evidence, *_empty_table(text)), ending=ending)
 
 

@@ -122,3 +122,49 @@ def test_several_results_are_chosen_from_and_a_form_without_figures_is_none() ->
         read(json.dumps(AIPERF) + "\n" + json.dumps(AIPERF))
     with pytest.raises(FormatError, match="no result"):
         read(TABLE[: TABLE.index("Metric,Value")], "load-test")
+
+
+# rows as rich draws them: figures at the right, a long name on two rows
+ROWS = (
+    ("Time to first token (ms)", "90.00", "60.00", "120.00", "118.00"),
+    ("Inter token latency (ms)", "30.00", "20.00", "40.00", "39.00"),
+    ("Request latency (ms)", "3,900.00", "3,000.00", "5,000.00", "4,900.00"),
+    ("Output sequence length", "128.00", "96.00", "160.00", "158.00"),
+    ("Input sequence length", "1,024.00", "1,024.00", "1,024.00", "1,024.00"),
+    ("Output token throughput", "256.00", "N/A", "N/A", "N/A"),
+    ("(per sec)", "", "", "", ""),
+    ("Request throughput (per sec)", "2.00", "N/A", "N/A", "N/A"),
+)
+HEADS = ("avg", "min", "max", "p99")
+
+
+def printed(rows: tuple[tuple[str, ...], ...] = ROWS, first: str = "Statistic") -> str:
+    """A table as the programs print it, within a page."""
+    drawn = "".join(f"│ {' │ '.join(row)} │\n" for row in rows)
+    return f"# a page\n┏━━━━┳━━━━┓\n┃ {' ┃ '.join((first, *HEADS))} ┃\n┡━━━━╇━━━━┩\n{drawn}└────┴────┘\n"
+
+
+@pytest.mark.parametrize("first", ["Statistic", "Metric"])
+def test_a_printed_table_states_lengths_and_figures(first: str) -> None:
+    reading = read(printed(first=first))
+    assert given(reading) == {
+        "workload.kind": "serve",
+        f"{SERVING}.input_tokens": 1024,
+        f"{SERVING}.output_tokens": {"mean": 128, "p99": 158, "max": 160},
+    }
+    stated = counts(reading)
+    assert (stated["output_tokens_per_second"], stated["requests_per_second"]) == (256, 2)
+    assert (stated["mean_ttft_seconds"], stated["p99_end_to_end_seconds"]) == (0.09, 4.9)
+    assert "completed_requests" not in stated, "older releases do not count them"
+    counted = (*ROWS, ("Request count (count)", "40.00", "N/A", "N/A", "N/A"))
+    assert counts(read(printed(counted)))["completed_requests"] == 40
+    cut = printed().partition("└")[0]
+    assert given(read(cut)) == given(reading)
+
+
+def test_several_printed_tables_are_several_runs_and_one_without_answers_is_none() -> None:
+    rankings = printed((ROWS[2], ROWS[-1]))
+    with pytest.raises(SeveralParts, match="holds 2 runs"):
+        read(printed() + printed() + rankings)
+    with pytest.raises(FormatError, match="no result of a load test"):
+        read(rankings)

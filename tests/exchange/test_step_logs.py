@@ -150,6 +150,29 @@ def test_steps_of_nemo_are_read_from_its_lines_and_from_its_progress_bar() -> No
         read(NEMO.format(0, 3.0) + NEMO.format(1, 3.0) + NEMO.format(0, 5.0))
 
 
+SETTING = ':::MLLOG {{"namespace": "", "event_type": "POINT_IN_TIME", "key": "{0}", "value": {1}, "metadata": {{}}}}\n'
+STATS = (
+    ':::MLLOG {{"key": "tracked_stats", "value": {{"train_step_timing in s": {1}, "reduced_train_loss": 2.5}}, '
+    '"metadata": {{"file": "a.py", "lineno": 1, "step": {0}}}}}\n'
+)
+
+
+def test_steps_of_nemo_in_a_log_of_mlperf_are_read_with_its_batch_and_its_sequence() -> None:
+    times = [30.0, 9.0, 4.0, 4.0, 4.0, 6.0]
+    settings = SETTING.format("global_batch_size", 2048) + SETTING.format("max_sequence_length", 8192)
+    steps = "".join(STATS.format(2048 * number, time) for number, time in enumerate(times, 1))
+    reading = read(settings + steps)
+    stated = {"layout.framework": "nemo", "workload.global_batch": 2048, "workload.sequence_length": 8192}
+    assert given(reading) == stated
+    assert (counts(reading)["step_seconds"], counts(reading)["steps"]) == (4.0, 6)
+    assert given(read(steps)) == {"layout.framework": "nemo"}
+
+
+def test_a_progress_bar_writes_a_large_step_with_an_exponent() -> None:
+    drawn = "\r".join(BAR.format(number, 3.0).replace(f"={number}.000", f"={number}e+3") for number in (1, 2, 3))
+    assert counts(read(drawn + "\n"))["steps"] == 3
+
+
 def test_the_start_of_a_log_of_megatron_states_its_groups_and_that_steps_are_missing() -> None:
     start = (
         "using world size: 16, data-parallel size: 2, context-parallel size: 1, "

@@ -84,6 +84,9 @@ def test_iperf3_states_what_was_received() -> None:
     both = {"sum_received": {"bits_per_second": 1e9}, "sum_received_bidir_reverse": {"bits_per_second": 2e9}}
     assert listed(iperf(both))["received the other way"][0] == "2 Gb/s"
     assert listed(iperf({"sum": {"bits_per_second": 5e8}}))["sum of UDP"][0] == "0.5 Gb/s"
+    # iperf 3.12 states all three for UDP: jmrzn/EITN30 a00aff05, iperf_results.json (2.06 kb/s received of 2.16 kb/s)
+    udp = {"sum": {"bits_per_second": 2157}, "sum_sent": {"bits_per_second": 2157}}
+    assert listed(iperf(udp | {"sum_received": {"bits_per_second": 2060}}))["received"][0] == "2.06e-06 Gb/s"
     for text, why in (
         (iperf({}), "no rate at its end"),
         (iperf({}, error="unable to connect to server"), "failed: unable to connect"),

@@ -14,7 +14,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clusterspec.exchange.import_result import FormatError
@@ -24,8 +24,11 @@ _STATISTICS = {"avg": "mean", "p50": "median", "p90": "p90", "p95": "p95", "p99"
 _MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "sec": 1e3}
 _TOKENS = {"input": "input_sequence_length", "output": "output_sequence_length"}
 _HEAD = re.compile(r"\s*Metric,(avg|Value)\b[^\n]{0,200}\r?\n")
+_PRINTED_HEAD = re.compile(r"┃\s{0,100}(?:Statistic|Metric)\s{0,100}┃\s{0,40}avg\s{0,40}┃")
 _NAME = re.compile(r"([A-Za-z][A-Za-z -]{0,60}?)\s*(?:\(([^()]{1,20})\))?")
 MOST_METRICS = 1_000
+LONGEST_ROW = 1_000
+"""Characters of the longest row of a printed table; one has some 120."""
 LARGEST_TABLE = 1 << 20
 """Characters of the largest CSV file read; one has some 30 rows."""
 
@@ -57,10 +60,8 @@ def metrics_of_table(text: str) -> dict[str, dict[str, Any]]:
                 raise FormatError(f"has more than {MOST_METRICS:,} rows")
             if row[:1] == ["Metric"]:
                 heads = ["avg" if head == "Value" else head for head in row]
-            elif row and (match := _NAME.fullmatch(row[0][:100])):
-                cells = {name: _number_in_cell(cell) for name, cell in zip(heads[1:], row[1:], strict=False)}
-                name = re.sub(r"[ -]+", "_", match[1].strip()).lower()
-                metrics.setdefault(name, {"unit": match[2] or "", **cells})
+            elif row:
+                _add_metric(metrics, heads, row)
     except csv.Error as fault:
         raise FormatError(f"is no CSV: {str(fault)[:60]}") from None
     return metrics
@@ -69,6 +70,55 @@ def metrics_of_table(text: str) -> dict[str, dict[str, Any]]:
 def _number_in_cell(cell: str) -> float | None:
     plain = cell.replace(",", "")
     return float(plain) if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,12})?", plain) else None
+
+
+def has_printed_table(text: str) -> bool:
+    """Whether a text holds the table that either program prints at its end."""
+    return "┃" in text and bool(_PRINTED_HEAD.search(text))
+
+
+def metrics_of_printed_tables(lines: Iterable[str]) -> Iterator[tuple[dict[str, dict[str, Any]], int]]:
+    """The metrics of each printed table of a run by their names in JSON, and the line of its heading. A long name
+    continues on a row without figures.
+    """
+    heads: list[str] = []
+    rows: list[list[str]] = []
+    start = 0
+    for number, line in enumerate(lines, 1):
+        if len(line) <= LONGEST_ROW and _PRINTED_HEAD.search(line):
+            heads, rows, start = _cells(line, "┃"), [], number
+        elif heads and "│" in line and len(line) <= LONGEST_ROW and len(rows) <= MOST_METRICS:
+            cells = _cells(line, "│")
+            if rows and not any(cells[1:]):
+                rows[-1][0] = f"{rows[-1][0]} {cells[0]}"[:100]
+            else:
+                rows.append(cells)
+        elif heads and "┡" not in line:
+            yield from _metrics_of_rows(heads, rows, start)
+            heads = []
+    if heads:  # the closing line is cut off
+        yield from _metrics_of_rows(heads, rows, start)
+
+
+def _cells(line: str, border: str) -> list[str]:
+    return [cell.strip() for cell in line.split(border)[1:-1]]
+
+
+def _metrics_of_rows(
+    heads: list[str], rows: list[list[str]], start: int
+) -> Iterator[tuple[dict[str, dict[str, Any]], int]]:
+    metrics: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        _add_metric(metrics, heads, row)
+    if is_genai_perf(metrics):
+        yield metrics, start
+
+
+def _add_metric(metrics: dict[str, dict[str, Any]], heads: list[str], row: list[str]) -> None:
+    if match := _NAME.fullmatch(row[0][:100]):
+        cells = {name: _number_in_cell(cell) for name, cell in zip(heads[1:], row[1:], strict=False)}
+        name = re.sub(r"[ -]+", "_", match[1].strip()).lower()
+        metrics.setdefault(name, {"unit": match[2] or "", **cells})
 
 
 def figures_of_metrics(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +134,7 @@ def figures_of_metrics(value: Mapping[str, Any]) -> dict[str, Any]:
     }
     for side, name in _TOKENS.items():
         mean = _statistic(value, name, "avg")
-        figures[f"total_{side}_tokens"] = mean * completed if mean is not None and completed else None
+        figures[f"mean_{side}_tokens"] = mean
         ends = {end: _statistic(value, name, end) for end in ("min", "p99", "max")}
         if None not in ends.values():
             figures[f"{side}_spread"] = ends

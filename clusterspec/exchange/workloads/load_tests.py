@@ -1,5 +1,5 @@
-"""Results of load tests of serving: JSON and printed results of ``vllm bench serve`` and ``sglang.bench_serving``, JSON
-and CSV of GenAI-Perf and AIPerf.
+"""Results of load tests of serving: JSON and printed results of ``vllm bench serve`` and ``sglang.bench_serving``,
+JSON, CSV and printed results of GenAI-Perf and AIPerf.
 
 Fields: vllm-project/vllm def9ce85, vllm/benchmarks/serve.py; sgl-project/sglang 50a61368,
 python/sglang/bench_serving.py. Times are milliseconds, throughput is tokens or requests per second of all servers.
@@ -17,8 +17,10 @@ from typing import Any
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, chosen_part
 from clusterspec.exchange.workloads.genai_perf import (
     figures_of_metrics,
+    has_printed_table,
     is_genai_perf,
     is_genai_perf_table,
+    metrics_of_printed_tables,
     metrics_of_table,
 )
 from clusterspec.exchange.workloads.keys import whole_of
@@ -81,7 +83,7 @@ class LoadTest:
 
 def matches_load_test(file: InputFile) -> bool:
     text = file.text
-    if _HEADING in text or is_genai_perf_table(text):
+    if _HEADING in text or is_genai_perf_table(text) or has_printed_table(text):
         return True
     return text.lstrip()[:1] in "{[" and any(
         all(f'"{name}"' in text for name in names)
@@ -99,8 +101,10 @@ def read_load_test(file: InputFile) -> ImportResult:
         found = _json_runs(file)
     elif is_genai_perf_table(file.text):
         found = iter([LoadTest(figures_of_metrics(metrics_of_table(file.text)), 1)])
-    else:
+    elif _HEADING in file.text:
         found = _printed_runs(file)
+    else:
+        found = (LoadTest(figures_of_metrics(each), line) for each, line in metrics_of_printed_tables(file.lines))
     runs = [run for run in found if run.has_figures]  # a page may show the form without figures
     if not runs:
         raise FormatError("holds no result of a load test with its numbers of requests and tokens")
@@ -228,7 +232,8 @@ def _record_requests(run: LoadTest, builder: ImportBuilder) -> None:
     if offered is None and completed and "failed" in run.figures:
         offered = completed + (failed or 0)
     builder.set("workload.serving.requests", offered, run.line)
-    builder.count("completed_requests", completed or 0, run.line)
+    if completed is not None or "completed" in run.figures:
+        builder.count("completed_requests", completed or 0, run.line)
     lost = (offered or 0) - (completed or 0)
     if offered and lost > 0:
         builder.unknown(f"{lost} of {offered} requests failed", "the figures are of the others", run.line)
@@ -238,10 +243,11 @@ def _record_lengths(run: LoadTest, side: str, builder: ImportBuilder) -> None:
     """The lengths of prompts or answers: of all requests where the file has them, else their mean."""
     path, completed = f"workload.serving.{side}_tokens", run.number("completed")
     total, lengths = run.number(f"total_{side}_tokens"), run.figures.get(f"{side}_lens")
-    if not completed or not total:
+    stated = run.number(f"mean_{side}_tokens") or (total / completed if total and completed else 0)
+    if not stated or ("completed" in run.figures and not completed):
         builder.unknown(path, "no request completed, or none had tokens", run.line)
         return
-    mean = max(1, round(total / completed))
+    mean = max(1, round(stated))
     value: Value = {"mean": mean}
     spread = run.figures.get(f"{side}_spread")
     if isinstance(lengths, list) and len(lengths) == completed and all(whole_of(each) for each in lengths):
@@ -251,7 +257,7 @@ def _record_lengths(run: LoadTest, side: str, builder: ImportBuilder) -> None:
     elif isinstance(spread, dict):
         whole = {"mean": mean, "p99": max(1, round(spread["p99"])), "max": max(1, round(spread["max"]))}
         value = mean if spread["min"] == spread["max"] else whole
-    elif total == mean * completed and _fixed_length(run, side) == mean:
+    elif completed and total == mean * completed and _fixed_length(run, side) == mean:
         value = mean
     else:
         builder.unknown(

@@ -6,7 +6,10 @@ import re
 
 FORMS = {
     "Megatron-LM": ("elapsed time per iteration (ms):", r"\biteration\s{1,12}[0-9]{1,9}\s{0,3}/"),
-    "NeMo": ("train_step_timing in s", r"\bglobal_step[:=].{0,600}\btrain_step_timing in s[:=]"),
+    "NeMo": (
+        "train_step_timing in s",
+        r"\bglobal_step[:=].{0,600}\btrain_step_timing in s[:=]|:::MLLOG .{0,300}\btrain_step_timing in s\":",
+    ),
     "MaxText": ("completed step:", r"\bcompleted step:\s{0,3}[0-9]{1,9}, seconds:"),
     "verl": ("timing_s/step:", r"\bstep:[0-9]{1,9} - .{0,4000}\btiming_s/step:[0-9.]{1,16}"),  # verl/utils/tracking.py
     "torchtitan": ("tps:", r"\bstep:\s{1,8}[0-9]{1,9}\s.{0,300}?\btps:"),

@@ -55,8 +55,18 @@ _MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*" + DECIM
 _MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*" + DECIMAL)
 _MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*" + DECIMAL)
 _NEMO = re.compile(
-    r"\bglobal_step[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?\b[^\r\n]{0,600}?\btrain_step_timing in s[:=]\s{0,4}" + DECIMAL
+    r"\bglobal_step[:=]\s{0,4}([0-9]{1,9}(?:\.[0-9]{1,4})?(?:e\+?[0-9]{1,2})?)(?![.\w])[^\r\n]{0,600}?"
+    r"\btrain_step_timing in s[:=]\s{0,4}" + DECIMAL
 )
+_NEMO_MLPERF = re.compile(
+    r"\"key\": \"tracked_stats\"[^\r\n]{0,200}?\"train_step_timing in s\": "
+    + DECIMAL
+    + r"[^\r\n]{0,400}?\"step\": ([0-9]{1,15})"
+)
+"""A step in the log of an MLPerf submission with NeMo, whose number counts samples: mlcommons/training_results_v4.1
+b87b9e39, Dell/benchmarks/gpt3/implementations/nemo/custom_callbacks.py, lines 485 to 495; read 2026-11-25.
+"""
+_MLPERF_KEY = re.compile(r"\"key\": \"(global_batch_size|max_sequence_length)\", \"value\": ([0-9]{1,9})\b")
 _NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?(?![.\w])")
 """The batch. The printer divides a sum by its interval: where a step lacks the metric, the quotient is no batch."""
 _MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
@@ -77,6 +87,8 @@ class StepLog:
     line: int = 0
     last: int = -1
     loss: str | None = None
+    sequence: tuple[int, int] | None = None
+    """Tokens of a sequence, and the line that states them."""
 
     def add(self, name: str, text: str) -> None:
         self.figures.setdefault(name, []).append(float(text.replace(",", "")))
@@ -92,6 +104,8 @@ class RunLogs:
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     groups: dict[tuple[str, int], int] = field(default_factory=dict)
     deepspeed: bool = False
+    settings: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """What MLPerf's log states of the run that follows: values and lines."""
 
     def run_of_step(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
         """The run that a step belongs to.
@@ -131,7 +145,9 @@ def matches_step_log(file: InputFile) -> bool:
     lines = (line[:4_000] for line in file.text.split("\n") if any(mark in line for mark in marks)) if marks else ()
     lines = (line for line in lines if not _is_comment(line))
     return any(
-        pattern.search(_COLORS.sub("", line)) for line in lines for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO)
+        pattern.search(_COLORS.sub("", line))
+        for line in lines
+        for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF)
     ) or (_begins_megatron_run(file.text))
 
 
@@ -175,6 +191,8 @@ def read_step_log(file: InputFile) -> ImportResult:
     elif log.batches:
         shown = f"from {min(log.batches)} to {max(log.batches)}"
         builder.unknown("workload.global_batch", f"it grows {shown} during the run", log.line)
+    if log.sequence is not None:
+        builder.set("workload.sequence_length", *log.sequence)
     keys = printed_arguments(file) if log.framework == "megatron-core" else None
     what = "cluster" if keys else "cluster and workload.model"
     builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
@@ -244,7 +262,7 @@ def _read_groups(line: str, number: int, runs: RunLogs) -> bool:
 
 
 def _read_line(line: str, number: int, runs: RunLogs) -> None:
-    if _is_comment(line) or _is_nemo_step(line, number, runs):
+    if _is_comment(line) or _is_nemo_step(line, number, runs) or _is_of_mlperf(line, number, runs):
         return
     if not runs.deepspeed and _DEEPSPEED.search(line):
         runs.deepspeed = True
@@ -281,7 +299,7 @@ def _is_nemo_step(line: str, number: int, runs: RunLogs) -> bool:
     """Whether a line is a step of NeMo, which it adds. A progress bar drawn again repeats a step, which counts once."""
     if not (match := _NEMO.search(line)):
         return False
-    step = int(match[1])
+    step = int(float(match[1]))
     before = next((log for log in reversed(runs.logs) if log.framework == "nemo"), None)
     if before is not None and before.last == step:
         return True
@@ -289,4 +307,20 @@ def _is_nemo_step(line: str, number: int, runs: RunLogs) -> bool:
     log.add("step_seconds", match[2])
     if batch := _NEMO_BATCH.search(line):
         log.batches.add(int(batch[1]))
+    return True
+
+
+def _is_of_mlperf(line: str, number: int, runs: RunLogs) -> bool:
+    """Whether a line is of a log of MLPerf: a step of NeMo, which it adds, or a setting of the run, which it keeps."""
+    if ":::MLLOG" not in line:
+        return False
+    if setting := _MLPERF_KEY.search(line):
+        runs.settings[setting[1]] = (int(setting[2]), number)
+    elif match := _NEMO_MLPERF.search(line):
+        log = runs.run_of_step("nemo", int(match[2]), number)
+        log.add("step_seconds", match[1])
+        if batch := runs.settings.get("global_batch_size"):
+            log.batches.add(batch[0])
+        if length := runs.settings.get("max_sequence_length"):
+            log.sequence = length
     return True
