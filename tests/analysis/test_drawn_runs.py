@@ -1,7 +1,7 @@
 """Causes of long logs of several ranks, and of threads that were drawn and judged before the program read them.
 
 Of 33 of the first draw (2026-11-25; 17 whole logs), 18 causes were named first, and five named, before anything was
-changed; of 36 of a second draw (16 whole logs), 26 first, and one named. `RUNS` has what was missed at first, in the
+changed; of 36 of a second draw (14 whole logs), 26 first, and one named. `RUNS` has what was missed at first, in the
 form that ranks print it; `KNOWN` whole logs and threads that were right at once.
 """
 
