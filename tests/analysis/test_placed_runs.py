@@ -10,7 +10,7 @@ from clusterspec.analysis import fault_models
 from clusterspec.analysis.call_causes import _causes_of_statement, evidence_line, without_refuted
 from clusterspec.analysis.fault_models import FAULT_MODELS, fault_fits
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
-from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG
+from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
 from clusterspec.cluster.model import Cluster
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint
 from clusterspec.records import replace
@@ -137,7 +137,7 @@ def test_a_fault_fits_within_a_quarter_and_is_not_contradicted_by_the_log() -> N
 
 
 CALLS: tuple[tuple[str, int, dict[str, float]], ...] = (  # statement, nodes, causes with their weights
-    ("call register ENOMEM", 2, {"locked-memory": STATED}),
+    ("call register ENOMEM", 2, {"locked-memory": STATED, "gpudirect-refused": WEAK}),
     ("call register EPERM", 2, {"gpudirect-refused": STRONG, "locked-memory": GIVEN}),
     ("call connect bridge", 2, {"wrong-interface": STATED, "unreachable-peer": GIVEN}),
     ("call connect bridge", 1, {}),

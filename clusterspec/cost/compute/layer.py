@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cost.compute.biases import biased_expert_work
 from clusterspec.cost.compute.kernels import (
     ALTERNATE,
     LOSS_FORWARD,
@@ -234,9 +233,13 @@ def expert_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
         "dispatch": less_fused_work(permutation_work(shard, routing), loose)
         + indexed_permutation_work(shard, routing, software.copies)
         + placement_work(shard, routing, software.placements),
-        "experts": expert_work(shard, routing)
-        + biased_expert_work(shard, routing.arriving * routing.imbalance, routing.experts, software.biases),
+        "experts": expert_work(shard, routing),
     }
+    if software.biases and (shard.model.expert_biases or shard.model.limited_activation):
+        from clusterspec.cost.compute.biases import biased_expert_work  # few models need it
+
+        rows = routing.arriving * routing.imbalance
+        network["experts"] += biased_expert_work(shard, rows, routing.experts, software.biases)
     return _layer_parts(shard, software, network)
 
 

@@ -89,7 +89,8 @@ def test_prompts_of_a_run_that_starts_together_fill_steps_beside_half_of_the_seq
 def test_a_closed_run_takes_turns_of_its_steady_state() -> None:
     found = loads.finite_run(RUN, STATE, 64.0, 0.25)
     turn = (0.02 / 1.5 + 8 * 0.001) * 100 / (8 * 4)
-    assert found == FiniteRun(640, 64, RUN.limit * 4, 0.2 / 4, max(turn, 0.1 / 2 / 4), 0.25, 0.4, 0.4 + 0.1 + 0.3)
+    waits, together = (0.25, 0.4, 0.4 + 0.1 + 0.3), 2.0  # a step of 4,096 tokens has room for two prompts of 2,000
+    assert found == FiniteRun(640, 64, RUN.limit * 4, 0.2 / 4, max(turn, 0.1 / 2 / 4), *waits, together * 4, 4.0)
     slow = loads.finite_run(RUN, STATE._replace(carried=1.0), 64.0, 0.25)
     assert slow.turn == pytest.approx(1.0 / 2 / 4)
     still = loads.finite_run(RUN, STATE._replace(rate=0.0), 64.0, 0.25)
@@ -157,21 +158,35 @@ def test_requests_of_a_run_queue_for_places_that_end_at_turns() -> None:
     assert (calm.longer, calm.lag, calm.unqueued, calm.queue_wait(100.0)) == (0.0, 0.0, 25.0, 0.0)
 
 
-def test_requests_that_start_together_wait_in_two_groups() -> None:
-    """50 of 80 have a place: the last waits for 49 prompts of 0.1 s. The other 30 wait until places come free: one a
-    turn of 0.5 s from 50 turns on, sooner by a prompt and by half of what a turn is longer than a prompt, 50 times.
+def test_requests_that_start_together_wait_in_three_groups() -> None:
+    """50 of 80 have a place: the first waits for none, the last for 49 prompts of 0.1 s. The other 30 wait until places
+    come free: one a turn of 0.5 s from 50 turns on, sooner by a prompt and by half of what a turn is longer than a
+    prompt, 50 times.
     """
     run = FiniteRun(200.0, 80.0, 50.0, 0.1, 0.5, 1.0, 2.0, 3.0)
     sooner = 3.0 + 50 * 0.4 / 2
-    (placed, low, last), (others, first, longest) = run.starting
-    assert (placed, low, last) == pytest.approx((50 / 200, 0.0, 4.9))
+    alone, placed, (others, first, longest) = run.starting
+    assert alone == pytest.approx((1 / 200, 0.0, 0.0))
+    assert placed == pytest.approx((49 / 200, 0.1, 4.9))
     assert (others, first, longest) == pytest.approx((30 / 200, 50 * 0.5 - sooner, 80 * 0.5 - sooner))
-    mean = 0.25 * 4.9 / 2 + 0.15 * (first + longest) / 2 + (1 - 80 / 200) * 3.0
+    mean = 49 / 200 * (0.1 + 4.9) / 2 + 0.15 * (first + longest) / 2 + (1 - 80 / 200) * 3.0
     assert run.mean == pytest.approx(mean) and run.last == pytest.approx(longest)
     quick = run._replace(turn=0.05)  # a place is free before the last prompt of the first ones ran
-    assert quick.starting[1][1:] == pytest.approx((4.9, 4.9))
-    assert run._replace(concurrency=40.0).starting[0] == pytest.approx((40 / 200, 0.0, 3.9))
+    assert quick.starting[2][1:] == pytest.approx((4.9, 4.9))
+    assert run._replace(concurrency=40.0).starting[1] == pytest.approx((39 / 200, 0.1, 3.9))
     assert run._replace(concurrency=40.0).last == pytest.approx(3.9)
+
+
+def test_ranks_begin_alone_prompts_share_steps_and_all_wait_for_compilation() -> None:
+    """Two ranks begin at once; 48 prompts follow, four in a step, of which none ends sooner than its step: after 0.4 s."""
+    run = FiniteRun(200.0, 80.0, 50.0, 0.1, 0.5, 1.0, 2.0, 3.0, together=4.0, lanes=2.0, cold=0.6)
+    alone, placed, others = run.starting
+    assert alone == pytest.approx((2 / 200, 0.6, 0.6))
+    assert placed == pytest.approx((48 / 200, 0.6 + 0.4, 0.6 + 4.8))
+    assert others[1:] == pytest.approx((0.6 + 25 - 13, 0.6 + 40 - 13))
+    few = run._replace(concurrency=4.0)  # two share what would be a step of four
+    assert few.starting[1] == pytest.approx((2 / 200, 0.6 + 0.2, 0.6 + 0.2))
+    assert run._replace(concurrency=1.0).starting[0] == pytest.approx((1 / 200, 0.6, 0.6))
 
 
 def test_a_late_start_leaves_requests_that_the_engines_work_off() -> None:
