@@ -178,7 +178,7 @@ def test_requests_that_start_together_wait_in_three_groups() -> None:
 
 
 def test_ranks_begin_alone_prompts_share_steps_and_all_wait_for_compilation() -> None:
-    """Two ranks begin at once; 48 prompts follow, four in a step, of which none ends sooner than its step: after 0.4 s."""
+    """Two ranks begin at once; 48 prompts follow, four in a step, of which none ends before 0.4 s."""
     run = FiniteRun(200.0, 80.0, 50.0, 0.1, 0.5, 1.0, 2.0, 3.0, together=4.0, lanes=2.0, cold=0.6)
     alone, placed, others = run.starting
     assert alone == pytest.approx((2 / 200, 0.6, 0.6))
