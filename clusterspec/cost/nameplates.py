@@ -124,7 +124,7 @@ def node_nameplates(cluster: Cluster) -> tuple[Figure, Figure, Figure] | None:
     low, high = _assumed_range(cluster)
     if low is None or high is None:
         return None
-    why = SUPERCHIP_WHY if _has_processors(cluster) else WHY
+    why = SUPERCHIP_WHY if has_processors(cluster) else WHY
     if cluster.accelerator.power_lowest and not cluster.accelerator_cap:
         why += (
             "; a site limits these modules to between their lowest and highest power (`cluster.power.accelerator_cap`)"
@@ -207,10 +207,10 @@ def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:
 
 def host_shares(cluster: Cluster) -> tuple[float, float]:
     """The lowest and the highest share of the accelerators' power for the rest of a node of unknown power."""
-    return SUPERCHIP_SHARES if _has_processors(cluster) else HOST_SHARES
+    return SUPERCHIP_SHARES if has_processors(cluster) else HOST_SHARES
 
 
-def _has_processors(cluster: Cluster) -> bool:
+def has_processors(cluster: Cluster) -> bool:
     return "processor" in cluster.accelerator.power_includes
 
 

@@ -31,6 +31,8 @@ WORDS: tuple[tuple[str, str], ...] = (
 """The kind of part that a word names."""
 _KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
 _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
+_ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
+"""An order code of a Quantum or Spectrum switch, with its model."""
 _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
@@ -190,9 +192,13 @@ def _kind_of_word(word: str) -> str | None:
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
-    """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`."""
+    """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`; a switch
+    by the order code of its maker, too (`MQM9700-NS2F`).
+    """
     words = set(_WORD.findall(text.lower().replace("_", " ").replace("/", " ")))
     joined = text.lower().replace(" ", "-")
+    if kind == "switch":
+        words |= {match[1] for word in words if (match := _ORDER_CODE.match(word)) is not None}
     return {
         name for name in model_names(catalog, kind) if name in words or (name.startswith("connectx") and name in joined)
     }

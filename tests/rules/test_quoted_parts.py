@@ -38,7 +38,7 @@ SXM, FOUR = "and the design has H100 SXM5 80 GB", "and the design has A100 SXM4 
         ),
         (H100, "H100 SXM5 board in place of H100 PCIe", ""),
         (H100, "HGX H100 640 GB", ""),  # eight of 80 GB
-        (H100, "HGX B200 server", "`HGX B200 server` is b200, and the design has h100 sxm 80gb"),
+        (H100, "HGX B200 server", "`HGX B200 server` is b200, and the design has h100-sxm-80gb"),
         (A100, "DGX A100 640 GB", ""),
         (A100, "DGX A100 320 GB", f"`DGX A100 320 GB` is the part with 320 GB, {FOUR}"),  # eight of 40 GB
         (A100, "A100 40GB GPU", f"`A100 40GB GPU` is the part with 40 GB, {FOUR}"),
@@ -46,8 +46,15 @@ SXM, FOUR = "and the design has H100 SXM5 80 GB", "and the design has A100 SXM4 
         (NDR, "SN5600 leaf switch", "Spectrum-4 SN5600 has no InfiniBand NDR"),
         (NDR, "QM8700 leaf switch", "Quantum QM8700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
         (NDR, "QM9700 leaf switch", ""),
-        (QUANTUM, "QM8700 leaf switch", "`QM8700 leaf switch` is qm8700, and the design has quantum 2 qm9700"),
+        (QUANTUM, "QM8700 leaf switch", "`QM8700 leaf switch` is qm8700, and the design has quantum-2-qm9700"),
         (QUANTUM, "QM9700 leaf switch", ""),
+        (QUANTUM, "MQM9700-NS2F leaf switch", ""),
+        (
+            QUANTUM,
+            "MQM9790-NS2F leaf switch",
+            "`MQM9790-NS2F leaf switch` is qm9790, and the design has quantum-2-qm9700",
+        ),
+        (ROCE, "MSN3700-CS2F switch", "Spectrum-2 SN3700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
         (ROCE, "SN3700 switch", "Spectrum-2 SN3700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
         (ROCE, "SN4700 switch", ""),
         # ports of 400 Gb/s carry 99 % of 404, and not of 405

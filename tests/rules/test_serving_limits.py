@@ -208,3 +208,12 @@ def test_a_request_beyond_the_context_is_reported_at_its_prompt(check: Check) ->
     for prompt in ("131000", "{mean: 16000, p99: 100000, max: 131000}"):
         (found,) = of(rule, served(SMALL, load.format(prompt, 73), "tp: 1"), check)
         assert (dotted_path(found.path), str(found.severity)) == ("workload.serving.input_tokens", "error"), prompt
+
+
+def test_the_last_turn_of_a_conversation_has_to_fit_the_context(check: Check) -> None:
+    """Turns of 60,000 tokens on average grow by 1,000 to 80,500; of 70,125, by 4,200 to 131,025."""
+    rule = "sequence-exceeds-model-context"
+    load = "input_tokens: {}, output_tokens: 100, request_rate: 1, session: {{turns: {}, think_time: 30 s, growth: {}}}"
+    assert severities(rule, served(SMALL, load.format(60_000, 42, 1000), "tp: 1"), check) == []
+    assert severities(rule, served(SMALL, load.format(70_125, 30, 4200), "tp: 1"), check) == []  # 131,025 and 100
+    assert severities(rule, served(SMALL, load.format(70_225, 30, 4200), "tp: 1"), check) == ["error"]

@@ -49,6 +49,7 @@ NO_LOSS = {
     "target-rests-on-speculation": "a note always: it says what a figure rests on",
     "cache-tier-adds-nothing": "names memory that is not needed; no time is lost",
     "cache-tier-beyond-host-memory": "rests on the memory of the host",
+    "cache-tier-faster-than-link": "rests on the links of the data sheet",
     "pessimistic-mfu": "compares a stated share with a lower bound; the figure is wrong, not the machine",
     "cache-tier-wears-out": "rests on the endurance of the drives",
 }

@@ -7,7 +7,8 @@ and whose checkpoints fit `networks.storage.bandwidth` one job at a time but not
 storage system cannot write the checkpoints of all jobs within their intervals; otherwise it is a warning, and the jobs
 have to save one after the other. The rule also reports jobs whose predicted steps together read training data faster
 than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error where they wait
-more than 10 % of the time, else a warning.
+more than 10 % of the time, else a warning. Checkpoints that the jobs keep (`operations.checkpoint.keep`) above the
+`capacity`, though each job alone has room, are an error.
 
 ## Why it matters
 
@@ -63,6 +64,22 @@ jobs:
   b: {pool: tune, nodes: 8, workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}}
 ```
 
+```yaml pools.train.networks.storage.capacity
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 16
+    networks:
+      frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+      storage: {bandwidth: 80 GB/s, capacity: 30 TB}
+      out_of_band: {nic_bandwidth: 1 Gb/s}
+operations: {checkpoint: {interval: 30 min, write_time: 30 s, keep: 20}, burn_in: 72 h}
+jobs:
+  a: {pool: train, nodes: 8, workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}}
+  b: {pool: train, nodes: 8, workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}}
+```
+
 ## Silent
 
 ```yaml
@@ -90,11 +107,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clusterspec.cluster.fleet import Fleet, Pool
+from clusterspec.cluster.fleet import Fleet, Job, Pool
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.knowledge.shared_stores import reading_demand, store_demand
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
+from clusterspec.summation import sum_of
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -107,6 +126,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in (fleet.pools[name] for name in owners):
         yield from _write_problems(fleet, pool)
         yield from _read_problems(fleet, pool)
+        yield from _capacity_problems(fleet, pool)
 
 
 def _write_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
@@ -133,6 +153,34 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     help_ = "use a faster storage system, or copy the data to the nodes before"
     at = ("pools", pool.name, "networks", "storage", demand.key)
     yield RULE.problem(at, message, help_, severity="error" if waits > WAITS else "warning")
+
+
+def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
+    """The problem with checkpoints that several jobs keep, each of which has room alone."""
+    store = pool.spec.networks.storage if pool.spec.networks else None
+    if store is None or store.capacity is None:
+        return
+    kept = {
+        name: size
+        for name, job in fleet.jobs.items()
+        if job.spec.pool and fleet.store_pool(job.spec.pool) == pool.name and (size := _kept_bytes(job))
+    }
+    needed, capacity = sum_of(kept.values()), store.capacity.value
+    if len(kept) > 1 and needed > capacity >= max(kept.values()):
+        parts = and_list(f"{display(size, 'B')} of `{name}`" for name, size in kept.items())
+        message = f"{len(kept)} jobs keep {display(needed, 'B')} of checkpoints ({parts}), and the store has {store.capacity.written}"
+        at = ("pools", pool.name, "networks", "storage", "capacity")
+        yield RULE.problem(at, message, "keep fewer checkpoints, or plan a larger store", severity="error")
+
+
+def _kept_bytes(job: Job) -> float:
+    """Bytes of the checkpoints that a training job keeps; 0 if it states no number or saves none."""
+    if job.design is None or job.design.spec.operations is None:
+        return 0.0
+    saving, work = job.design.spec.operations.checkpoint, job.design.workload
+    if saving is None or saving.keep is None or work is None or work.kind != "train":
+        return 0.0
+    return saving.keep * (saved_bytes(work.model, work) or 0.0)
 
 
 def _pools(fleet: Fleet, jobs: Iterable[str]) -> str:

@@ -140,9 +140,11 @@ def transfer_advice(sent: CacheTransfer) -> str:
 
 
 def longest_request(serving: Serving) -> tuple[int, int]:
-    """Tokens of the longest prompt (where prompts are cut, else their 99th percentile) and of the longest output (where
-    outputs are cut, else their mean).
+    """Tokens of the longest prompt (where prompts are cut, else their 99th percentile; in conversations at least that
+    of the last turn) and of the longest output (where outputs are cut, else their mean).
     """
     prompts, outputs = serving.input_lengths, serving.output_lengths
     prompt = (prompts.most or prompts.p99) if prompts else serving.input_tokens
+    if serving.session is not None and not prompts:
+        prompt = int(serving.session.first + serving.session.growth * (serving.session.turns - 1))
     return prompt, (outputs.most if outputs else None) or serving.output_tokens

@@ -4,7 +4,7 @@
 
 A `sequence_length` (in serving, input plus output tokens) above the `max_sequence_length` of the model. Where the
 lengths of requests vary, the longest prompt (`max`, else `p99`) and the longest output (`max`, else the mean) count
-together. The finding is an error, and a note where adapters are trained, since such runs often extend the context.
+together; in conversations (`session`), the prompt of the last turn. The finding is an error, and a note where adapters are trained, since such runs often extend the context.
 
 ## Why it matters
 

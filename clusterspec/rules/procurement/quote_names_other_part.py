@@ -91,7 +91,7 @@ def check(
         named = named_entries(offered.line.part or "", catalog, kind)
         known = named_entries(own, catalog, kind)
         if named and not any(one.endswith(other) for one in known for other in named):
-            message = f"`{(offered.line.part or '')[:60]}` is {and_list(sorted(named))}, and the design has {own}"
+            message = f"`{(offered.line.part or '')[:60]}` is {and_list(sorted(named))}, and the design has {own.replace(' ', '-')}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
 

@@ -1,0 +1,110 @@
+"""A tier of the cache is read faster than the links between the hosts and the accelerators carry.
+
+## What it finds
+
+A tier of `medium: host` or `nvme` whose `read` exceeds what the accelerators that share it receive from the host: an x16
+slot for each of them, of the generation of the slots (`pcie.host`) or of the part, or the host link of the part. The
+rule is silent for parts that hold their processor, for rack-scale machines, and for tiers of the whole plan.
+
+## Why it matters
+
+Often the rate of a link in Gb/s was written in GB/s, or the bandwidth of the memory itself. Times to first token are then
+predicted from caches that arrive eight times too fast.
+
+## What to do
+
+Write the bandwidth that an engine measures between host and accelerator.
+
+## When to ignore it
+
+Ignore it where the processor has a faster link to the accelerator, which the catalog does not state.
+
+## Fires
+
+```yaml workload.serving.cache_tiers[0].read
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2, host_memory: 2 TB}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  serving:
+    input_tokens: 12000
+    output_tokens: 400
+    request_rate: 24
+    session: {turns: 10, think_time: 40 s, growth: 1500, shared_prefix: 1000}
+    cache_tiers: [{medium: host, capacity: 200 GB, read: 400 GB/s, scope: engine}]
+layout: {framework: vllm, tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2, host_memory: 2 TB}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  serving:
+    input_tokens: 12000
+    output_tokens: 400
+    request_rate: 24
+    session: {turns: 10, think_time: 40 s, growth: 1500, shared_prefix: 1000}
+    cache_tiers: [{medium: host, capacity: 200 GB, read: 400 Gb/s, scope: engine}]
+layout: {framework: vllm, tp: 1}
+```
+
+## Sources
+
+- Transfers and encoding of PCIe: https://en.wikipedia.org/wiki/PCI_Express#Comparison_table
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.cost.nameplates import has_processors
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, plural
+
+TIERS = ("workload", "serving", "cache_tiers")
+RULE = Rule.of(__name__, "error", "likely")
+ROUNDED = 0.02
+"""Relative difference by which a stated rate may be rounded."""
+FIRST_GENERATION = 3
+"""The first generation of PCIe whose rate the formula has."""
+
+
+def check(served: Served) -> Iterator[Problem]:
+    link = _host_link(served.cluster)
+    if link is None:
+        return
+    of_engine = served.layout.tp * served.layout.attention_dp * served.layout.pp
+    for number, tier in enumerate(served.load.tiers):
+        if tier.medium not in {"host", "nvme"} or tier.scope == "plan":
+            continue
+        ranks = of_engine if tier.scope == "engine" else served.cluster.ranks_per_node
+        accelerators = -(-ranks // served.cluster.ranks_per_accelerator)
+        if tier.read <= link * accelerators * (1 + ROUNDED):
+            continue
+        scope = "an engine" if tier.scope == "engine" else "a node"
+        yield RULE.problem(
+            (*TIERS, number, "read"),
+            f"a tier of {scope} is read at {display(tier.read, 'B/s')}, and its {plural(accelerators, 'accelerator')} "
+            f"{'receives' if accelerators == 1 else 'receive'} at most {display(link * accelerators, 'B/s')} from the host",
+            "write the bandwidth between host and accelerator, in bytes",
+        )
+
+
+def _host_link(cluster: Cluster) -> float | None:
+    """B/s from the host to one accelerator; None for parts with another link than PCIe, of unknown rate."""
+    part, platform = cluster.accelerator, cluster.platform
+    if part.host_link is not None:
+        return part.host_link.value
+    generation = cluster.pcie_host
+    if has_processors(cluster) or (platform is not None and platform.form == "rack"):
+        return None
+    return slot_rate(generation) if generation is not None and generation >= FIRST_GENERATION else None
