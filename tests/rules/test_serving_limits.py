@@ -213,7 +213,7 @@ def test_a_request_beyond_the_context_is_reported_at_its_prompt(check: Check) ->
 def test_the_last_turn_of_a_conversation_has_to_fit_the_context(check: Check) -> None:
     """Turns of 60,000 tokens on average grow by 1,000 to 80,500; of 70,125, by 4,200 to 131,025."""
     rule = "sequence-exceeds-model-context"
-    load = "input_tokens: {}, output_tokens: 100, request_rate: 1, session: {{turns: {}, think_time: 30 s, growth: {}}}"
+    load = "input_tokens: {}, output_tokens: 47, request_rate: 1, session: {{turns: {}, think_time: 30 s, growth: {}}}"
     assert severities(rule, served(SMALL, load.format(60_000, 42, 1000), "tp: 1"), check) == []
-    assert severities(rule, served(SMALL, load.format(70_125, 30, 4200), "tp: 1"), check) == []  # 131,025 and 100
-    assert severities(rule, served(SMALL, load.format(70_225, 30, 4200), "tp: 1"), check) == ["error"]
+    assert severities(rule, served(SMALL, load.format(70_125, 30, 4200), "tp: 1"), check) == []  # 131,025 and 47
+    assert severities(rule, served(SMALL, load.format(70_126, 30, 4200), "tp: 1"), check) == ["error"]
