@@ -11,7 +11,7 @@ from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import CONSTANTS
 from clusterspec.cost.compute.attention import SPARSE
-from clusterspec.cost.compute.kernels import FIXED, KERNELS
+from clusterspec.cost.compute.kernels import BIASES, FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
 from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.record import Communication, StepRecord, communication_rows
@@ -276,8 +276,11 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     yield from ((f"{stack.id} {name}", figure) for name, figure in stack.achievable.items())
     fixed = sorted(name for name in FIXED if not name.startswith("usual."))
     yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
-    for group, held in ((RECURRENCE, workload.model.linear), (SPARSE, workload.model.sparse)):
-        yield from ((f"{group} {name}", figure) for name, figure in sorted(CONSTANTS[group].items()) if held)
+    model = workload.model
+    biased = step.software.biases and (model.expert_biases or model.limited_activation)
+    for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased)):
+        if held:
+            yield from ((f"{group} {name}", figure) for name, figure in sorted(CONSTANTS[group].items()))
 
 
 def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.kernels import KERNELS, Kernel, Role, Shard, Work, streaming_work
+from clusterspec.cost.compute.kernels import BIASES, Kernel, Role, Shard, Work, streaming_work
 
 _SOURCE = "(Megatron-LM at 2065b5a, core/{}; by count)"
 _EXPERTS, _ACTIVATION = _SOURCE.format("transformer/moe/experts.py"), _SOURCE.format("fusions/fused_bias_geglu.py")
 LIMIT_BYTES = (
     assumed_figure(
-        KERNELS,
-        "experts.limit.forward",
+        BIASES,
+        "limit.forward",
         8.0,
         "moved for each number of 16 bits to limit the inputs of an activation: each half is read and written, and both"
         f" are joined again {_ACTIVATION}",
         "B",
     ).value,
     assumed_figure(
-        KERNELS,
-        "experts.limit.backward",
+        BIASES,
+        "limit.backward",
         10.0,
         "the same in the backward pass: the gradient and the input of each half are read and one is written, and both"
         f" are joined again {_ACTIVATION}",
@@ -27,16 +27,16 @@ LIMIT_BYTES = (
 )
 BIAS_BYTES = (
     assumed_figure(
-        KERNELS,
-        "experts.bias.forward",
+        BIASES,
+        "bias.forward",
         28.0,
         "moved for each number of 16 bits to add a bias that weights of tokens in fp32 multiply: the product is written"
         f" in fp32, the sum as well, those of all experts are joined, and converted to 16 bits {_EXPERTS}",
         "B",
     ).value,
     assumed_figure(
-        KERNELS,
-        "experts.bias.backward",
+        BIASES,
+        "bias.backward",
         40.0,
         "the same in the backward pass: two conversions, a product and a sum for the gradient of the bias and for that"
         f" of the weights, and gradients joined again {_EXPERTS}",

@@ -14,7 +14,7 @@ from clusterspec.cost.layers import Mixer, model_of_mixer
 from clusterspec.precision import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass
 
-KERNELS = "kernels"
+KERNELS, BIASES = "kernels", "biases of experts"
 FIXED = CONSTANTS.setdefault(KERNELS, {})
 """The constants of this module by name; a plan lists them among its assumptions."""
 
