@@ -3,7 +3,7 @@
 ## What it finds
 
 A bought machine whose `term` is more than a month longer than its `warranty` and, where stated, its `support.term`. The
-finding is a warning, or a note if the quote is below 100,000 US dollars. Priced support (`prices.support_per_year`, or
+finding is a warning, or a note if only the last year is uncovered or the quote is below 100,000 US dollars. Priced support (`prices.support_per_year`, or
 a line of the quote that names support) covers the whole term, unless `support.term` states when it ends. It is also a
 note where a priced machine with a term of three years or more states neither warranty nor support.
 
@@ -63,6 +63,8 @@ from clusterspec.units import years_text
 RULE = Rule.of(__name__, "warning", "likely")
 MONTH = YEAR / 12
 LONG = 2.99 * YEAR
+FEW = YEAR + MONTH
+"""Time without cover up to which many a buyer repairs at his own cost, or sells the machine."""
 NAMES = ("support", "warranty", "care pack")
 
 
@@ -79,12 +81,13 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
             )
         return
     covered = max(part.value for part in (support, procurement.warranty) if part is not None)
-    if term.value - covered <= MONTH or (support is None and _pays_for_support(procurement)):
+    uncovered = term.value - covered
+    if uncovered <= MONTH or (support is None and _pays_for_support(procurement)):
         return
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
-    message = f"the term of {term.written} is {years_text((term.value - covered) / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
+    message = f"the term of {term.written} is {years_text(uncovered / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
-    severity = "note" if is_small(procurement) else ""
+    severity = "note" if uncovered <= FEW or is_small(procurement) else ""
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
 
 
