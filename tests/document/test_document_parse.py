@@ -28,7 +28,7 @@ SCALARS = (
     | st.booleans()
     | st.integers(-(10**30), 10**30)
     | TEXTS
-    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.floats(allow_nan=False, allow_infinity=False).filter(lambda each: not 0 < abs(each) <= 1e-300)  # read as 0
 )
 TREES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=20
