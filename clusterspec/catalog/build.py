@@ -19,7 +19,6 @@ from clusterspec.catalog.models import (
     Entry,
     Model,
     architecture,
-    published_figures,
 )
 from clusterspec.catalog.reader import FactReader
 from clusterspec.catalog.releases import release_faults
@@ -248,7 +247,11 @@ def model(read: FactReader) -> Model:
     return Model(
         **_header_fields(read),
         **architecture(read),
-        **published_figures(read),
+        parameters=read.figure("parameters", "count"),
+        parameters_with_prediction=read.flag("parameters_with_prediction") or False,
+        encoder_parameters=read.figure("encoder_parameters", "count"),
+        active_parameters=read.figure("active_parameters", "count"),
+        year=read.count("year"),
         checkpoint_precision=read.text("checkpoint_precision"),
         checkpoint_expert_precision=read.text("checkpoint_expert_precision"),
         fp8_block=read.count("fp8_block") or 0,

@@ -339,17 +339,6 @@ _FLAGS = (
 )
 
 
-def published_figures(read: FactReader) -> dict[str, Any]:
-    """The published parameter counts and year."""
-    return {
-        "parameters": read.figure("parameters", "count"),
-        "parameters_with_prediction": read.flag("parameters_with_prediction") or False,
-        "encoder_parameters": read.figure("encoder_parameters", "count"),
-        "active_parameters": read.figure("active_parameters", "count"),
-        "year": read.count("year"),
-    }
-
-
 def _integers_under(read: FactReader, name: str, *keys: str) -> dict[str, int]:
     """The integers under ``name``; 0 for absent ones."""
     return {key: read.count(f"{name}.{key}") or 0 for key in keys}
