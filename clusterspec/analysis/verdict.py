@@ -369,7 +369,7 @@ def _rank_mismatch(design: Design) -> Iterator[str]:
         if layout.ranks > there:
             yield f"the engines have {layout.ranks:,} ranks; the nodes of the layout hold {there:,}"
         return
-    wanted = layout.tp * layout.attention_dp * layout.cp * layout.pp * _stated_or_derived_dp(design, cluster)
+    wanted = layout.replica_ranks * _stated_or_derived_dp(design, cluster)
     if wanted != there:
         axes = "tp × attention_dp × cp × pp × dp" if layout.attention_dp > 1 else "tp × cp × pp × dp"
         yield f"the ranks do not match the nodes: {axes} is {wanted:,}; the nodes of the layout hold {there:,}"

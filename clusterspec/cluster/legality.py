@@ -327,10 +327,7 @@ def _ranks_differ_from_nodes(design: Design, layout: Layout) -> bool:
     if layout.nodes > design.cluster.nodes:
         return True
     written = design.spec.layout.dp if design.spec.layout else None
-    if layout.separate_engines or written is None:
-        wanted = layout.ranks
-    else:
-        wanted = layout.tp * layout.attention_dp * layout.cp * layout.pp * written
+    wanted = layout.ranks if layout.separate_engines or written is None else layout.replica_ranks * written
     return wanted > there if design.workload.serving is not None else wanted != there
 
 

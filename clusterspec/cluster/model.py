@@ -353,6 +353,11 @@ class Layout:
         """Ranks along the data-parallel axis: replicas, and the attention replicas inside each."""
         return self.dp * self.attention_dp
 
+    @property
+    def replica_ranks(self) -> int:
+        """Ranks of one replica of the model: in serving of one engine, of decode where engines are separate."""
+        return self.tp * self.attention_dp * self.cp * self.pp
+
 
 @dataclass(frozen=True)
 class Design:

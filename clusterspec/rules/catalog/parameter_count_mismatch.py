@@ -74,6 +74,7 @@ from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ModelSpec, Spec
 from clusterspec.units import display, percent
 
@@ -120,4 +121,4 @@ def _changed_keys(written: ModelSpec, base: Model) -> str:
         value, of_base = getattr(written, field.name), getattr(base, field.name, None)
         if field.name != "base" and value is not None and value != of_base:
             texts.append(f"{field.name} ({of_base:,} in {base.id})" if type(of_base) is int else field.name)
-    return " and ".join((", ".join(texts[:-1]), texts[-1]) if len(texts) > 1 else texts)
+    return and_list(texts)

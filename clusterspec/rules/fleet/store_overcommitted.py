@@ -110,7 +110,7 @@ from collections.abc import Iterable, Iterator
 from clusterspec.cluster.fleet import Fleet, Job, Pool
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
-from clusterspec.rules.knowledge.shared_stores import reading_demand, store_demand
+from clusterspec.rules.knowledge.shared_stores import reading_demand, sets_on_store, store_demand
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.summation import sum_of
@@ -160,11 +160,8 @@ def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     store = pool.spec.networks.storage if pool.spec.networks else None
     if store is None or store.capacity is None:
         return
-    kept = {
-        name: size
-        for name, job in fleet.jobs.items()
-        if job.spec.pool and fleet.store_pool(job.spec.pool) == pool.name and (size := _kept_bytes(job))
-    }
+    jobs = [name for names in sets_on_store(fleet, pool.name) for name in names]
+    kept = {name: size for name in jobs if (size := _kept_bytes(fleet.jobs[name]))}
     needed, capacity = sum_of(kept.values()), store.capacity.value
     if len(kept) > 1 and needed > capacity >= max(kept.values()):
         parts = and_list(f"{display(size, 'B')} of `{name}`" for name, size in kept.items())

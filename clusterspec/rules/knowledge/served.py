@@ -24,6 +24,8 @@ from clusterspec.units import display
 Redone = Callable[[Changes], Plan | None]
 """Estimates the design with changed keys of its spec."""
 LOAD = "workload.serving"
+TIERS = ("workload", "serving", "cache_tiers")
+"""The path of the tiers of the cache."""
 PREFILL = f"{LOAD}.disaggregated.prefill"
 DECODE = f"{LOAD}.disaggregated.decode"
 

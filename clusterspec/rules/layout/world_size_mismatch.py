@@ -79,7 +79,7 @@ def check(
     if workload is not None and workload.serving is not None:
         yield from _engine_rank_problems(written_layout, cluster, layout)
         return
-    ranks, cut = nodes * each, layout.tp * layout.attention_dp * layout.cp * layout.pp
+    ranks, cut = nodes * each, layout.replica_ranks
     there = f"{plural(nodes, 'node')} of {each} {'is' if nodes == ranks == 1 else 'are'} {ranks:,} ranks"
     product = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp}"
     if layout.attention_dp > 1:

@@ -98,8 +98,7 @@ def _problem_of_spares_elsewhere(
     """The problem with spares that no group of the full domains reaches over the scale-up links."""
     groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
     axis = max(groups, key=groups.__getitem__)
-    free_in_domains = layout.nodes_per_domain is not None and layout.nodes_per_domain < there
-    if free_in_domains or cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:
+    if layout.nodes_per_domain is not None or cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:
         return
     spares = f"the {plural(cluster.spare_nodes, 'spare node')} {'is' if cluster.spare_nodes == 1 else 'are'}"
     message = (

@@ -62,11 +62,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
-TIERS = ("workload", "serving", "cache_tiers")
 RULE = Rule.of(__name__, "note", "likely")
 LEAST_HIT = 0.005
 

@@ -68,12 +68,11 @@ from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import replace
-from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-TIERS = ("workload", "serving", "cache_tiers")
 RULE = Rule.of(__name__, "warning", "likely")
 
 

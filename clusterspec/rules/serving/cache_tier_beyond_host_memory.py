@@ -61,11 +61,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
 
-TIERS = ("workload", "serving", "cache_tiers")
 RULE = Rule.of(__name__, "error", "certain")
 
 
@@ -73,7 +72,7 @@ def check(served: Served) -> Iterator[Problem]:
     memory = served.cluster.host_memory
     if memory is None:
         return
-    engines = served.cluster.ranks_per_node / (served.layout.tp * served.layout.attention_dp * served.layout.pp)
+    engines = served.cluster.ranks_per_node / served.layout.replica_ranks
     for number, tier in enumerate(served.load.tiers):
         if tier.medium != "host" or tier.scope == "plan":
             continue

@@ -66,11 +66,10 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.formulas.topologies import slot_rate
 from clusterspec.cost.nameplates import has_processors
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plural
 
-TIERS = ("workload", "serving", "cache_tiers")
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.02
 """Relative difference by which a stated rate may be rounded."""
@@ -82,11 +81,10 @@ def check(served: Served) -> Iterator[Problem]:
     link = _host_link(served.cluster)
     if link is None:
         return
-    of_engine = served.layout.tp * served.layout.attention_dp * served.layout.pp
     for number, tier in enumerate(served.load.tiers):
         if tier.medium not in {"host", "nvme"} or tier.scope == "plan":
             continue
-        ranks = of_engine if tier.scope == "engine" else served.cluster.ranks_per_node
+        ranks = served.layout.replica_ranks if tier.scope == "engine" else served.cluster.ranks_per_node
         accelerators = -(-ranks // served.cluster.ranks_per_accelerator)
         if tier.read <= link * accelerators * (1 + ROUNDED):
             continue

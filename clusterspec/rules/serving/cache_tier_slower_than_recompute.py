@@ -66,12 +66,11 @@ from collections.abc import Iterator
 from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-TIERS = ("workload", "serving", "cache_tiers")
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST_HIT = 0.005
 """Share of the input tokens that a tier has to give to be judged by its speed."""

@@ -81,11 +81,10 @@ from collections.abc import Iterator
 from clusterspec.cost.serving.caches import TierUse, tiers_with_stated_hits
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
 
-TIERS = ("workload", "serving", "cache_tiers")
 RULE = Rule.of(__name__, "warning", "likely")
 
 
