@@ -25,6 +25,7 @@ from clusterspec.cluster.degrees import (
     resolve_overlap,
     resolve_stages,
 )
+from clusterspec.cluster.legality import sequence_divides
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.finding import Problem
@@ -212,6 +213,7 @@ def resolve_layout(
     """
     nodes = job_nodes(section, cluster)
     degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
+    cp_method = _cp_method(section, degrees, log)
     sharding, serves = _sharding(section, software, workload, log), _is_serving(workload)
     micro_batch = log.written_for_training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     master_precision, moments_precision = _state_precisions(section, serves, log)
@@ -229,8 +231,10 @@ def resolve_layout(
         pp=degrees.pp,
         dp=degrees.dp,
         expert_dp=degrees.expert_dp,
-        sequence_parallel=_is_sequence_parallel(section, degrees, workload, log),
-        cp_method=_cp_method(section, degrees, log),
+        sequence_parallel=_is_sequence_parallel(
+            section, degrees, workload, log, capabilities=software.capabilities, ring=cp_method != "all-to-all"
+        ),
+        cp_method=cp_method,
         sharding=sharding,
         shard_group=_shard_group_size(section, sharding, degrees, cluster, log),
         order=_rank_order(section, log),
@@ -314,14 +318,21 @@ def _sharding(section: LayoutSpec, software: Software, workload: Workload | None
     )
 
 
-def _is_sequence_parallel(section: LayoutSpec, degrees: Degrees, workload: Workload | None, log: ResolutionLog) -> bool:
-    """Whether ranks of tp share the sequence outside the products; assumed where it divides by tp × cp."""
+def _is_sequence_parallel(
+    section: LayoutSpec,
+    degrees: Degrees,
+    workload: Workload | None,
+    log: ResolutionLog,
+    *,
+    capabilities: Capabilities,
+    ring: bool,
+) -> bool:
+    """Whether ranks of tp share the sequence outside the products; assumed where the framework can divide it so."""
     if degrees.tp == 1:
         return bool(section.sequence_parallel)
     length = workload.sequence_length if workload is not None and workload.kind == "train" else 0
-    ranks = degrees.tp * degrees.cp
-    divides = length % degrees.cp != 0 or length % ranks == 0
-    why = "usual with tp" if divides else f"{length:,} tokens do not divide over {ranks} ranks of tp and cp"
+    divides = sequence_divides(length, degrees.tp, degrees.cp, capabilities, ring=ring)
+    why = "usual with tp" if divides else f"{length:,} tokens do not divide as tp and cp require"
     return log.written_or_assumed(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", divides, why)
 
 

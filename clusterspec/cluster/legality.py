@@ -149,15 +149,22 @@ def _sequence_indivisible_by_chunks(numbers: LayoutNumbers, demands: Demands) ->
 
 
 def _sequence_indivisible_by_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
-    if (
-        demands.sequence is None
-        or not numbers.sequence_parallel
-        or numbers.tp == 1
-        or demands.capabilities.refuses("requires.sequence_divides")
-        or _sequence_indivisible_by_chunks(numbers, demands)
-    ):
+    if demands.sequence is None or not numbers.sequence_parallel or numbers.tp == 1:
         return False
-    return demands.sequence % sequence_step(numbers.tp, numbers.cp, demands.capabilities, ring=numbers.ring) != 0
+    held = demands.capabilities
+    return not sequence_divides(demands.sequence, numbers.tp, numbers.cp, held, ring=numbers.ring)
+
+
+def sequence_divides(length: int, tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -> bool:
+    """Whether sequence parallelism can divide a sequence; a length that cp itself cannot divide is no fault of tp.
+
+    >>> from clusterspec.catalog.frameworks import NOTHING_KNOWN
+    >>> [sequence_divides(length, 4, 2, NOTHING_KNOWN, ring=True) for length in (4096, 4100, 4098)]
+    [True, False, True]
+    """
+    if capabilities.refuses("requires.sequence_divides") or (cp > 1 and length % sequence_chunks(cp, ring)):
+        return True
+    return length % sequence_step(tp, cp, capabilities, ring=ring) == 0
 
 
 def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -> int:
