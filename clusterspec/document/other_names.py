@@ -30,7 +30,7 @@ _KEYS = {
     "cp_degree",
     "ep": "expert expert_parallel expert_parallelism expert_parallel_size expert_parallel_degree "
     "expert_model_parallel_size ep_size ep_degree",
-    "expert_tp": "expert_tensor_parallel expert_tensor_parallel_size etp",
+    "expert_tp": "expert_tensor_parallel expert_tensor_parallel_size etp moe_tp moe_tensor_parallel_size",
     "micro_batch": "micro_batch_size microbatch microbatch_size micro_bs mbs train_micro_batch_size_per_gpu "
     "per_device_train_batch_size device_batch_size local_batch_size",
     "virtual_stages": "interleaving interleaved interleaving_factor virtual_pipeline virtual_pipeline_size "
@@ -141,6 +141,36 @@ _KEYS = {
     "term": "lease lease_term years lifetime depreciation",
     "node_hour": "rent hourly_rate hourly_price price_per_hour",
     "electricity": "power_cost electricity_price power_price kwh_price",
+    "quote": "line_items bill_of_materials bom quote_lines",
+    "payment": "payment_terms payment_schedule",
+    "support": "service_contract maintenance_contract support_contract",
+    "as_of": "quote_date price_date prices_as_of",
+    "rollout": "actor inference_engine rollout_engine sampler",
+    "reference": "ref ref_policy reference_policy",
+    "reward": "verifier",
+    "critic": "value_model",
+    "max_staleness": "off_policy_steps max_off_policy_steps asynchrony",
+    "weight_sync": "weight_transfer weight_update",
+    "cache_tiers": "kv_offload kv_offloading kv_cache_offload lmcache hicache",
+    "session": "conversations conversation chat",
+    "cold_start": "startup_time engine_start_time",
+    "expert_load": "expert_balance expert_imbalance",
+    "redundant_experts": "eplb num_redundant_experts",
+    "expert_ffn_hidden": "moe_intermediate_size moe_ffn_hidden_size expert_hidden_size",
+    "head_dim": "kv_channels head_size",
+    "attention_window": "sliding_window",
+    "tied_embeddings": "tie_word_embeddings",
+    "moe_layers": "num_moe_layers",
+    "latent_attention": "mla",
+    "ttft": "time_to_first_token",
+    "tpot": "time_per_output_token",
+    "itl": "inter_token_latency",
+    "end_to_end": "e2e e2el e2e_latency",
+    "gpudirect_rdma": "gdr",
+    "supplies": "psu psus power_supply",
+    "repair_time": "mttr",
+    "stage_layers": "first_stage_layers last_stage_layers",
+    "shard_group": "fsdp_group fsdp_group_size hsdp_shard_size hsdp_group",
 }
 _LOCAL_KEYS = {
     "clusterspec": "version spec_version schema_version format_version",
@@ -174,6 +204,16 @@ _LOCAL_KEYS = {
     "core_switches": "core cores",
     "budget": "limit",
     "nodes": "size count",
+    "quote": "lines items",
+    "warranty": "guarantee",
+    "support": "maintenance",
+    "delivery": "ship_date shipping shipment",
+    "rollout": "generation generator",
+    "arrivals": "traffic burst burstiness",
+    "scaling": "autoscaling autoscaler",
+    "trace": "trace_file",
+    "placement": "colocate colocated",
+    "voltage": "volts",
 }
 """Names that users write for a key only inside its own mapping; elsewhere they mean something else."""
 _LINES = {
@@ -238,6 +278,14 @@ _TOLD = {
     "switch_count number_of_switches",
     "state the prediction layers of the model (`multi_token_prediction` in `workload.model`), or what a serving step "
     "drafts (`speculative` in `workload.serving`)": "mtp mtp_layers num_nextn_predict_layers",
+    "state the layers with experts (`moe_layers` in `workload.model`); the others are dense": "num_dense_layers "
+    "first_k_dense_replace n_dense_layers",
+    "state the sizes of latent attention (`latent_attention` in `workload.model`)": "kv_lora_rank q_lora_rank "
+    "qk_rope_head_dim qk_nope_head_dim",
+    "state the sizes of the state-space layers (`linear_attention` in `workload.model`)": "mamba_layers ssm_state_size "
+    "mamba_num_heads mamba_head_dim",
+    "state the engines of each kind (`prefill` and `decode` in `workload.serving.disaggregated`)": "prefill_engine "
+    "prefill_engines prefill_workers prefill_replicas decode_engine decode_engines decode_workers decode_replicas",
     "no figure depends on it: delete it, or keep it in `description`": "learning_rate lr weight_decay warmup "
     "warmup_steps seed dropout clip_grad lr_scheduler tokenizer driver driver_version cuda cuda_version os kernel "
     "scheduler slurm kubernetes container image owner team contact project tags labels",

@@ -106,6 +106,12 @@ SERVE = "{kind: serve, model: llama-3.1-8b, serving: {input_tokens: 900, output_
         ("layout", "tp_comm_overlap: true", "write `overlap: {tp: true}` in `layout`"),
         ("serving", "p99_ttft: 2 s", "write `ttft: {p99: 2 s}` in `workload.serving.targets`"),
         ("serving", "batch: 8", "did you mean `concurrency`?"),
+        ("serving", "kv_offload: host", "did you mean `cache_tiers`?"),
+        ("serving", "decode_workers: 4", "state the engines of each kind (`prefill` and `decode` in `workload.serving"),
+        ("serving", "startup_time: 4 min", "write `cold_start` in `workload.serving.scaling`"),
+        ("layout", "moe_tp: 2", "did you mean `expert_tp`?"),
+        ("layout", "first_stage_layers: 1", "did you mean `stage_layers`?"),
+        ("cluster", "psus: 6", "write `supplies` in `cluster.power`"),
     ],
 )
 def test_an_unknown_key_is_advised_by_what_it_means_there(of: str, line: str, advice: str) -> None:
