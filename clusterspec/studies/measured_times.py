@@ -18,15 +18,26 @@ from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import log_text
 from clusterspec.origin import Measured
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 from clusterspec.source import Path
 from clusterspec.spec.model import MeasuredSpec
 from clusterspec.units import display, percent
 
 LEAST, MOST = 0.25, 2.0
 """Bounds of a rate over that of the catalog; a time that needs another rate is of another job or a faulty machine."""
+TOO_SHORT = 2.0
+"""How many times shorter than at the highest rate a time is impossible: another unit, or another job."""
 CLOSE = 1e-6
 """Relative difference of a predicted time to the measured one that ends the search."""
 ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class Unused:
+    """Why a measured time is not used: a note where nothing compares with it, more where it contradicts the model."""
+
+    why: str
+    severity: Severity = Severity.NOTE
 
 
 def calibrated_by_steps(
@@ -47,17 +58,17 @@ def calibrated_by_steps(
         return design, problems
     seconds, index = median(each for _, each in steps), steps[-1][0]
     spread = max(RUN_TO_RUN.value, *(max(each / seconds, seconds / each) - 1 for _, each in steps))
-    found, why = _with_step(design, seconds, index, spread)
-    if found is None:
+    found = _with_step(design, seconds, index, spread)
+    if isinstance(found, Unused):
         key = "step_time" if entries[index].step_time else "step_log"
-        return design, [*problems, _problem("unused-measurement", ("measured", index, key), why)]
+        at = ("measured", index, key)
+        return design, [*problems, _problem("unused-measurement", at, found.why, found.severity)]
     return found, problems
 
 
-def _problem(rule: str, path: Path, message: str) -> Problem:
-    unread = rule == "unreadable-log"
+def _problem(rule: str, path: Path, message: str, severity: Severity = Severity.ERROR) -> Problem:
     help_ = "measure the workload and the layout of the spec, after its first steps, or leave the step out"
-    return Problem(rule, path, message, help_, severity=Severity.ERROR if unread else Severity.NOTE)
+    return Problem(rule, path, message, help_, severity=severity)
 
 
 def _measured_steps(entry: MeasuredSpec, design: Design, folder: FilePath) -> Iterator[float]:
@@ -90,31 +101,34 @@ def _step_of_log(log: ImportResult, design: Design) -> float:
     return work.global_batch * work.sequence_length / (rate * layout.ranks)
 
 
-def _with_step(design: Design, seconds: float, index: int, spread: float) -> tuple[Design | None, str]:
+def _with_step(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:
     """The design whose step takes some seconds, within a relative spread, or why there is none."""
     work, cluster = design.workload, design.cluster
     said = f"a step of {display(seconds, 's')} is measured"
     if cluster is None or work is None or work.rl is not None or work.serving is not None:
-        return None, f"{said}, and the spec has no training job"
+        return Unused(f"{said}, and the spec has no training job")
 
     def design_at_rate(rate: float) -> Design:
         origin = Measured(f"a step of {display(seconds, 's')} (measured[{index}])")
         share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin), seconds, spread)
         return with_values(design, {("cluster", "measured"): (*cluster.measured, share)})
 
-    found, why = _measured_rate(lambda rate: legal_estimate(design_at_rate(rate)).step_seconds, seconds, "products")
-    if found is None:
-        return None, f"{said}, and {why or 'the job of the spec has no estimate'}"
-    return design_at_rate(found), ""
+    found = _measured_rate(lambda rate: legal_estimate(design_at_rate(rate)).step_seconds, seconds, "products")
+    if isinstance(found, Unused):
+        return Unused(f"{said}, and {found.why or 'the job of the spec has no estimate'}", found.severity)
+    return design_at_rate(found)
 
 
-def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> tuple[float | None, str]:
-    """The rate of some kernels from `rate_of_time`, and the reason if it is not used; both empty without a time."""
+def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> float | Unused:
+    """The rate of some kernels from `rate_of_time`; without a reason where there is no time to compare with."""
     found, bounds = rate_of_time(time, seconds)
-    if found is not None or bounds is None:
-        return found, ""
+    if found is not None:
+        return found
+    if bounds is None:
+        return Unused("")
     rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of {kernels}"
-    return None, f"{rates} give {bounds}: it is not used"
+    impossible = seconds * TOO_SHORT < (time(MOST) or 0.0)
+    return Unused(f"{rates} give {bounds}: it is not used", Severity.ERROR if impossible else Severity.WARNING)
 
 
 def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple[float | None, str | None]:
@@ -171,10 +185,10 @@ def calibrated_by_load_tests(
         return design, problems
     seconds, (index, key, _) = median(each for _, _, each in times), times[-1]
     spread = max(RUN_TO_RUN.value, *(max(each / seconds, seconds / each) - 1 for _, _, each in times))
-    found, why = _with_token_time(design, seconds, index, spread)
-    if found is None:
-        at, note = ("measured", index, key), Severity.NOTE
-        return design, [*problems, Problem("unused-measurement", at, why, HELP, severity=note)]
+    found = _with_token_time(design, seconds, index, spread)
+    if isinstance(found, Unused):
+        at = ("measured", index, key)
+        return design, [*problems, Problem("unused-measurement", at, found.why, HELP, severity=found.severity)]
     return found, problems
 
 
@@ -217,12 +231,12 @@ def _load_of(load: Serving) -> dict[str, float | None]:
     }
 
 
-def _with_token_time(design: Design, seconds: float, index: int, spread: float) -> tuple[Design | None, str]:
+def _with_token_time(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:
     """The design whose mean time per output token is some seconds, within a relative spread, or why there is none."""
     work, cluster = design.workload, design.cluster
     said = f"a time per output token of {display(seconds, 's')} is measured"
     if cluster is None or work is None or work.serving is None:
-        return None, f"{said}, and the spec serves nothing"
+        return Unused(f"{said}, and the spec serves nothing")
 
     instead = ""
 
@@ -238,7 +252,7 @@ def _with_token_time(design: Design, seconds: float, index: int, spread: float) 
     usual = token(1.0)
     if usual is not None:
         instead = f", {display(usual, 's')} at the catalog's rate"
-    found, why = _measured_rate(token, seconds, "kernels")
-    if found is None:
-        return None, f"{said}, and {why or 'the plan has no estimate'}"
-    return design_at_rate(found), ""
+    found = _measured_rate(token, seconds, "kernels")
+    if isinstance(found, Unused):
+        return Unused(f"{said}, and {found.why or 'the plan has no estimate'}", found.severity)
+    return design_at_rate(found)

@@ -87,7 +87,8 @@ def test_gpudirect_is_an_error_on_geforce_cards_and_never_assumed_there(
         (8, 3, "warning"),  # 3 + 3 + 2
         (8, 8, None),
         (8, 4, None),  # two NICs of a node on each rail
-        (8, 1, None),
+        (8, 1, "warning"),  # one rail is a fat tree
+        (1, 1, None),
     ],
 )
 def test_rails_divide_the_nics(nics: int, rails: int, want: str | None, check: Check) -> None:

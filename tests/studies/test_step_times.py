@@ -101,6 +101,16 @@ def test_a_step_log_is_that_of_the_spec_or_is_refused(tmp_path: Path) -> None:
         assert seconds(study) == seconds(study_text(JOB, SETTINGS))
 
 
+@pytest.mark.parametrize(("factor", "severity"), [(0.2, "error"), (0.8, "warning"), (1.2, None)])
+def test_a_step_that_no_rate_of_the_machine_explains_is_a_finding(factor: float, severity: str | None) -> None:
+    """At twice the catalog's rate of products a step has a shortest time, which measures nothing else can beat."""
+    ((_, message),) = rules(study_text(JOB + "measured: [{step_time: 1 ms}]\n", SETTINGS))
+    shortest = float(message.partition(" give ")[2].split()[0])
+    study = study_text(f"{JOB}measured: [{{step_time: {factor * shortest!r} s}}]\n", SETTINGS)
+    found = [str(each.severity) for each in study.findings if each.rule == "unused-measurement"]
+    assert found == ([severity] if severity else [])
+
+
 def test_a_variation_does_not_report_waivers_that_only_the_written_spec_needs() -> None:
     """The waived finding is about tp 2 x ep 8; without tp the groups stay inside a node."""
     text = JOB.replace("llama-3.1-8b, sequence_length: 8192", "mixtral-8x7b, sequence_length: 4096")

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Stated leaves, spines, cores or links more than 10 % above the number computed: a note. Core switches beside `tiers: 2`
+Stated leaves, spines, cores or links more than 10 % above the number computed: a note, and a warning from four times the
+number on. Core switches beside `tiers: 2`
 are an error, and so are spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these switches connect four times the endpoints at the
 same oversubscription, and a note where they connect twice as many.
 
@@ -67,6 +68,8 @@ from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "note")
 MOST = 1.10
+MANY = 8
+HELP = "reduce the order, or state their purpose"
 TWICE, FOUR_TIMES = 2.0, 4.0
 """Ratios of the endpoints that two tiers can connect to those required. From the first ratio on, a third tier is a note
 (planned growth may explain it); from the second on, a warning.
@@ -96,14 +99,20 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         if written and needed and written > MOST * needed:
             parts = plural(written, f"{key.removesuffix('_switches')} switch")
             message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce the order, or state their purpose")
+            severity = _surplus_severity(written, needed)
+            yield RULE.problem(f"cluster.scale_out.{key}", message, HELP, severity=severity)
     for level in LEVELS:
         wanted = fabric.links[level] or 0
         orders = links_and_cables(written_scale_out, level)
         stated = next((each for each in orders if wanted and each.links > MOST * wanted), None)
         if stated is not None:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed: they add no bandwidth"
-            yield RULE.problem(stated.at, message, "reduce the order, or state their purpose")
+            yield RULE.problem(stated.at, message, HELP, severity=_surplus_severity(stated.links, wanted))
+
+
+def _surplus_severity(written: int, needed: int) -> str:
+    """A warning for a number that growth hardly explains; ``MANY`` spare parts of a small fabric are none."""
+    return "warning" if written >= FOUR_TIMES * needed and written - needed > MANY else "note"
 
 
 def _needless_tier_problem(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ RANGES: dict[str, UsualRange] = {
     "cluster.accelerator.memory": UsualRange(1 * GB, 4 * TB, "B", "give the memory of one accelerator"),
     "cluster.accelerator.memory_bandwidth": UsualRange(20 * GB, 30_000 * TB, "B/s", _NETWORK),
     "cluster.accelerator.power": UsualRange(10, 50 * KW, "W", "give the power of one accelerator"),
-    "cluster.host_memory": UsualRange(32 * GB, 32 * TB, "B", "give the memory of one node", limit=10),
+    "cluster.host_memory": UsualRange(32 * GB, 16 * TB, "B", "give the memory of one node", limit=10),
     "cluster.scale_up.domain": _count_range(1, 16_384, "count accelerators"),
     "cluster.scale_up.oversubscription": UsualRange(0.5, 16, ":1", "write down : up"),
     "cluster.scale_out.nics_per_node": _count_range(1, 64, "count the NICs of one node"),

@@ -4,8 +4,9 @@
 
 A measured entry, or its log, without its collective, its number of ranks or its size; with sizes below 256 MiB only; or
 with ranks that leave NICs of their nodes idle. A measured step that would need a GEMM rate below a quarter or above
-twice the catalog's, that stands in a spec without a training job, or in a fleet of several jobs. The same holds for a
-measured time per output token and the rate of an engine's kernels.
+twice the catalog's is a warning, and an error where it is less than half as long as at twice that rate. A step in a spec
+without a training job, or in a fleet of several jobs, is a note. The same holds for a measured time per output token and
+the rate of an engine's kernels.
 
 ## Why it matters
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-Stated `transceivers` below the modules of all cages in use (an error), or more than a tenth above them (a note). Where
+Stated `transceivers` below the modules of all cages in use (an error), or more than a tenth above them (a note; from twice as many on, a warning). Where
 the catalog does not state the cages at one end, the rule reports only counts that are too small even with two ports per
 cage. Cables with fixed ends need none; a twin-port module carries two links. Transceivers in a line of the `quote` are
 an error where every cable of the fabric has fixed ends.
@@ -67,6 +67,8 @@ RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out.transceivers"
 MOST = 0.1
 """Share of spare modules above which an order is unusual; the project's choice."""
+TWICE = 2
+"""Ratio of ordered modules to needed ones that no usual stock of spares explains."""
 
 
 def check(
@@ -96,7 +98,8 @@ def check(
         yield RULE.problem(AT, message, help_, confidence="likely")
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
-        yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity="note", fix=fix)
+        severity = "warning" if ordered >= TWICE * needed else "note"
+        yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity=severity, fix=fix)
 
 
 def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Problem]:
