@@ -139,6 +139,7 @@ def nic(read: FactReader) -> Nic:
         lanes=read.count("lanes"),
         cages=read.count("cages"),
         connector=read.text("connector"),
+        other_connectors=read.texts("other_connectors"),
         families=read.texts("families"),
         **power_figures(read),
         out_of_order=read.flag("out_of_order"),

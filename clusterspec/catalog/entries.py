@@ -170,7 +170,8 @@ class Nic(PoweredPart):
 
     ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
     generation and width of the slot it needs; ``cages`` the number of ``connector`` cages on its
-    bracket, 0 if its ports are wired to cages of the node.
+    bracket, 0 if its ports are wired to cages of the node; ``other_connectors`` the forms on other cards with the
+    adapter.
     ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ. Features are None if unknown:
     ``out_of_order`` says whether it places packets that arrive out of order, ``trimming`` says whether it reacts to
     trimmed packets;
@@ -185,6 +186,7 @@ class Nic(PoweredPart):
     lanes: int | None = None
     cages: int | None = None
     connector: str | None = None
+    other_connectors: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
     out_of_order: bool | None = None
     gpudirect_rdma: bool | None = None

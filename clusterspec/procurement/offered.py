@@ -46,6 +46,7 @@ _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
+_NUMBER_OF_HOURS = pattern(r"(?<![0-9.,])([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
 NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
@@ -93,6 +94,12 @@ class Offered:
         """Whether the line offers hours of nodes."""
         text = plain_part(self.line)
         return _HOURS.search(text) is not None and "node" in _kinds_of_words(text)
+
+    @property
+    def hours(self) -> float:
+        """The hours of a node that the unit of a rent is for, where the line names them; else 1."""
+        named = _NUMBER_OF_HOURS.search(plain_part(self.line))
+        return float(named[1].replace(",", "")) if named is not None else 1.0
 
     @property
     def is_complete(self) -> bool:

@@ -256,3 +256,17 @@ def test_a_link_is_no_faster_than_an_ethernet_port(
     )
     found = told(check, "nic-rate-off-technology", f"{keys}, {FLOW}", accelerator="b300-sxm-288gb")
     assert [f"{severity} {at.removeprefix('cluster.scale_out.')}" for severity, at in found] == ([want] if want else [])
+
+
+@pytest.mark.parametrize(
+    ("module", "want"),
+    [
+        ("mms4x00-ns400", None),  # a flat OSFP
+        ("mms1x00-ns400", None),  # QSFP112, as other cards with a ConnectX-7 have
+        ("400g-dr4-qsfp-dd", "error"),
+    ],
+)
+def test_a_module_fits_one_of_the_forms_of_the_adapter(module: str, want: str | None, check: Check) -> None:
+    fabric = "technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s, nic: connectx-7"
+    keys = f"{fabric}, switch: quantum-2-qm9700, optics: {{node_leaf: [{module}, mms4x00-nm]}}"
+    assert told(check, "optics-off-cage", keys) == ([(want, "cluster.scale_out.optics.node_leaf[0]")] if want else [])

@@ -91,13 +91,15 @@ def link_rate(scale_out: ScaleOut) -> float:
     return scale_out.nic_bandwidth.value / scale_out.planes
 
 
-def connector_of_node(cluster: Cluster, scale_out: ScaleOut) -> str:
-    """The form of the cages of a node on the fabric; empty if unknown."""
+def connectors_of_node(cluster: Cluster, scale_out: ScaleOut) -> tuple[str, ...]:
+    """The possible forms of the cages of a node on the fabric: one of a platform that fixes it, those of the cards with
+    an adapter otherwise; empty if unknown.
+    """
     platform, nic = cluster.platform, scale_out.nic
     if platform is not None and platform.connector and platform.connector != ON_BOARD:
-        return platform.connector
+        return (platform.connector,)
     own = nic.connector if nic is not None else None
-    return own if own and own != ON_BOARD else ""
+    return (own, *nic.other_connectors) if nic is not None and own and own != ON_BOARD else ()
 
 
 ON_BOARD = "on-board"

@@ -81,7 +81,7 @@ from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.cluster.fabric import LevelOptics, level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_parts import connector_of_node, fits_cage
+from clusterspec.rules.knowledge.fabric_parts import connectors_of_node, fits_cage
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
 
@@ -108,11 +108,12 @@ def _misfit_problems(one: LevelOptics, cluster: Cluster, scale_out: ScaleOut) ->
 
 
 def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    cage = connector_of_node(cluster, scale_out)
+    forms = connectors_of_node(cluster, scale_out)
     help_ = "name both ends: the module of the node, then that of the switch"
-    if not fits_cage(part.cages, cage):
-        yield RULE.problem(at, f"{part.name} fits {or_list(part.cages)}, and the cages of a node are {cage}", help_)
-    elif part.top == "finned" and cage == "OSFP":
+    if forms and not any(fits_cage(part.cages, form) for form in forms):
+        message = f"{part.name} fits {or_list(part.cages)}, and the cages of a node are {or_list(forms)}"
+        yield RULE.problem(at, message, help_)
+    elif part.top == "finned" and "OSFP" in forms:
         message = f"{part.name} has fins for air-cooled switches, and the OSFP cages of nodes take flat modules"
         yield RULE.problem(at, message, help_)
 

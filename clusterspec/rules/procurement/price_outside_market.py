@@ -196,8 +196,8 @@ def _stated_rents(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[tu
     if hourly:
         yield ("procurement", "prices", "node_hour"), hourly
     for line in offered_lines(procurement.quote or (), cluster):
-        if line.is_node_rent and line.line.unit_price and line.line.unit_price != hourly:
-            yield ("procurement", "quote", line.index, "unit_price"), line.line.unit_price
+        if line.is_node_rent and line.line.unit_price and line.line.unit_price / line.hours != hourly:
+            yield ("procurement", "quote", line.index, "unit_price"), line.line.unit_price / line.hours
 
 
 def _problem(

@@ -1,0 +1,337 @@
+"""The description names another setting than the keys.
+
+## What it finds
+
+A `description` that names the accelerator, the network technology, the sharding, the training precision, the size of the
+model, a degree of the layout, the oversubscription, the tokens of a sequence or a step, the batch, the load of a service,
+the warranty, the term, the delivery, the tax, the discount or the power budget, each once, where the keys state another.
+Numbers agree to 5 %, sizes of models to 30 %. A number that any other key states is accepted, and so is a setting that
+the text only compares with (`moved from`, `instead of`, `not`).
+
+## Why it matters
+
+One of the two is wrong, and every figure of the report follows the keys.
+
+## What to do
+
+Correct the text or the key.
+
+## When to ignore it
+
+Ignore it where the text describes another machine or run.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: 64 nodes on a non-blocking fabric.
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: "3:1"}
+```
+
+```yaml description
+clusterspec: 1
+description: Continued training of Llama 3.1 8B.
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, tp: 8}
+```
+
+```yaml description
+clusterspec: 1
+description: Training on H200 with FSDP.
+cluster: {platform: dgx-h100, nodes: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: 64 nodes, non-blocking within a leaf and 3:1 between leaves.
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: "3:1"}
+```
+
+```yaml
+clusterspec: 1
+description: Continued training of Llama 3.1 70B with 64k tokens a sequence, moved from H200 to H100.
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-70b, sequence_length: 65536, global_batch: 64}
+layout: {framework: megatron-core, tp: 8, cp: 2}
+```
+
+## Sources
+
+- The keys that state these settings: docs/spec.md
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from math import prod
+
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
+from clusterspec.quantity import YEAR, Figure, Quantity
+from clusterspec.records import dataclass, fields, is_dataclass
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "likely")
+SAME, SAME_MODEL = 0.05, 0.3
+"""Relative differences up to which two numbers are the same, and the sizes of two models: names round them."""
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
+    )
+}
+_N = rf"(?<![\w.,/×:-])(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(_WORDS)})(?=[ -]))"
+"""A number, in digits or as a word."""
+_SCALE = {
+    "k": 1e3,
+    "K": 1e3,
+    " Ki": 1024,
+    " million": 1e6,
+    "M": 1e6,
+    "B": 1e9,
+    "T": 1e12,
+    "kW": 1e3,
+    "MW": 1e6,
+    "%": 0.01,
+}
+_COMPARED = pattern(
+    r"\b(?:from|instead of|not|than|replaces?|unlike|ran|was|were|old|former|without|no)(?: \w+)?(?: an?| the)? ?$"
+)
+"""Words before a setting that belongs to something else, or that the machine does not have."""
+_OF_OTHERS = pattern(r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b")
+"""Words after the name of what a text was made from."""
+_WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")
+"""Words after `non-blocking` that confine it to a part of the fabric."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A number of the text: its pattern, with the groups ``n`` and ``s`` (a suffix), and the key it belongs to."""
+
+    key: str
+    pattern: re.Pattern[str]
+    unit: str = "1"
+    scale: float = 1.0
+    same: float = SAME
+
+
+_NUMBERS = (
+    Numbers("workload.sequence_length", pattern(_N + r"(?P<s>k|K|M| Ki)?(?: tokens (?:a|per)|-token) sequences?\b")),
+    Numbers(
+        "workload.sequence_length",
+        pattern(r"\b[Ss]equences? (?:of|length(?: of)?) " + _N + r"(?P<s>k|K|M| Ki)?\b(?! sequences)"),
+    ),
+    Numbers("tokens of a step", pattern(_N + r"(?P<s>k|K|M|B| million)? tokens (?:a|per) (?:step|batch)\b")),
+    Numbers("tokens of a step", pattern(r"\b(?i:batch(?:es)?|steps?) of " + _N + r"(?P<s>k|K|M|B| million) tokens\b")),
+    Numbers("workload.global_batch", pattern(_N + r" (?:sequences|samples) (?:a|per) (?:step|batch)\b")),
+    Numbers("workload.global_batch", pattern(r"\b(?i:global )?(?i:batch) (?:size )?of " + _N + r" sequences\b")),
+    Numbers("workload.model", pattern(_N + r"(?P<s>B)\b(?<!910B)(?! tokens)(?!-A)"), same=SAME_MODEL),
+    Numbers("workload.serving.concurrency", pattern(_N + r"(?: (?:requests|sequences|users))? in flight\b")),
+    Numbers("workload.serving.concurrency", pattern(_N + r" concurrent (?:requests|users|sessions)\b")),
+    Numbers("workload.serving.request_rate", pattern(_N + r" requests(?: (?:a|per) second|/s)\b")),
+    Numbers("workload.serving.input_tokens", pattern(_N + r"(?P<s>k)?(?: tokens)? in(?=,| and)")),
+    Numbers("workload.serving.output_tokens", pattern(_N + r"(?P<s>k)?(?: tokens)? out\b")),
+    Numbers("procurement.warranty", pattern(_N + r"[ -]years?(?: of)? warranty\b"), "s", YEAR),
+    Numbers("procurement.warranty", pattern(r"\b[Ww]arranty (?:of|for) " + _N + r" years?\b"), "s", YEAR),
+    Numbers("procurement.term", pattern(_N + r"[ -]years? (?:term|lease|reservation|commitment)\b"), "s", YEAR),
+    Numbers("procurement.delivery.weeks", pattern(r"\b[Dd]eliver(?:y|ed) (?:in|within|after) " + _N + r" weeks\b")),
+    Numbers("procurement.tax", pattern(_N + r" ?(?P<s>%) (?:VAT|sales tax|tax)\b")),
+    Numbers("procurement.discount", pattern(_N + r" ?(?P<s>%) (?:discount|off)\b")),
+    Numbers("procurement.discount", pattern(r"\b[Dd]iscount of " + _N + r" ?(?P<s>%)")),
+    Numbers("cluster.power.budget", pattern(_N + r" ?(?P<s>kW|MW)(?: of)? IT\b"), "W"),
+    *(
+        Numbers(
+            f"layout.{axis}",
+            pattern(rf"\b(?:{axis.upper()}|{word}(?:[ -]parallel(?:ism)?)?)[ =-]?{_N.replace('-]', ']')}\b"),
+        )
+        for axis, word in (("tp", "tensor"), ("pp", "pipeline"), ("cp", "context"), ("ep", "expert"))
+    ),
+)
+_RATIO = pattern(
+    r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
+)
+_NAMES = {
+    "cluster.accelerator": pattern(
+        r"\b(?:[ABHLV]\d{2,3}|L40S|L4|[AHB]800|H20|GB\d00|GH200|MI\d{3}[AX]|RTX \d{4}|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
+    ),
+    "cluster.scale_out.technology": pattern(r"\b(?:InfiniBand|RoCE|Spectrum-X|Slingshot|EFA|Omni-Path)\b"),
+    "layout.sharding": pattern(r"\b(?:ZeRO-?[123]|FSDP2?|HSDP)\b"),
+    "workload.precision": pattern(
+        r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)|[Tt]uning) in (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
+    ),
+}
+_FAMILIES = {
+    "infiniband": "infiniband",
+    "roce": "roce",
+    "spectrumx": "roce",
+    "slingshot": "slingshot",
+    "efa": "efa",
+    "omnipath": "omni-path",
+}
+_SHARDINGS = {
+    "zero1": ("zero1",),
+    "zero2": ("zero2",),
+    "zero3": ("fsdp", "hsdp"),
+    "fsdp": ("fsdp", "hsdp"),
+    "fsdp2": ("fsdp", "hsdp"),
+    "hsdp": ("hsdp",),
+}
+
+
+def check(
+    description: str,
+    spec: Spec,
+    cluster: Cluster,
+    layout: Layout | None,
+    workload: Workload | None,
+) -> Iterator[Problem]:
+    if spec.pools or spec.jobs:
+        return
+    everywhere, of_jobs = _written_numbers(spec), {*_numbers(spec.workload), *_numbers(spec.layout)}
+    own = _own_numbers(spec, cluster, layout, workload)
+    for key in dict.fromkeys(each.key for each in _NUMBERS):
+        stated = own.get(key)
+        found = list(_stated_numbers(key, description)) if stated else []
+        if len({value for value, *_ in found}) != 1 or stated is None:
+            continue
+        value, words, numbers = found[0]
+        accepted = (stated, *(of_jobs if key.startswith("layout.") else everywhere))
+        if not any(abs(value - each) <= numbers.same * abs(each) for each in accepted):
+            yield _problem(words, key, display(stated, numbers.unit))
+    yield from _ratio_problem(description, cluster)
+    for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():
+        found_names = list(_NAMES[key].finditer(description))
+        names = {_plain(match.groupdict().get("name") or match[0]) for match in found_names}
+        if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], description):
+            yield _problem(found_names[0][0], key, own_name)
+
+
+def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Numbers]]:
+    """The numbers of the text that belong to a key, in the unit of the key, each with its words."""
+    for numbers in (each for each in _NUMBERS if each.key == key):
+        for match in numbers.pattern.finditer(description):
+            if _COMPARED.search(description[: match.start()]) is None:
+                digits = match["n"]
+                count = _WORDS.get(digits) or float(digits.replace(",", ""))
+                suffix = match.groupdict().get("s")
+                yield count * _SCALE.get(suffix or "", 1.0) * numbers.scale, match[0], numbers
+
+
+def _own_numbers(
+    spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload | None
+) -> dict[str, float | None]:
+    """What the keys state, by the names of `_NUMBERS`; None where they do not."""
+    found: dict[str, float | None] = {}
+    if workload is not None:
+        found["workload.model"] = _si_value(workload.model.parameters)
+    if workload is not None and workload.kind == "train" and workload.rl is None:
+        found["workload.sequence_length"] = workload.sequence_length
+        found["workload.global_batch"] = workload.global_batch
+        found["tokens of a step"] = workload.global_batch * workload.sequence_length
+    if workload is not None and (load := workload.serving) is not None:
+        found |= {f"workload.serving.{key}": getattr(load, key) for key in _LOAD}
+    if layout is not None and (workload is None or workload.kind == "train"):
+        found |= {f"layout.{axis}": getattr(layout, axis) for axis in ("tp", "pp", "cp", "ep")}
+    if (bought := spec.procurement) is not None:
+        found |= {
+            f"procurement.{key}": _si_value(getattr(bought, key)) for key in ("warranty", "term", "tax", "discount")
+        }
+        found["procurement.delivery.weeks"] = bought.delivery.weeks if bought.delivery is not None else None
+    power = spec.cluster.power if spec.cluster is not None else None
+    found["cluster.power.budget"] = _si_value(power.budget) if power is not None else None
+    return found
+
+
+_LOAD = ("concurrency", "request_rate", "input_tokens", "output_tokens")
+
+
+def _si_value(value: object) -> float | None:
+    """The number of a value of the spec, in SI; None for other values."""
+    if isinstance(value, Quantity | Figure):
+        return value.value
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
+    """The problem with the only ratio of down- to uplinks in the text, if no level of the fabric has it."""
+    fabric = cluster.scale_out
+    found = list(_RATIO.finditer(description))
+    if fabric is None or len(found) != 1:
+        return
+    (match,) = found
+    confined = _WITHIN.search(description[match.end() :]) or _COMPARED.search(description[: match.start()])
+    ratio = float(match["down"]) / float(match["up"]) if match["down"] and float(match["up"]) else 1.0
+    levels = [each.oversubscription for each in fabric.levels] or list(fabric.oversubscription)
+    named = match["down"] is None or "oversubscri" in description or "blocking" in description
+    if levels and named and not confined and not any(abs(ratio / each - 1) <= SAME for each in (*levels, prod(levels))):
+        yield _problem(match[0], "cluster.scale_out.oversubscription", f"{prod(levels):g}:1")
+
+
+def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[str, tuple[str, Callable[[str], bool]]]:
+    """For each key with a name, its own one, and whether a name of the text is the same."""
+    found: dict[str, tuple[str, Callable[[str], bool]]] = {}
+    if (accelerator := cluster.accelerator) is not None:
+        own = (
+            _plain(accelerator.id) + _plain(accelerator.name) + _plain(cluster.platform.id if cluster.platform else "")
+        )
+        found["cluster.accelerator"] = accelerator.id, lambda name: name.rstrip("s") in own
+    if cluster.scale_out is not None:
+        technology = cluster.scale_out.technology
+        found["cluster.scale_out.technology"] = technology.id, lambda name: _FAMILIES[name] == technology.family
+    sharding = spec.layout.sharding if spec.layout is not None else None
+    if sharding is not None:
+        found["layout.sharding"] = sharding, lambda name: sharding in _SHARDINGS[name]
+    if workload is not None and workload.kind == "train":
+        digits = workload.precision.lstrip("abcdefghijklmnopqrstuvwxyz-")
+        found["workload.precision"] = workload.precision, lambda name: name.endswith(digits)
+    return found
+
+
+def _is_of_others(name: re.Match[str], description: str) -> bool:
+    """Whether the words around a name say that it is that of another machine."""
+    before, after = description[: name.start()], description[name.end() :]
+    return _COMPARED.search(before) is not None or _OF_OTHERS.search(after) is not None
+
+
+def _plain(name: str) -> str:
+    """The letters and digits of a name, in lower case."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _problem(words: str, key: str, own: str) -> Problem:
+    at = f"`{key}`" if "." in key else f"the number of {key}"
+    message = f"the description says `{words}`, and {at} is {own}"
+    return RULE.problem("description", message, "correct the text or the key")
+
+
+def _written_numbers(spec: Spec) -> set[float]:
+    """All numbers of the sections of a spec, in SI: a text may name what any key states."""
+    sections = (spec.cluster, spec.workload, spec.layout, spec.acceptance, spec.operations, spec.procurement)
+    return {value for section in sections for value in _numbers(section)}
+
+
+def _numbers(value: object) -> Iterator[float]:
+    if (number := _si_value(value)) is not None:
+        yield number
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _numbers(each)
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _numbers(each)
+    else:
+        for each in fields(value) if is_dataclass(value) else ():
+            yield from _numbers(getattr(value, each.name))
