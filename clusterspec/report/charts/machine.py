@@ -210,7 +210,8 @@ def _switch_shapes(
     for number, (x, count) in enumerate(zip(drawn, links, strict=True), 1):
         name = f"switch {number}" if wide > 48 else f"{number}"
         parts.append(labeled_box(x, low, (wide, 20), "scale-up", name))
-        parts.append(svg.text_shape(x, low + 35, plural(count, "link") if wide > 40 else f"{count}", size=11, end="middle"))
+        told = plural(count, "link") if wide > 40 else f"{count}"
+        parts.append(svg.text_shape(x, low + 35, told, size=11, end="middle"))
     return parts, low + 38
 
 

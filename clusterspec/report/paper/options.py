@@ -46,7 +46,7 @@ def _choice_picture(found: Choices) -> Picture:
     ]
     alt = "; ".join(f"{row.name}: {rounded_text(row.amount)}, {_work_text(found, row)}" for row in found.rows)
     heads = (
-        f"price, {scale[1]} {currency}".rstrip(),
+        " ".join(each for each in ("price,", scale[1], currency) if each).rstrip(","),
         f"{'hours' if unit == 'h' else unit} of the run" if runs else "output tokens per second",
     )
     texts = (plain, lambda tick: display(tick, "1"))
