@@ -9,7 +9,6 @@ from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, errors_text, paragraph, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
 from clusterspec.results.diagnosis import (
-    LIKELY,
     AcceptanceOutcome,
     AcceptanceReport,
     Cause,
@@ -166,8 +165,8 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
 
 def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
     """The likely causes, then those that little speaks for."""
-    likely = [cause for cause in compared.causes if cause.weight >= LIKELY]
-    possible = [cause for cause in compared.causes if cause.weight < LIKELY]
+    likely = [cause for cause in compared.causes if cause.is_likely]
+    possible = [cause for cause in compared.causes if not cause.is_likely]
     if likely:
         yield ink.paint("bold", "Likely causes, the likeliest first") + "\n"
         yield from _cause_lines(likely, 1, ink)

@@ -45,6 +45,11 @@ class Cause:
     next: str
     weight: float
 
+    @property
+    def is_likely(self) -> bool:
+        """Whether the weight is at least `LIKELY`."""
+        return self.weight >= LIKELY
+
 
 @dataclass(frozen=True)
 class Compared:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.results import Input, Tool, expectations
 from clusterspec.results.decision import Effect, SpecDiff
-from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, YearlyCost, YearlyGoodput
+from clusterspec.results.diagnosis import Cause, ComparedRow
+from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyCost, YearlyGoodput
 from clusterspec.results.fleet import _top_fields
 from clusterspec.results.search import LayoutRow, SearchReport, Separation
 from clusterspec.results.verdict import Risk
@@ -52,6 +54,25 @@ def test_lost_hours_cost_what_the_year_has_of_them() -> None:
     assert document["pairs"] is None and faults(pairs=(PAIR,)).to_json()["pairs"][0]["count"] == 12
     assert document["spares"] == {"node": {"p95": 2}} and faults().to_json()["first_year"] is None
     assert faults(first_year=FirstYear(2.0, goodput)).to_json()["first_year"]["cost_of_lost_hours"] is None
+
+
+def test_a_stock_has_its_price_where_a_part_has_one() -> None:
+    stock = Stock(0.95, 30 * 86400.0, {"node": 2, "NIC": 3}, Money.of(5e5, "USD"), ("NIC",))
+    told = faults(stock=stock).to_json()["stock"]
+    assert (told["percentile"], told["lead_time"], told["parts"]) == (0.95, 2_592_000.0, {"node": 2, "NIC": 3})
+    assert (told["price"], told["unpriced"]) == (Money.of(5e5, "USD").to_json(), ["NIC"])
+    assert faults(stock=stock._replace(price=None)).to_json()["stock"]["price"] is None
+    assert faults().to_json()["stock"] is None
+
+
+@pytest.mark.parametrize(("weight", "likely"), [(0.0, False), (0.49, False), (0.5, True), (1.0, True)])
+def test_a_cause_is_likely_from_half_of_the_weight_on(weight: float, likely: bool) -> None:
+    assert Cause("slow link", "evidence", "next", weight).is_likely is likely
+
+
+def test_a_ratio_of_bandwidths_is_measured_over_expected() -> None:
+    row = ComparedRow(1e9, 40e9, 50e9, 45e9, 55e9)
+    assert row.ratio == 0.8 and replace(row, expected=0.0).ratio == 0.0
 
 
 def test_tests_pass_where_no_expectation_is_missed() -> None:
