@@ -9,12 +9,15 @@ import pytest
 from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.results import Input, Tool, expectations
-from clusterspec.results.decision import Effect, SpecDiff
+from clusterspec.results.decision import DiffReport, Effect, SpecDiff
 from clusterspec.results.diagnosis import Cause, ComparedRow
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyCost, YearlyGoodput
-from clusterspec.results.fleet import _top_fields
+from clusterspec.results.fleet import FleetDiffReport, _top_fields
 from clusterspec.results.search import LayoutRow, SearchReport, Separation
+from clusterspec.results.serving_json import serving_json
 from clusterspec.results.verdict import Risk
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
 
 TOOL, READ = Tool("1.2", "2026.1"), Input("folder/spec.yaml", b"clusterspec: 1\n")
 ROW = FaultRow("node", 8, 4.0, "stops", 0.0, None, 12.0, None, "why")
@@ -73,6 +76,36 @@ def test_a_cause_is_likely_from_half_of_the_weight_on(weight: float, likely: boo
 def test_a_ratio_of_bandwidths_is_measured_over_expected() -> None:
     row = ComparedRow(1e9, 40e9, 50e9, 45e9, 55e9)
     assert row.ratio == 0.8 and replace(row, expected=0.0).ratio == 0.0
+
+
+APART = """clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 200, request_rate: 4/s,
+  targets: {ttft: 2 s, tpot: 40 ms},
+  disaggregated: {prefill: {replicas: 1, tp: 4}, decode: {replicas: 2, tp: 4}, transfer: {first_token: FIRST}}}}
+"""
+
+
+@pytest.mark.parametrize("first", ["prefill", "decode"])
+def test_a_handoff_is_before_the_first_token_where_decode_gives_it(first: str) -> None:
+    plan = study_text(APART.replace("FIRST", first), SETTINGS).plan
+    assert plan.design.workload is not None
+    served = serving_json(plan.serving, plan.design.workload.serving)
+    assert served is not None
+    handoff = served["handoff"]
+    assert handoff["before_first_token"] is (first == "decode")
+    assert plan.serving is not None and plan.serving.sent is not None
+    transfer = plan.serving.sent.transfer
+    assert (handoff["bytes"], handoff["bandwidth"]) == (transfer.size, transfer.bandwidth)
+    assert handoff["descriptors"] == (transfer.descriptors or None) and handoff["descriptors"] != 0
+
+
+def test_the_difference_of_a_spec_is_that_of_its_design_or_of_its_fleet() -> None:
+    design = DiffReport(TOOL, READ, READ, (), (), (), ())
+    fleet = FleetDiffReport(TOOL, READ, READ, {}, (), (), {}, {})
+    assert SpecDiff("a.yaml", "changed", design).differences is design
+    assert SpecDiff("a.yaml", "changed", None, fleet=fleet).differences is fleet
+    assert SpecDiff("a.yaml", "added", None).differences is None
 
 
 def test_tests_pass_where_no_expectation_is_missed() -> None:
