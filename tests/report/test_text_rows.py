@@ -11,11 +11,13 @@ from clusterspec.finding import Severity
 from clusterspec.origin import Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report import cost_text, faults_text, findings_text
+from clusterspec.report import cost_text, faults_text, findings_text, fleet_text, separation_text
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
 from clusterspec.report.estimate_rows import breakdown_text, clock_text, folded_term, nested_parts, value_text
 from clusterspec.report.estimate_text import memory_row, memory_text, term_text
 from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, text_width, wrapped_lines
+from clusterspec.results.fleet import LinkUse
+from clusterspec.results.search import BreakEvenRow
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Position, Source, Span
 from tests.report.columns import lines
@@ -297,3 +299,40 @@ def test_a_wrapped_cell_keeps_the_indent_of_its_name() -> None:
 )
 def test_a_paragraph_is_folded_between_words(text: str, width: int, told: list[str]) -> None:
     assert wrapped_lines(text, width, ">", "-") == told
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (BreakEvenRow("input_tokens", 1.0, 1207.9, True, 100.0, 5000.0), "prompts above 1,200 tokens"),
+        (BreakEvenRow("concurrency", 1.0, 64.4, False, 1.0, 512.0), "load below 64 requests in flight"),
+        (
+            BreakEvenRow("requests_per_accelerator", 1.0, 5.03, True, 1.0, 9.0),
+            "load above 5 requests in flight per accelerator",
+        ),
+        (BreakEvenRow("link_bandwidth", 1.0, 25e9, True, 1e9, 50e9), "links above 200 Gb/s per accelerator"),
+        (BreakEvenRow("link_bandwidth", 1.0, None, True, 1e9, 50e9), "all links tried (8 to 400 Gb/s per accelerator)"),
+        (BreakEvenRow("input_tokens", 1.0, None, False, 100.0, 5000.0), "no prompts tried (100 to 5,000 tokens)"),
+    ],
+)
+def test_a_break_even_is_told_in_the_unit_of_its_quantity(row: BreakEvenRow, said: str) -> None:
+    assert separation_text._break_even_text(row) == said
+
+
+@pytest.mark.parametrize(
+    ("excess", "said"),
+    [(1.05, "by 5 %"), (1.099, "by 9.9 %"), (1.1, "1.10 times"), (2.5, "2.50 times")],
+)
+def test_the_nearest_plan_is_told_by_what_it_exceeds(excess: float, said: str) -> None:
+    assert separation_text._excess_text(excess) == f"the nearest exceeds a limit {said}"
+
+
+def test_a_link_between_pools_is_told_with_what_jobs_send() -> None:
+    """A burst is told where it is more than the mean."""
+    link = LinkUse(("a", "b"), 5e10, 2e-3, {"x": 1e9, "y": 2e9}, {"x": 4e9, "y": 2e9})
+    said = fleet_text._sent_text(link)
+    assert said == (
+        "Between a and b caches and weights pass at 50 GB/s at most, each way, after 2 ms. Sent on average: x 1 GB/s "
+        "(4 GB/s while it sends), y 2 GB/s."
+    )
+    assert "after" not in fleet_text._sent_text(replace(link, latency=None))
