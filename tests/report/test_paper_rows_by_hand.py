@@ -18,10 +18,12 @@ from clusterspec.results.facility import Facility
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import LayoutCell, LayoutGrid
 from clusterspec.source import Position, Span
+from clusterspec.studies.study import study_text
 from clusterspec.summation import sum_of
 from tests.report.test_charts import number, shapes
 from tests.report.test_paper import SPECS, report
 from tests.report.test_paper_words import ONE_LEAF, planned, trained
+from tests.settings import SETTINGS
 
 CELLS = (
     LayoutCell(1, 1, 4.0, 90e9, False),
@@ -260,7 +262,7 @@ def test_switches_are_spread_over_the_fewest_racks(
 
 def test_prompts_stand_beside_a_decode_step_where_they_take_time() -> None:
     """A token of an engine that prefills too takes more than its step; the rest is that of prompts."""
-    times = report(SPECS["serving"]).estimate.plan.serving
+    times = study_text(SPECS["serving"], SETTINGS).plan.serving
     assert times is not None
     drawn = serving._step_picture(times)
     (title,) = [each["text"] for each in shapes(drawn.svg, "text") if each["text"].startswith("one decode step")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -141,25 +141,25 @@ DOMAIN = "Inside a domain of 8 accelerators each has 450 GB/s each way, between 
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("made", "said"),
     [
-        (trained(), f"{DOMAIN}: so tensor parallelism over 4 ranks stays inside."),
-        (laid_out(tp=1), f"{DOMAIN}."),
-        (laid_out(tp=16), f"{DOMAIN}; tensor parallelism over 16 ranks leaves the domain, and pays that."),
-        (laid_out(tp=2, ep=8), f"{DOMAIN}: so expert parallelism over 8 ranks stays inside."),
-        (laid_out(tp=8, ep=8), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
-        (spread_over(1), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
-        (spread_over(2), f"{DOMAIN}; tensor parallelism over 8 ranks would fit inside, but some of its groups span "
+        (trained, f"{DOMAIN}: so tensor parallelism over 4 ranks stays inside."),
+        (lambda: laid_out(tp=1), f"{DOMAIN}."),
+        (lambda: laid_out(tp=16), f"{DOMAIN}; tensor parallelism over 16 ranks leaves the domain, and pays that."),
+        (lambda: laid_out(tp=2, ep=8), f"{DOMAIN}: so expert parallelism over 8 ranks stays inside."),
+        (lambda: laid_out(tp=8, ep=8), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
+        (lambda: spread_over(1), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
+        (lambda: spread_over(2), f"{DOMAIN}; tensor parallelism over 8 ranks would fit inside, but some of its groups span "
          "2 domains, and pay that."),
-        (replace(spread_over(1), tiers=()), None),
-        (replace(spread_over(1), tiers=trained().tiers[:3]), None),
+        (lambda: replace(spread_over(1), tiers=()), None),
+        (lambda: replace(spread_over(1), tiers=trained().tiers[:3]), None),
     ],
     ids=range(9),
 )  # fmt: skip
 def test_the_domain_of_a_group_is_told_with_the_bandwidth_inside_and_outside(
-    found: FullReport, said: str | None
+    made: Callable[[], FullReport], said: str | None
 ) -> None:
-    step = story._domain_step(found)
+    step = story._domain_step(made())
     assert (step.text if step is not None else None) == said
 
 
