@@ -116,7 +116,7 @@ def test_hits_by_size_have_the_bytes_of_their_tokens_and_the_seconds_of_their_re
     here = pools()
     arrivals = [Arrival(2.0 * place, 100, 10, (("shared", 60), (place, 40)), ()) for place in range(5)]
     (plain,) = cache_sizes(arrivals)
-    assert (plain.requests, plain.hit_rate) == (1.0, pytest.approx(4 * 60 / 500))
+    assert (plain.requests, plain.hit_rate) == pytest.approx((1.0, 4 * 60 / 500))
     # at the four arrivals but the first, the 100 tokens of the one before are kept
     assert plain.tokens == pytest.approx(100.0)
     (found,) = _hits_by_size(Traffic(arrivals, None, 0, "trace"), here)
