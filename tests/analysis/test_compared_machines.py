@@ -1,0 +1,205 @@
+"""Compared machines by hand: the limits that they miss, their order and sizes, and nodes of reinforcement learning."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from clusterspec.analysis.candidates import Limits
+from clusterspec.analysis.choices import _changes_of_size, _exceeds_budget, _other_sizes, recommended_row
+from clusterspec.analysis.fleet_options import Goal, _missed_targets, _term
+from clusterspec.analysis.fleet_search import _optimality_gap
+from clusterspec.analysis.machine_search import _least_row, _missed_limits, _or_worst, _ranking_key
+from clusterspec.analysis.rl_splits import (
+    FEW,
+    _degrees,
+    _rl_of,
+    _rollout_counts,
+    faster_splits,
+    keys_of_nodes,
+    keys_of_split,
+    nodes_by_role,
+    nodes_of_job,
+    placement_json,
+    placement_on_nodes,
+    rollout_nodes_in_proportion,
+)
+from clusterspec.money import Money
+from clusterspec.quantity import YEAR
+from clusterspec.records import replace
+from clusterspec.results.fleet_search import Assignment
+from clusterspec.results.machines import MachineRow
+from clusterspec.results.search import RlSplit
+from clusterspec.results.verdict import Choice
+from clusterspec.spec.model import ProcurementSpec
+from tests.analysis.jobs import study_of
+from tests.analysis.test_rl_nodes import SPLIT
+from tests.effort import each
+
+ROW = MachineRow("dgx-h100", 2, "", {}, layout={"tp": 2}, elapsed=100.0, cost=50.0, power=20e3)
+JOB = """
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64, tokens: 1B}
+layout: {framework: megatron-core, tp: 2}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years}
+"""
+
+
+@each(
+    ("changes", "limits", "missed"),
+    [
+        ({}, Limits(100.0, 50.0, 20e3), []),
+        ({}, Limits(99.0, 49.0, 19e3), ["run 100 s > 99 s", "cost 50 > 49 USD", "power 20 kW > 19 kW"]),
+        ({"elapsed": None}, Limits(99.0), ["run of unknown time > 99 s"]),
+        ({"cost": None}, Limits(budget=49.0), ["cost not known: no price for `node`"]),
+        ({"power": None}, Limits(power=19e3), ["power not known"]),
+        ({"elapsed": None, "cost": None, "power": None}, Limits(), []),
+    ],
+)
+def test_a_machine_misses_a_limit_that_its_figure_exceeds_or_that_it_has_no_figure_for(
+    changes: dict[str, Any], limits: Limits, missed: list[str]
+) -> None:
+    assert list(_missed_limits(replace(ROW, **changes), study_of(JOB), limits)) == missed
+
+
+def test_machines_stand_by_what_they_meet_then_by_their_cost_and_time() -> None:
+    bare = replace(ROW, layout=None)
+    one, two = replace(ROW, missed=("a",)), replace(ROW, missed=("a", "b"))
+    dear, slow, open_ = replace(ROW, cost=60.0, elapsed=1.0), replace(ROW, elapsed=200.0), replace(ROW, cost=None)
+    wanted = [ROW, slow, dear, open_, one, two, bare]
+    shuffled = [wanted[place] for place in (3, 6, 1, 5, 0, 4, 2)]
+    assert sorted(shuffled, key=_ranking_key) == wanted
+    assert (_or_worst(None), _or_worst(3.0)) == (inf, 3.0)
+
+
+def test_the_least_row_has_a_figure_and_among_equals_the_least_of_the_second() -> None:
+    rows = [replace(ROW, cost=None, elapsed=1.0), replace(ROW, elapsed=None), ROW, replace(ROW, elapsed=90.0)]
+    assert _least_row(rows, lambda row: (row.cost, row.time)) is rows[3]
+    assert _least_row(rows[:2], lambda row: (row.cost, row.time)) is rows[1]
+    assert _least_row(rows[:1], lambda row: (row.cost, row.time)) is None
+
+
+def test_other_sizes_of_a_machine_are_half_three_quarters_one_and_a_half_and_twice() -> None:
+    """Of four nodes 2, 3, 6 and 8; of two no three quarters. Racks of GB200 are bought whole."""
+    machines = (("dgx-h100", 4, [2, 3, 6, 8]), ("dgx-h100", 2, [1, 3, 4]), ("gb200-nvl72", 36, [18, 54, 72]))
+    for platform, nodes, sizes in machines:
+        text = JOB.replace("dgx-h100", platform).replace("nodes: 4", f"nodes: {nodes}")
+        found = list(_other_sizes(study_of(text)))
+        assert [changes["cluster", "nodes"] for _, changes in found] == sizes
+        assert [float(factor) * nodes for factor, _ in found] == sizes
+
+
+def test_a_size_has_its_share_of_the_spare_nodes_rounded_up() -> None:
+    cluster = study_of(JOB.replace("nodes: 4", "nodes: 4, spare_nodes: 1")).design.cluster
+    assert cluster is not None
+    for spares, nodes, wanted in ((1, 8, 2), (1, 2, 1), (3, 2, 2), (0, 8, None)):
+        changes = _changes_of_size(replace(cluster, spare_nodes=spares), nodes)
+        assert (changes["cluster", "nodes"], changes["cluster", "spare_nodes"]) == (nodes, wanted)
+        assert changes["layout", "dp"] is None and changes["acceptance",] is None
+
+
+def choice(kind: str, price: float, work: float, **more: Any) -> Choice:
+    return replace(Choice(kind, kind, 4, Money.of(price, "USD"), work), **more)
+
+
+def test_a_budget_is_exceeded_by_the_low_end_of_an_amount() -> None:
+    amount = Money(100.0, 200.0, "USD")
+    found = [_exceeds_budget(amount, ProcurementSpec(budget=most)) for most in (99.0, 100.0, 150.0)]
+    assert found == [True, False, False]
+    assert not _exceeds_budget(amount, None) and not _exceeds_budget(amount, ProcurementSpec())
+
+
+def test_a_choice_is_recommended_that_works_and_costs_least_for_its_work() -> None:
+    """A size that takes longer or costs more is not compared with a design that nothing rules out."""
+    design, cheap = choice("design", 100.0, 10.0), choice("option", 80.0, 11.0)
+    assert recommended_row([design, cheap], "s") == 1  # 880 of money and time against 1,000
+    for out in (
+        {"errors": ("x",)},
+        {"over_budget": True},
+        {"surely_fits": False},
+        {"holds_load": False},
+        {"rent": "1 y"},
+    ):
+        assert recommended_row([design, replace(cheap, **out)], "s") == 0
+    size = choice("size", 80.0, 11.0)
+    assert recommended_row([design, size], "s") == 0
+    assert recommended_row([replace(design, errors=("x",)), size], "s") == 1
+    assert recommended_row([design, replace(size, work=9.0)], "s") == 1
+    by_token = [replace(design, per_million=2.0), replace(cheap, per_million=3.0)]
+    assert recommended_row(by_token, "s") == 0
+    assert recommended_row([replace(design, errors=("x",))], "s") is None
+
+
+def test_a_gap_is_the_share_of_an_objective_above_its_bound() -> None:
+    found = [_optimality_gap(Assignment({}, 8.0, None), bound) for bound in (6.0, 8.0, 9.0)]
+    assert found == [0.25, 0.0, 0.0] and _optimality_gap(Assignment({}, 0.0, None), 6.0) == 0.0
+
+
+def test_a_run_misses_its_limit_and_a_plan_is_counted_for_its_term_or_a_year() -> None:
+    one = study_of(JOB)
+    assert list(_missed_targets("a", one, 9.0, Goal(within={"a": 9.0}))) == []
+    assert list(_missed_targets("a", one, 9.0, Goal(within={"b": 1.0}))) == []
+    assert list(_missed_targets("a", one, 9.0, Goal(within={"": 8.0}))) == ["run 9 s > 8 s"]
+    assert list(_missed_targets("a", one, None, Goal(within={"a": 8.0}))) == ["run of unknown time > 8 s"]
+    assert _term(one) == 4 * YEAR
+    assert _term(study_of(JOB.replace(", term: 4 years", ""))) == YEAR
+
+
+@each(
+    ("nodes", "counts"),
+    [
+        (0, ()),
+        (1, ()),
+        (2, (1,)),
+        (FEW, tuple(range(1, 16))),
+        # sixteenths of 32, and an eighth, a quarter, a third, a half, two thirds and three quarters
+        (32, (2, 4, 6, 8, 10, 11, 12, 14, 16, 18, 20, 21, 22, 24, 26, 28, 30)),
+        (17, (*range(1, 9), *range(10, 17))),  # 8 of 16 parts are 8.5 nodes, 9 are 9.6
+    ],
+)
+def test_few_nodes_are_divided_in_every_way_and_many_in_sixteenths(nodes: int, counts: tuple[int, ...]) -> None:
+    assert _rollout_counts(nodes) == counts
+
+
+def test_nodes_of_a_job_are_those_of_its_roles_and_keep_their_proportion() -> None:
+    """4 of 8 nodes generate; of 12 there are 6, of one none is left, and of two one is."""
+    design = study_of(SPLIT % "").design
+    rl = _rl_of(design)
+    assert (rl.trainer_nodes, rl.rollout_nodes, nodes_of_job(design)) == (4, 4, 8)
+    assert nodes_by_role(design) == {"trainer": 4, "rollout": 4}
+    assert [rollout_nodes_in_proportion(design, nodes) for nodes in (12, 8, 3, 2, 1)] == [6, 4, 2, 1, 1]
+    assert _degrees(design, rl) == (1, 2, 4)  # Qwen2.5 7B has 28 heads
+    keys = keys_of_nodes(design, 12, 5)
+    assert keys == {
+        ("layout", "nodes"): 7,
+        ("layout", "dp"): None,
+        ("workload", "rl", "rollout", "nodes"): 5,
+        ("cluster", "nodes"): 12,
+        ("cluster", "accelerators"): None,
+    }
+    assert keys_of_nodes(design, 4, 4)["layout", "nodes"] == 1
+    assert nodes_by_role(study_of(JOB).design) == {}
+
+
+def split(nodes: int, step: float, **more: Any) -> RlSplit:
+    return replace(RlSplit("split", 8 - nodes, nodes, 4, 0, step, 1.0, {}), **more)
+
+
+def test_a_placement_is_written_with_its_nodes_its_degree_and_its_staleness() -> None:
+    ahead = split(3, 1.0, max_staleness=2)
+    assert placement_json(ahead) == {"placement": "split", "max_staleness": 2, "rollout": {"nodes": 3, "tp": 4}}
+    keys = keys_of_split(ahead)
+    rl = ("workload", "rl")
+    assert keys[*rl, "rollout", "nodes"] == 3 and keys[*rl, "rollout", "tp"] == 4 and keys["layout", "nodes"] == 5
+    assert keys[*rl, "placement"] == "split" and keys[*rl, "max_staleness"] == 2
+    assert placement_on_nodes(keys, 12)["layout", "nodes"] == 9
+    here = split(0, 1.0, placement="colocated")
+    assert placement_json(here) == {"placement": "colocated", "max_staleness": 0, "rollout": {"tp": 4}}
+    assert keys_of_split(here)[*rl, "rollout", "nodes"] is None
+    assert placement_on_nodes(keys_of_split(here), 12)["layout", "nodes"] == 12
+
+
+def test_each_placement_stands_once_with_its_faster_layout() -> None:
+    slow, fast, other = split(3, 2.0), split(3, 1.0, layout="best"), split(2, 1.5)
+    assert faster_splits([slow, other], [fast]) == (fast, other)
+    assert faster_splits([slow], [replace(fast, rollout_tp=8)]) == (replace(fast, rollout_tp=8), slow)
