@@ -1,0 +1,54 @@
+"""Options of a launch of Megatron by hand: lengths, tokens of the run, kernels and precision."""
+
+from __future__ import annotations
+
+from tests.effort import each
+from tests.exchange.imports import given, read, unknown
+
+LAUNCH = "torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 {}\n"
+
+
+@each(
+    ("options", "stated"),
+    [
+        ("", {}),
+        ("--seq-length 4096", {"sequence_length": 4096}),
+        # 1,000 steps of 512 sequences of 4,096 tokens
+        (
+            "--seq-length 4096 --train-iters 1000 --global-batch-size 512",
+            {"sequence_length": 4096, "global_batch": 512, "tokens": 1000 * 512 * 4096},
+        ),
+        ("--seq-length 4096 --train-samples 6000", {"sequence_length": 4096, "tokens": 6000 * 4096}),
+        # the samples are stated, whatever the steps
+        (
+            "--seq-length 4096 --train-samples 6000 --train-iters 10 --global-batch-size 512",
+            {"sequence_length": 4096, "global_batch": 512, "tokens": 6000 * 4096},
+        ),
+        ("--seq-length 4096 --train-tokens 300000000000", {"sequence_length": 4096, "tokens": 300_000_000_000}),
+        # a batch that grows does not give the samples
+        (
+            "--seq-length 4096 --train-iters 1000 --global-batch-size 512 --rampup-batch-size 16 16 1000",
+            {"sequence_length": 4096, "tokens": None},
+        ),
+        ("--train-iters 1000 --global-batch-size 512", {"global_batch": 512, "tokens": None}),
+        ("--use-flash-attn", {"attention": "flash"}),
+        ("--attention-backend unfused", {"attention": "plain"}),
+        ("--attention-backend fused", {"attention": "flash"}),
+        ("--attention-backend auto", {"attention": None}),
+        ("--bf16", {"precision": "bf16"}),
+        ("--fp16", {"precision": "fp16"}),
+    ],
+)
+def test_a_launch_states_its_lengths_its_tokens_and_its_kernels(options: str, stated: dict[str, object]) -> None:
+    found = given(read(LAUNCH.format(options)))
+    for name in ("sequence_length", "global_batch", "tokens", "attention", "precision"):
+        if name in stated or name in ("tokens", "attention"):
+            assert found.get(f"workload.{name}") == stated.get(name), name
+
+
+def test_two_lengths_are_listed_and_not_chosen_from() -> None:
+    reading = read(LAUNCH.format("--seq-length 4096 --encoder-seq-length 2048 --train-samples 10"))
+    assert "workload.sequence_length" not in given(reading) and "workload.tokens" not in given(reading)
+    assert "stated twice: " in unknown(reading)
+    same = given(read(LAUNCH.format("--seq-length 4096 --encoder-seq-length 4096 --train-samples 10")))
+    assert (same["workload.sequence_length"], same["workload.tokens"]) == (4096, 40_960)
