@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import inf
 
 import pytest
 
@@ -29,7 +30,7 @@ from clusterspec.studies.study import Study, study_text
 from tests.analysis.jobs import design_of
 from tests.analysis.test_serving_rows import dense
 from tests.analysis.test_serving_search import DENSE, study
-from tests.analysis.test_timetables import timing
+from tests.analysis.test_timetables import tables, timing
 from tests.effort import each
 from tests.settings import SETTINGS
 
@@ -89,6 +90,27 @@ def test_a_request_joins_an_engine_at_the_end_of_an_interval_of_steps() -> None:
         run.run()
         assert [one.first for one in run.requests] == [10.0, first], interval
         assert [one.ended for one in run.requests] == ended, interval
+
+
+@each(
+    ("floor", "ahead", "times"),
+    [
+        (0.0, False, [(10.0, 20.0), (16.0, 20.0)]),
+        # the step from 10 s is formed before B comes, so that A decodes alone for a second
+        (0.0, True, [(10.0, 19.0), (17.0, 20.0)]),
+        # the launch of a prompt takes 12 s, and that of the next step begins where it ends
+        (12.0, True, [(12.0, 28.0), (24.0, 28.0)]),
+    ],
+)
+def test_an_engine_that_forms_steps_ahead_misses_what_comes_meanwhile(
+    floor: float, ahead: bool, times: list[tuple[float, float]]
+) -> None:
+    """A prompt of 10 tokens for 4 from 0 s, and one of 5 for 3 that comes at 5 s; a second a token."""
+    steps = replace(tables(), floors=((inf, floor),))
+    most = Limits(99.0, 1e6, None, whole=False, hit=0.0, ahead=ahead)
+    run = Simulation(timing(steps, most), [Arrival(0.0, 10, 4), Arrival(5.0, 5, 3)])
+    run.run()
+    assert [(one.first, one.ended) for one in run.requests] == times
 
 
 def use(tier: CacheTier | None, units: float, tokens: float) -> TierUse:

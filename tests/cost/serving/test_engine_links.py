@@ -39,16 +39,17 @@ def test_an_exchange_uses_the_links_of_a_domain_until_it_has_several() -> None:
 
 
 def test_a_link_between_two_machines_is_shared_by_the_ranks_that_send_over_it() -> None:
-    """All ranks of all prefill engines send their parts of a cache at the whole rate of the link, one after another."""
-    pools = bare_pools(plan().design)
-    assert pools is not None and pools.has_prefill_engines
+    """The caches of three prefill engines pass the link one after another, each at its whole rate."""
+    found = bare_pools(plan().design)
+    assert found is not None and found.has_prefill_engines
+    pools = found._replace(prompts=found.prompts.times(3))
     layouts = pools.prompts.layout, pools.decode.layout
     clusters = pools.prompts.cluster, pools.decode.cluster
     for total, limited in ((1e15, False), (1e9, True)):
         link = PoolLink(total, inf, 0.02)
         found = pools_with_link(pools, link)
         sides = linked_transfers(clusters, pools.decode.workload, layouts, 8000.0, link)
-        whole = link_seconds(pools.decode.workload, layouts[0], 8000.0, link) * pools.prompts.attention_ranks
+        whole = 3 * link_seconds(pools.decode.workload, layouts[0], 8000.0, link)
         assert found.transfer == (max(sides[0].seconds, whole), sides[1].seconds)
         assert (found.transfer[0] == whole) is limited and found.link is link
         assert found.sent is not None and found.sent.seconds == max(side.seconds for side in sides)
