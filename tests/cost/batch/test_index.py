@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import numpy
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,26 @@ def test_colliding_codes_are_distinguished() -> None:
     table = HashTable(LIBRARY)
     table.add(array(codes), array(list(range(340))))
     assert table.find(array(codes)).tolist() == list(range(340))
+
+
+@pytest.mark.parametrize(
+    ("steps", "slots"),
+    [((10,), 1024), ((341,), 1024), ((300, 42), 4096), ((342,), 4096), ((100, 1000, 5), 8192), ((341, 1, 1), 4096)],
+)
+def test_a_table_has_three_slots_for_each_code_and_twice_as_many_when_it_grows(
+    steps: tuple[int, ...], slots: int
+) -> None:
+    """It doubles until three slots for each code are at most half of all; every code stays where it is found."""
+    table, known = HashTable(LIBRARY), dict[int, int]()
+    for count in steps:
+        codes = [(len(known) + place) * 7_919_317 for place in range(count)]
+        assert table.find(array(codes)).tolist() == [-1] * count
+        numbered = {code: 3 * place + len(known) for place, code in enumerate(codes)}
+        table.add(array(codes), array([*numbered.values()]))
+        known |= numbered
+        assert table.find(array([*known])).tolist() == [*known.values()]
+        assert table.size == len(known)
+    assert len(table._keys) == len(table._numbers) == slots
 
 
 def test_values_are_numbered_from_zero() -> None:
