@@ -99,3 +99,17 @@ def test_each_kind_is_held_as_often_as_its_layers() -> None:
 @pytest.mark.parametrize("recompute", ["none", "selective", "full"])
 def test_a_window_of_the_same_heads_stores_what_full_attention_does(recompute: str) -> None:
     assert activations(model(window=Window(128, 8)), recompute=recompute) == activations(model(), recompute=recompute)
+
+
+LATENT = {"latent_q": 256, "latent_kv": 128, "latent_rope": 32, "kv_heads": 16}
+
+
+@pytest.mark.parametrize("recompute", ["none", "selective"])
+@pytest.mark.parametrize("tp", [1, 2])
+def test_a_window_of_latent_attention_has_no_heads_of_its_own(recompute: str, tp: int) -> None:
+    """Keys and values come from the latents of all layers, so that the heads of a window would not be those stored."""
+    window = Window(128, 8, heads=4, kv_heads=2, head_dim=32)
+    with_window, without = (model(**LATENT, window=one) for one in (window, None))
+    found = activations(with_window, recompute=recompute, tp=tp)
+    assert found == activations(without, recompute=recompute, tp=tp)
+    assert found != activations(model(window=window), recompute=recompute, tp=tp)
