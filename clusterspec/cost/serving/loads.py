@@ -174,8 +174,8 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     ranks, requests = pools.decode.attention_ranks, float(pools.load.requests or 1)
     flight, places = min(offered, requests), pools.limit * ranks
     service = busy = steady.service / pools.prompts.attention_ranks
-    if flight >= requests:
-        service = _starting_service(pools, min(flight, places))
+    if flight >= requests or not pools.has_prefill_engines:
+        service = _starting_service(pools, min(flight, places))  # full steps, not one prompt beside all sequences
     each = steady.carried / pools.decode.layout.pp / ranks
     turn = max(steady.full_token * pools.load.gaps / (steady.sequences * ranks), each) if steady.rate else service
     if pools.has_prefill_engines:
@@ -207,11 +207,11 @@ def offline_run_seconds(pools: Pools, now: Steady) -> float | None:
 
 
 def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> float:
-    """Seconds of the whole plan per prompt in a run whose requests all start at once, ``together`` of them with a
-    place, or of which ``waiting`` more prompts are to come.
+    """Seconds of the whole plan per prompt of the requests that start a run, ``together`` of them with a place, or of
+    which ``waiting`` more prompts are to come.
 
     Steps are full of prompts. Where the same engine decodes, on average half of the requests with a place decode in the
-    same step. Requests that follow others start and end in waves; one prompt per step approximates them.
+    same step.
     """
     engine, load = pools.prompts, pools.load
     fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)

@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.constants import RANGES
+from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes, range_factors, serving_range
 from clusterspec.cost.serving.percentiles import latency_factors
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
@@ -108,7 +109,12 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     run = found.run
     assert isinstance(run, FiniteRun)
     assert (run.requests, run.concurrency, run.varied) == (200, 40, found.state.wait)
-    assert run.service == pytest.approx(found.state.service / 2)
+    # steps of 8,192 tokens, of which 10 decode: half of the 20 requests of each engine; the rest are prompts of 2,000
+    pools = serving_pools(clean(PLAN.format(load=PLANS["run"][0], layout="tp: 8", framework="vllm")))
+    assert pools is not None
+    step = pools.prompts.prefill(8182.0, 2000.0, 1.0, Decoding(10.0, 2000 + 101 / 2, 1.0))
+    assert run.service == pytest.approx(step.lasting / (8182 / 2000) / 2)
+    assert run.service < found.state.service / 2  # of one prompt beside all sequences
     assert run.prompt == pytest.approx(found.state.wait + found.prompt_time)
     # of the 8,192 tokens of a step each sequence takes one, and a hundredth of its next prompt
     assert run.places == pytest.approx(2 * 8192 / (1 + 2000 / GAPS))

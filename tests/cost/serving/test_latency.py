@@ -182,7 +182,7 @@ def test_a_closed_loop_is_the_run_of_its_requests() -> None:
     run = loads.finite_run(pools, STEADY, 64.0, 0.5)
     assert (run.requests, run.concurrency, run.places) == (640.0, 64.0, 32.0 * ranks)
     assert (run.queued, run.varied, run.prompt) == (0.5, STEADY.wait, STEADY.before_decode)
-    assert run.service == pytest.approx(STEADY.service / pools.prompts.attention_ranks)
+    assert run.service == loads._starting_service(pools, 32.0 * ranks)
     each = STEADY.carried / pools.decode.layout.pp / ranks
     assert run.turn == pytest.approx(max(STEADY.full_token * pools.load.gaps / (8 * ranks), each))
     idle = loads.finite_run(pools, STEADY._replace(rate=0.0), 64.0, 0.5)

@@ -90,11 +90,12 @@ def test_a_closed_run_takes_turns_of_its_steady_state() -> None:
     found = loads.finite_run(RUN, STATE, 64.0, 0.25)
     turn = (0.02 / 1.5 + 8 * 0.001) * 100 / (8 * 4)
     waits, together = (0.25, 0.4, 0.4 + 0.1 + 0.3), 2.0  # a step of 4,096 tokens has room for two prompts of 2,000
-    assert found == FiniteRun(640, 64, RUN.limit * 4, 0.2 / 4, max(turn, 0.1 / 2 / 4), *waits, together * 4, 4.0)
+    service = loads._starting_service(RUN, min(64.0, RUN.limit * 4))
+    assert found == FiniteRun(640, 64, RUN.limit * 4, service, max(turn, 0.1 / 2 / 4), *waits, together * 4, 4.0)
     slow = loads.finite_run(RUN, STATE._replace(carried=1.0), 64.0, 0.25)
     assert slow.turn == pytest.approx(1.0 / 2 / 4)
     still = loads.finite_run(RUN, STATE._replace(rate=0.0), 64.0, 0.25)
-    assert still.turn == still.service == pytest.approx(0.05)
+    assert still.turn == still.service == service
     assert loads.finite_run(RUN, STATE, 1000.0, 0.25).concurrency == 640
     assert loads.finite_run(RUN, STATE, 640.0, 0.25).service == pytest.approx(
         loads._starting_service(RUN, min(640.0, RUN.limit * 4))
