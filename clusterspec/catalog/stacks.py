@@ -144,7 +144,9 @@ class ServingSoftware:
     outside_graphs: tuple[str, ...] = ("attention",)
     """What the host launches in each layer beside these graphs: ``attention``, ``all-reduce``."""
     without_graphs: frozenset[str] = frozenset()
-    """Where it captures none for prompts: keys of the spec, and vendors of accelerators."""
+    """Where it captures none for prompts: keys of the spec, vendors of accelerators, and ``latent on`` an architecture
+    for latent attention there.
+    """
     window_tokens: float = 0.0
     """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
     window.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost import assumed_figure
@@ -13,9 +12,8 @@ from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import busbw_ceiling
 from clusterspec.cost.collectives.paths import crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
-from clusterspec.quantity import Figure
 from clusterspec.recent import recent
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple
 
 
 @lru_cache(maxsize=256)
@@ -105,6 +103,14 @@ HABITS = {
     ),
 }
 """Defaults of serving software whose entry states none."""
+COMPILED = assumed_figure(
+    GROUP,
+    "compiled",
+    88e-6,
+    "launching one counted kernel of compiled code and those around it, of recent software without an entry: as vLLM, "
+    "since engines of 2026 compile steps with prompts by default (vLLM; SGLang from 0.5.10; ATOM, README of ROCm/ATOM)",
+    "s",
+)
 WEIGHT_ONLY = assumed_figure(
     GROUP,
     "weight_only",
@@ -352,38 +358,3 @@ def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
         direct = peers or paths.inside.topology in DIRECT
         return RankLinks(inside, float("inf"), 1, direct, library)
     return RankLinks(inside, busbw_ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)
-
-
-# Host overhead and limits of serving software
-
-
-@dataclass(frozen=True)
-class HostOverhead:
-    """Host time of one generation of serving software, in seconds.
-
-    ``host`` per step, not hidden by the device; ``sequence`` more for each sequence of the step; ``eager`` to launch
-    one kernel of a prompt without captured graphs; ``request`` per request before and after the engine: tokenizing,
-    scheduling, transport; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the
-    software does not compile.
-    """
-
-    host: float
-    sequence: float
-    eager: float
-    request: float
-    compiled: float
-
-    @classmethod
-    def of(cls, stack: Stack | None, architecture: str = "") -> HostOverhead:
-        """The figures of an entry on an architecture of accelerators; missing ones are assumed."""
-        host, sequence, eager, request = (figure.value for figure in host_figures(stack, architecture))
-        compiled = stack.achievable.get("serving.compiled") if stack is not None else None
-        return cls(host, sequence, eager, request, compiled.value if compiled is not None else eager)
-
-
-def host_figures(stack: Stack | None, architecture: str) -> tuple[Figure, ...]:
-    """The figures of `HABITS` that hold for an entry of software: those that it states for the architecture of the
-    accelerator, else for any, else the defaults.
-    """
-    stated = stack.achievable if stack is not None else {}
-    return tuple(stated.get(f"{name}.{architecture}", stated.get(name, usual)) for name, usual in HABITS.items())

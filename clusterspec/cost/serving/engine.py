@@ -14,7 +14,8 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.constants import HostOverhead, RankLinks, StepTime, rank_links
+from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
+from clusterspec.cost.serving.host import HostOverhead
 from clusterspec.cost.serving.parts import (
     absorbed_parts,
     cache_reading_parts,
@@ -100,7 +101,7 @@ class Engine:
             layout=layout,
             replicas=replicas,
             rates=rates,
-            habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture),
+            habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture, layout.software_year),
             whole=whole,
             share=parameters.rank_share(model, layout, (whole,)),
             expert=counted.expert,
@@ -309,6 +310,7 @@ class Engine:
             "speculative": serving is not None and serving.draft_tokens > 0,
             "disaggregated": serving is not None and serving.prefill is not None,
             self.cluster.accelerator.vendor: True,
+            f"latent on {self.cluster.accelerator.architecture}": bool(self.model.latent),
         }
         if any(here.get(each) for each in software.without_graphs):
             return 0.0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.requests import Serving, Target
-from clusterspec.cost.serving.constants import RANGES, HostOverhead, Part, StepTime
+from clusterspec.cost.serving.constants import RANGES, Part, StepTime
 from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
+from clusterspec.cost.serving.host import HostOverhead
 from clusterspec.cost.serving.latency import ServingTimes, range_factors, serving_range
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.plan_engines import cache_space
@@ -116,8 +117,21 @@ def test_a_transfer_takes_its_fixed_time_and_that_of_its_bytes() -> None:
 
 
 def test_without_an_entry_the_host_times_are_assumptions() -> None:
-    """0.7 ms a step, 3 µs a sequence, 0.16 ms a launch, 10 ms a request."""
+    """0.7 ms a step, 3 µs a sequence, 0.16 ms a launch, 10 ms a request; compiled code of 2026 launches in 88 µs."""
     assert HostOverhead.of(None) == HostOverhead(0.7e-3, 3e-6, 0.16e-3, 10e-3, 0.16e-3)
+    assert HostOverhead.of(None, year=2025) == HostOverhead.of(None)
+    assert HostOverhead.of(None, year=2026) == HostOverhead(0.7e-3, 3e-6, 0.16e-3, 10e-3, 88e-6)
+    text = "cluster: {{accelerator: mi355x, accelerators_per_node: 8, nodes: 1}}\nworkload: {{kind: serve, "
+    text += "model: deepseek-r1, precision: fp8, serving: {{input_tokens: 1000, output_tokens: 9, concurrency: 1}}}}\n"
+    listed, floors = {}, {}
+    for framework, year in (("custom", 2025), ("custom", 2026), ("vllm", 2026)):
+        study = study_of((text + "layout: {{framework: {}, software_year: {}, tp: 8}}").format(framework, year))
+        listed[framework, year] = [key for key, *_ in study.plan.assumptions if key == "serving.compiled"]
+        assert study.plan.serving is not None
+        floors[framework, year] = study.plan.serving.prompt_floor
+    assert listed == {("custom", 2025): [], ("custom", 2026): ["serving.compiled"], ("vllm", 2026): []}
+    launches = (floors["custom", 2025] - 0.7e-3 - 6e-6) / 0.16e-3  # two sequences are sampled
+    assert floors["custom", 2026] == pytest.approx(launches * 88e-6 + 0.7e-3 + 6e-6)
 
 
 def test_a_figure_of_an_entry_for_an_architecture_comes_before_the_one_for_any() -> None:

@@ -165,6 +165,11 @@ def test_captured_graphs_of_prompts_leave_few_launches_to_the_host(
     assert (found.habits.compiled == found.habits.eager) == framework.startswith("sglang")
 
 
+def test_graphs_of_prompts_hold_other_attention_on_blackwell() -> None:
+    found = engine(layout="tp: 2", framework=SGLANG, platform="dgx-b200")
+    assert found.launch_floor(512.0) == pytest.approx(32 * 3 * found.habits.eager)
+
+
 @pytest.mark.parametrize(
     ("serving", "platform", "tokens", "launches"),
     [
@@ -172,6 +177,7 @@ def test_captured_graphs_of_prompts_leave_few_launches_to_the_host(
         ("", "dgx-h200", 2049.0, None),  # graphs of latent attention end there
         (", speculative: {tokens: 3, acceptance: 0.7}", "dgx-h200", 512.0, None),
         ("", "mi300x-ubb8", 512.0, None),
+        ("", "dgx-b200", 512.0, None),  # nor do the kernels of latent attention on Blackwell have them
     ],
 )
 def test_graphs_of_prompts_have_the_limits_of_their_software(

@@ -1,0 +1,51 @@
+"""Host time of serving software: scheduling, launching of kernels, and requests outside the engine."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.stacks import Stack
+from clusterspec.cost.serving.constants import COMPILED, HABITS, RECENT
+from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
+
+
+@dataclass(frozen=True)
+class HostOverhead:
+    """Host time of one generation of serving software, in seconds.
+
+    ``host`` per step, not hidden by the device; ``sequence`` more for each sequence of the step; ``eager`` to launch
+    one kernel of a prompt without captured graphs; ``request`` per request before and after the engine: tokenizing,
+    scheduling, transport; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the
+    software does not compile.
+    """
+
+    host: float
+    sequence: float
+    eager: float
+    request: float
+    compiled: float
+
+    @classmethod
+    def of(cls, stack: Stack | None, architecture: str = "", year: float = 0) -> HostOverhead:
+        """The figures of an entry on an architecture of accelerators, or of software of a ``year`` without an entry;
+        missing ones are assumed.
+        """
+        host, sequence, eager, request = (figure.value for figure in host_figures(stack, architecture))
+        compiled = compiled_figure(stack, year)
+        return cls(host, sequence, eager, request, compiled.value if compiled is not None else eager)
+
+
+def host_figures(stack: Stack | None, architecture: str) -> tuple[Figure, ...]:
+    """The figures of `HABITS` that hold for an entry of software: those that it states for the architecture of the
+    accelerator, else for any, else the defaults.
+    """
+    stated = stack.achievable if stack is not None else {}
+    return tuple(stated.get(f"{name}.{architecture}", stated.get(name, usual)) for name, usual in HABITS.items())
+
+
+def compiled_figure(stack: Stack | None, year: float) -> Figure | None:
+    """Seconds to launch one kernel of compiled code with prompts: what an entry of software states; without an entry
+    `COMPILED` for a ``year`` from `RECENT` on; None for software that does not compile.
+    """
+    if stack is None:
+        return COMPILED if year >= RECENT else None
+    return stack.achievable.get("serving.compiled")
