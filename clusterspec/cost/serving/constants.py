@@ -108,7 +108,7 @@ COMPILED = assumed_figure(
     "compiled",
     88e-6,
     "launching one counted kernel of compiled code and those around it, of recent software without an entry: as vLLM, "
-    "since engines of 2026 compile steps with prompts by default (vLLM; SGLang from 0.5.10; ATOM, README of ROCm/ATOM)",
+    "since engines of 2026 compile prompts by default (vLLM; SGLang from 0.5.10; README of XiaobingSuper/ATOM)",
     "s",
 )
 WEIGHT_ONLY = assumed_figure(
