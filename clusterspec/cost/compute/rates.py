@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from itertools import chain
-from math import prod
+from math import inf, prod
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
@@ -51,6 +51,14 @@ SCAN_BANDWIDTH = assumed_figure(
     "share of the bandwidth of streaming kernels that a recurrence in chunks reaches in five kernels: 10.7 to 12.9"
     " million tokens a second from 4,096 to 262,144 tokens of 128 heads of Mamba-2 on H100, each of which moves 148 kB"
     " (github.com/vllm-project/vllm pull request 27299, the original kernels; geometric mean)",
+)
+SCAN_UNIT = assumed_figure(
+    KERNELS,
+    "scan.unit",
+    13.1e9,
+    "most that one compute unit moves of it: the same measurement, on 132 units; GB200 trains Mamba-2 1.51 times as"
+    " fast as H200, with 1.67 times its bandwidth and 1.15 times its units (github.com/state-spaces/mamba issue 904)",
+    "B/s",
 )
 MOST_BANDWIDTH = {Role.GATHER: GATHER_BANDWIDTH.value, Role.SCATTER: SCATTER_BANDWIDTH.value}
 """B/s that kernels of a role reach at most, whatever the memory allows."""
@@ -147,17 +155,15 @@ class Speed:
     def streaming_bandwidth(self, kernel: Kernel) -> float:
         """B/s that a kernel moves at most, reads and writes together."""
         if kernel.role is Role.SCAN:
-            return self.bandwidth * SCAN_BANDWIDTH.value
+            return min(self.bandwidth * SCAN_BANDWIDTH.value, self.units * SCAN_UNIT.value if self.units > 1 else inf)
         most = MOST_BANDWIDTH.get(kernel.role)
         return self.bandwidth if most is None else min(self.bandwidth, most)
 
     def achieved_share(self, kernel: Kernel) -> float:
         """The share of the best rate that a kernel's shape allows."""
-        if kernel.shape is None:
+        if kernel.shape is None or kernel.role is Role.SCAN:
             return 1.0
         m, k, n, batch, experts = kernel.shape
-        if kernel.role is Role.SCAN:
-            return 1.0
         if kernel.rate.startswith("attention"):
             return depth_fill(m, self.length_start) * width_share(k, self.fixed[kernel.rate == BACKWARD])
         fills = [self._tile_rate(m, n, batch, tile) for tile in self.tiles]

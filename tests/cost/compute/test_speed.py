@@ -174,7 +174,17 @@ def test_faster_products_leave_a_larger_share_to_exponentials(part: str, forward
     assert fixed_shares(entry) == pytest.approx((forward, backward))
 
 
-def test_a_recurrence_does_not_reach_the_bandwidth_of_streaming_kernels() -> None:
-    """Of 2 TB/s, five kernels that pass states through memory reach 1.26."""
-    scan = Kernel("s", 1.0, 1.26e12, "attention_forward", GemmShape(8192, 64, 128, 8), role=Role.SCAN)
-    assert SPEED.seconds(scan) == pytest.approx(1.0)
+@pytest.mark.parametrize(
+    ("bandwidth", "units", "reached"),
+    [
+        (2e12, 132, 1.26e12),  # 0.63 of 2 TB/s; 132 units would move 1.73
+        (4e12, 132, 132 * 13.1e9),
+        (8e12, 152, 152 * 13.1e9),  # not 1.7 times as fast as twice the bandwidth
+        (8e12, 1, 0.63 * 8e12),  # units that are not known bound nothing
+    ],
+)
+def test_a_recurrence_is_bound_by_memory_or_by_units(bandwidth: float, units: int, reached: float) -> None:
+    """Five kernels that pass states through memory reach 0.63 of its bandwidth, and 13.1 GB/s in each unit."""
+    scan = Kernel("s", 1.0, reached, "attention_forward", GemmShape(8192, 64, 128, 8), role=Role.SCAN)
+    speed = replace(SPEED, bandwidth=bandwidth, units=units)
+    assert speed.seconds(scan) == pytest.approx(1.0)
