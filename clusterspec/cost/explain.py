@@ -16,6 +16,7 @@ from clusterspec.cost.formulas import compute, parameters, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
+from clusterspec.cost.traffic import COPY_RATE, call_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
@@ -120,7 +121,7 @@ class _StepExplanation:
         reached = self.record.rates.speed.streaming_bandwidth(kernel)
         if reached == self.record.rates.speed.bandwidth:
             return self.bandwidth
-        why = "five kernels that pass states through memory" if kernel.role is Role.SCAN else "one number to a thread"
+        why = "kernels that pass states, in all units" if kernel.role is Role.SCAN else "one number to a thread"
         return computed_figure(reached, f"most of its kind: {why}", "B/s")
 
     def _filled_rate(self, kernel: Kernel) -> Expanded:
@@ -160,7 +161,7 @@ class _StepExplanation:
         sent = transfer.transfer
         arguments: dict[str, Argument] = {
             "calls": computed_figure(sent.calls, "of one layer and micro-batch"),
-            "seconds": expanded_seconds(transfer.cost),
+            "seconds": _call_seconds(transfer),
             "overlap_window": computed_figure(
                 transfer.overlap_window, "computation that may overlap with each call", "s"
             ),
@@ -299,6 +300,15 @@ class _StepExplanation:
             "rest": computed_figure(times.total - times.straggling, "everything else in the step", "s"),
         }
         yield leaf_term("stragglers", overlap.straggler_wait, late)
+
+
+def _call_seconds(one: TransferTime) -> Expanded:
+    """Seconds of one call: those of its links, or of the kernels that send its copies."""
+    wire, copies = one.cost.device_seconds, one.transfer.copies
+    if call_seconds(one.transfer, wire) <= wire:
+        return expanded_seconds(one.cost)
+    sent = computed_figure(copies, "copies of tokens that the dispatcher's kernels send")
+    return Expanded(copies / COPY_RATE.value, "copies / copy_rate", (("copies", sent), ("copy_rate", COPY_RATE)))
 
 
 def _kernel_kind(kernel: Kernel) -> str:

@@ -152,9 +152,8 @@ class PhaseTimer:
         pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
         hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)
         window = transfer.overlap_window if hidden else 0.0
-        exposed = exposed_time_of_calls(
-            transfer.calls, cost.device_seconds, window, self.software.interference, pipelined
-        )
+        seconds = traffic.call_seconds(transfer, cost.device_seconds)
+        exposed = exposed_time_of_calls(transfer.calls, seconds, window, self.software.interference, pipelined)
         return TransferTime(transfer, cost, window, pipelined, exposed)
 
 

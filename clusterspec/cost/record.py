@@ -9,7 +9,7 @@ from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.compute.rates import Rates
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.step import Exposure, StageTime, StepChoices, StepInputs, StepTimes
-from clusterspec.cost.traffic import Transfer
+from clusterspec.cost.traffic import Transfer, call_seconds
 from clusterspec.records import dataclass, replace
 from clusterspec.summation import sum_of
 
@@ -32,8 +32,8 @@ class TransferTime:
 
     @property
     def seconds(self) -> float:
-        """Seconds of all calls on the wire."""
-        return self.cost.device_seconds * self.transfer.calls
+        """Seconds of all calls on the wire, or while kernels send their copies."""
+        return call_seconds(self.transfer, self.cost.device_seconds) * self.transfer.calls
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,17 @@ def test_every_formula_of_any_layout_gives_its_value(
     explained(found)
 
 
+def test_copies_of_narrow_tokens_explain_their_seconds() -> None:
+    """On eight B200 the tokens of 2 kB wait for the kernels that send them, and no longer for their links."""
+    work = {"model": "nemotron-3-super", "sequence_length": 8192, "global_batch": 8}
+    cut = {"tp": 1, "ep": 8, "dispatcher": "hybrid", "software_year": 2026}
+    found = plan({"platform": "dgx-b200", "nodes": 1}, workload=work, layout=cut)
+    assert found.step_time is not None
+    rates = [dict(term.inputs)["copy_rate"].value for term in found.step_time.walk() if "copies" in dict(term.inputs)]
+    assert rates and set(rates) == {85e6}
+    explained(found)
+
+
 def test_figures_of_leaves_have_origins() -> None:
     """Figures of an entry are cited or assumed with a reason, and what follows from others says how."""
     whole = plan(layout={"tp": 8}).step_time

@@ -135,6 +135,7 @@ def test_tokens_are_dispatched_to_their_experts_and_combined() -> None:
         ("ep", "all-to-all", 500 * 8 * 1.5 * 4096 * 2, 1, 0.3),
     ]
     assert [each.purpose for each in found] == ["dispatch", "combine"]
+    assert [each.copies for each in found] == [0.0, 0.0], "a collective of NCCL sends no tokens one by one"
     assert traffic.expert_transfers(rank(), ROUTING, fp8, 1, 0.6) == ()
     # experts that tensor parallelism cuts gather what arrives; without expert parallelism each token once
     both = traffic.expert_transfers(rank(ep=8, expert_tp=2), ROUTING, fp8, 1, 0.6)
@@ -164,6 +165,21 @@ def test_dispatchers_send_a_token_once_to_each_domain(
 ) -> None:
     one = rank({"routing_max_nodes": most}, ep=ep)
     assert traffic.copies_per_token(one, Dispatcher(kind), domains) == pytest.approx(copies)
+
+
+@pytest.mark.parametrize(("domains", "copies"), [(1, 500 * 1.5 * 8 * (1 - (7 / 8) ** 8)), (2, 0.0)])
+def test_kernels_of_a_dispatcher_send_token_by_token_inside_a_domain(domains: int, copies: float) -> None:
+    """500 rows to eight ranks, and the fullest rank half more; between domains the network bounds them."""
+    found = traffic.expert_transfers(rank(ep=8), ROUTING, Dispatcher("hybrid"), domains, 0.6)
+    assert [each.copies for each in found] == pytest.approx([copies, copies])
+
+
+def test_a_call_lasts_until_its_copies_are_sent() -> None:
+    """170 million at 85 million a second: two seconds, unless the links need longer."""
+    sent = traffic.Transfer("ep", "all-to-all", 1e9, copies=170e6)
+    assert traffic.call_seconds(sent, 0.5) == pytest.approx(2.0)
+    assert traffic.call_seconds(sent, 3.0) == 3.0
+    assert traffic.call_seconds(replace(sent, copies=0.0), 0.5) == 0.5
 
 
 def parts(**layout: Any) -> tuple[Workload, Layout]:

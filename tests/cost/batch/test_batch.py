@@ -158,6 +158,17 @@ def test_a_batch_with_multi_token_prediction_equals_its_single_layouts() -> None
     assert found[1] == pytest.approx(expected[1], rel=1e-12)
 
 
+def test_a_batch_with_tokens_sent_one_by_one_equals_its_single_layouts() -> None:
+    work = {"model": "nemotron-3-super", "global_batch": 512}
+    cut = {"tp": 1, "framework": "megatron-core", "sharding": "zero1", "dispatcher": "hybrid"}
+    whole = design(spec({"platform": "dgx-b200", "nodes": 8}, workload=work, layout=cut))
+    assert whole.layout
+    choices, columns = variants(whole.layout), rows(whole, "zero1", "1f1b", 10, Random("copies"))
+    found, expected = together(whole, choices, columns), alone(whole, choices, columns)
+    assert found[0] == pytest.approx(expected[0], rel=1e-12)
+    assert found[1] == pytest.approx(expected[1], rel=1e-12)
+
+
 def test_a_batch_of_gradients_reduced_once_equals_its_single_layouts() -> None:
     found = {}
     for sync in ("micro-batch", "step"):

@@ -117,6 +117,15 @@ def test_pipelined_traffic_costs_its_interference_alone() -> None:
     assert other.exposed == pytest.approx(seconds)
 
 
+def test_copies_that_take_longer_than_their_links_are_exposed() -> None:
+    """Two calls of 85 million copies each: a second each, of which computation hides a quarter."""
+    found = timer(HIDING._replace(tp=True))[0].transfer_time(
+        Transfer("tp", "all-gather", 1e6, calls=2, overlap_window=0.25, copies=85e6)
+    )
+    assert found.cost.device_seconds < 0.01
+    assert (found.seconds, found.exposed) == pytest.approx((2.0, 1.5))
+
+
 def test_a_part_counts_the_flops_of_its_forward_pass() -> None:
     kernel = Kernel("p", 2e12, 0.0, "matmul_bf16")
     part = timer()[0].part_time("layer", Work((kernel, kernel), (kernel,)))
