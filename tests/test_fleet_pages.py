@@ -11,7 +11,7 @@ import pytest
 from clusterspec.analysis.candidates import Limits, candidate_of_platform, machine, read_prices
 from clusterspec.analysis.fleet_search import OBJECTIVES
 from clusterspec.cli import run
-from clusterspec.cli.parser import parser
+from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis
-from clusterspec.cli.parser import parser
+from clusterspec.cli.commands import parser
 from tests.settings import SETTINGS
 from tools.generate.figures import corrected, outputs
 

@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.analysis.serving_plans.space import OBJECTIVES
 from clusterspec.cli import run
-from clusterspec.cli.parser import parser
+from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity
 from clusterspec.studies.study import study_text
 from tests.effort import ALL_CASES, sampled

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.nameplates import least_machine_watts, machine_watts
 from clusterspec.cost.plan import Plan
-from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import replace
 from clusterspec.results.verdict import CLOSE, OF_PURCHASE, REQUESTS, Area, Verdict, VerdictStatus
@@ -16,6 +15,7 @@ from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 
 if TYPE_CHECKING:
+    from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill
     from clusterspec.results.machine import Rack
 

@@ -43,7 +43,7 @@ def run(arguments: Sequence[str], caller: Caller | None = None) -> int:
     0: no finding at or above the threshold; 1: findings; 2: the call cannot be carried out; 3: an
     internal error.
     """
-    from clusterspec.cli.parser import parser
+    from clusterspec.cli.commands import parser
     from clusterspec.cli.terminal import print_error
 
     debug = "--debug" in arguments

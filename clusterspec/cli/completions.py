@@ -10,7 +10,7 @@ from typing import Any
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
 from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
-from clusterspec.cli.parser import documented_commands, parser
+from clusterspec.cli.commands import documented_commands, parser
 from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
 from clusterspec.report.findings_machines import json_text

@@ -73,6 +73,11 @@ class Document:
     sources: Mapping[str, Source] = field(default_factory=dict)
     partial: bool = False
 
+    @property
+    def may_have_waivers(self) -> bool:
+        """Whether a comment names the program, as every waiver does, in whatever case."""
+        return any("clusterspec" in comment.text.casefold() for comment in self.comments)
+
 
 # Conversion of key paths to lines: the only place that does it
 

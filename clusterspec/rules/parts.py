@@ -9,19 +9,19 @@ from clusterspec.cluster.groups import Placement, axis_placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.spec.model import (
-    AcceptanceSpec,
     ClusterSpec,
-    MeasuredSpec,
     ModelSpec,
     NetworksSpec,
-    OperationsSpec,
     PowerSpec,
-    ProcurementSpec,
     ScaleOutSpec,
     ScaleUpSpec,
     Spec,
     WorkloadSpec,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec, OperationsSpec, ProcurementSpec
 
 
 class Placements:

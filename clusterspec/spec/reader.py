@@ -19,6 +19,7 @@ from clusterspec.patterns import pattern
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
 from clusterspec.source import Path
+from clusterspec.spec import model as spec_model
 from clusterspec.spec.model import PcieSpec, Spec
 from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
@@ -157,7 +158,21 @@ def types_of(record: type, name: str) -> tuple[Any, ...]:
 @cache
 def _annotated_types(annotation: str, module: str) -> tuple[Any, ...]:
     """The types that an annotation in a module names, except None; many fields have the same one."""
-    return _field_types(eval(annotation, vars(sys.modules[module])))  # annotations of our own records
+    return _field_types(eval(annotation, {}, _Names(module)))  # annotations of our own records
+
+
+class _Names(dict[str, Any]):
+    """The names in annotations of a module, and the types of the spec that are imported on first use."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__()
+        self.modules = (sys.modules[module], spec_model)
+
+    def __missing__(self, name: str) -> Any:
+        for module in self.modules:
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise KeyError(name)
 
 
 def _field_types(hint: Any) -> tuple[Any, ...]:

@@ -17,10 +17,9 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_of_spec
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
-from clusterspec.document import Document, model, waivers
+from clusterspec.document import Document, model
 from clusterspec.document.extends import KEY as EXTENDS
 from clusterspec.document.schema import kind_of_other_file
-from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results import Input, Tool
@@ -30,6 +29,7 @@ from clusterspec.spec.reader import read, schema
 
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
+    from clusterspec.document.waivers import Waived
     from clusterspec.rules.policy import CompanyRule
     from clusterspec.studies.fleet import FleetStudy
     from clusterspec.studies.fleet_parts import FleetPart
@@ -156,8 +156,10 @@ class Study:
         written = self.fleet_part[0] if self.fleet_part else self.document
         findings = [model.to_finding(problem, written, self.source) for problem in problems]
         waived: list[Waived] = []
-        if written is not None:
-            document = self.settings.trusted(written)
+        document = None if written is None else self.settings.trusted(written)
+        if document is not None and document.may_have_waivers:
+            from clusterspec.document import waivers  # most specs have none
+
             findings, waived = waivers.split(
                 findings, document, self.settings.today, known=self._exists, alike=self._similar_rules
             )

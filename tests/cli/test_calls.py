@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.cli import UsageFault
+from clusterspec.cli.commands import COMMANDS, documented_commands, parser
 from clusterspec.cli.options import Parser
-from clusterspec.cli.parser import COMMANDS, documented_commands, parser
 from tests.cli.conftest import BASE, Call
 from tests.effort import diagonal, each, sampled
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import resources
-from clusterspec.cli.parser import COMMANDS, documented_commands, parser
+from clusterspec.cli.commands import COMMANDS, documented_commands, parser
 from tests.cli.conftest import BASE, Call
 
 CONTRACT = {

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from clusterspec.cli.parser import COMMANDS
+from clusterspec.cli.commands import COMMANDS
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_trust import git
 from tests.cli.test_written_files import FLAWED

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.cluster.requests import Day, Hours, gaps_between
 from clusterspec.cluster.serving_load import highest_rate, minutes_of_hours
 from clusterspec.finding import Problem
-from clusterspec.spec.model.workload import DayHoursSpec, ServingSpec
+from clusterspec.spec.model.requests import DayHoursSpec, ServingSpec
 from tests.cluster.resolving import assumed, resolve_text
 
 SERVING = "input_tokens: 1000, output_tokens: 100"

@@ -27,15 +27,15 @@ from clusterspec.cluster.fleet import (
 )
 from clusterspec.spec.model import JobSpec, LayoutSpec, PoolSpec, Spec
 from clusterspec.spec.model.cluster import NetworkSpec, NetworksSpec
-from clusterspec.spec.model.workload import (
+from clusterspec.spec.model.requests import (
     DisaggregatedSpec,
     EnginesSpec,
     RlSpec,
     RoleSpec,
     RolloutSpec,
     ServingSpec,
-    WorkloadSpec,
 )
+from clusterspec.spec.model.workload import WorkloadSpec
 
 ROLLOUT = ("workload", "rl", "rollout")
 DECODE = ("workload", "serving", "disaggregated", "decode")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from clusterspec.cli.commands import EPILOG, documented_commands, parser
 from clusterspec.cli.options import shared_options
-from clusterspec.cli.parser import EPILOG, documented_commands, parser
 
 HEAD = f"""# Commands
 

@@ -1,1 +1,154 @@
-"""The commands, one module each with a `run` function that returns the exit status."""
+"""The commands and the parser of the command line, from which the command reference is generated.
+
+The modules of this package implement the commands; `clusterspec.cli.options` holds the options that
+several commands share.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+import clusterspec
+from clusterspec.cli import raise_again
+from clusterspec.cli.options import Parser, shared_options
+from clusterspec.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+    from typing import Any, NoReturn
+
+EPILOG = (
+    "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the call cannot be carried out, "
+    "3 an internal error."
+)
+BEGIN = "`clusterspec init > cluster.yaml` writes a first spec, `clusterspec check cluster.yaml` checks it."
+HELP = "help"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its summary, and the module with its ``describe_NAME`` (options) and ``run_NAME`` functions."""
+
+    summary: str
+    module: str
+
+
+COMMANDS = {
+    "check": Command("reports errors in specs, their position, and fixes", "check"),
+    "estimate": Command("predicts memory, step time, MFU and communication, term by term", "estimate"),
+    "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "estimate"),
+    "search": Command("finds the best layouts for a cluster and a workload", "search"),
+    "solve": Command("finds the minimum or maximum of a key that meets a condition", "search"),
+    "simulate": Command("simulates the requests of a serving plan: percentiles, goodput, queue", "estimate"),
+    "sensitivity": Command("moves each parameter to the next sold value: effect on time, memory, cost", "search"),
+    "sweep": Command("finds the best layout for each point of a grid of specs", "search"),
+    "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "reports"),
+    "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "reports"),
+    "faults": Command("lists what each single failure stops or slows, how often, and what it costs", "reports"),
+    "report": Command("writes a report as HTML or PDF", "reports"),
+    "diff": Command(
+        "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "reports"
+    ),
+    "explain": Command("prints the page of a rule", "reference"),
+    "catalog": Command("shows the catalog of hardware, models and software, with sources", "catalog"),
+    "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "reference"),
+    "import": Command("imports files of infrastructure repositories into a spec", "exchange"),
+    "diagnose": Command("compares logs of collectives with the design, and ranks the causes of low bandwidth", "logs"),
+    "measure": Command("times kernels of the accelerator at hand, and writes them as a kernel table", "measure"),
+    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "logs"),
+    "export": Command("exports a design to files of infrastructure repositories", "exchange"),
+    "test": Command("compares designs with the expectations beside them, such as step_time<=35s", "expectations"),
+    "edit": Command("serves a page to this machine: editor, findings, estimate and report while typing", "edit"),
+    "config": Command("shows the configuration of a file and the origin of each setting", "reference"),
+    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference"),
+    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "reference"),
+    "init": Command("prints a starting spec", "reference"),
+    "schema": Command("prints the JSON Schema of the spec, for editors", "reference"),
+    HELP: Command("prints the options of a command, or this list", ""),
+}
+"""Every command, in the order of the help."""
+
+
+class Version(argparse.Action):
+    """Print the version. Raises `UsageFault` if standard output cannot be written."""
+
+    def __call__(self, *_: object) -> NoReturn:
+        from clusterspec.cli.terminal import print_text
+
+        print_text(f"clusterspec {clusterspec.__version__}\n")
+        raise SystemExit(0)
+
+
+def parser(arguments: Sequence[str] | None = None) -> Parser:
+    """The complete parser; with ``arguments``, only with the options of the command that they name."""
+    description, shared = (clusterspec.__doc__ or "").partition("\n")[0], [shared_options()]
+    top = Parser(prog="clusterspec", description=description, epilog=EPILOG, parents=shared)
+    top.add_argument("-V", "--version", action=Version, nargs=0, help="show the version of the program and exit")
+    commands = top.add_subparsers(  # type: ignore[call-overload]  # a function instead of a class
+        title="commands", description=BEGIN, metavar="COMMAND", required=True, parser_class=_parser_of_described
+    )
+    wanted = None if arguments is None else command_of(top, arguments)
+    for name, command in COMMANDS.items():
+        if wanted is not None and wanted != name:
+            commands.add_parser(name, help=command.summary)
+        else:
+            one = commands.add_parser(
+                name, description=command.summary, parents=shared, epilog=EPILOG, help=command.summary
+            )
+            if name == HELP:
+                one.add_argument(
+                    "words", metavar="COMMAND", nargs="*", help="the command, and its action if it has some"
+                )
+                one.set_defaults(run=help_of, command=name)
+                continue
+            getattr(module_of(command), f"describe_{name}")(one)
+            one.set_defaults(run=command_runner(name), command=name)
+    return top
+
+
+class Listed:
+    """Stands for the parser of a command that is only listed. Building a parser takes as long as a rule."""
+
+    def _check_help(self, _: argparse.Action) -> None:
+        """Asked by argparse of Python 3.14 for the help of the command, which is a summary without ``%``."""
+
+
+def _parser_of_described(*, description: str = "", **options: Any) -> Parser | Listed:
+    """The parser of a command, or `Listed`."""
+    return Parser(description=description, **options) if description else Listed()
+
+
+def command_of(top: Parser, arguments: Sequence[str]) -> str:
+    """The command that the arguments name; empty if they name none."""
+    at = top.command_at(arguments)
+    return arguments[at] if at is not None and at < len(arguments) else ""
+
+
+def help_of(args: argparse.Namespace) -> int:
+    """Print the help of a command or of an action, or the list of commands."""
+    parser(args.words).parse_args([*args.words, "--help"])
+    return 0
+
+
+def module_of(command: Command) -> ModuleType:
+    """The module that implements a command, imported on demand."""
+    return importlib.import_module(f"{__name__}.{command.module}")
+
+
+def command_runner(name: str) -> Callable[[argparse.Namespace], int]:
+    """The ``run`` function of a command, imported on demand."""
+
+    def run(args: argparse.Namespace) -> int:
+        command = module_of(COMMANDS[name])
+        raise_again()
+        return int(getattr(command, f"run_{name}")(args))
+
+    return run
+
+
+def documented_commands(top: Parser) -> list[tuple[str, Parser]]:
+    """The commands with their parsers, in the order of the help, for the command reference."""
+    return list(top.commands())

@@ -15,8 +15,8 @@ from pathlib import Path
 from clusterspec import __version__
 from clusterspec import document as documents
 from clusterspec.cli import CALL, is_callers_fault, one_line, run
+from clusterspec.cli.commands import parser
 from clusterspec.cli.inputs import StudyReader
-from clusterspec.cli.parser import parser
 from clusterspec.records import dataclass, field
 from clusterspec.studies.study import Settings, Study
 

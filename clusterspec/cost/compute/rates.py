@@ -10,7 +10,7 @@ from math import inf, prod
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.heads import attention_length, fixed_shares, width_share
+from clusterspec.cost.compute.attention import attention_length, fixed_shares, width_share
 from clusterspec.cost.compute.kernels import (
     DEPTH_START,
     KERNELS,

@@ -61,7 +61,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec, ServingSpec, WorkloadSpec
+from clusterspec.spec.model import LayoutSpec, WorkloadSpec
 
 RULE = Rule.of(__name__, "warning")
 NARROW = frozenset({"fp8", "fp4"})
@@ -121,11 +121,11 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
 
 def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
     """Settings of experts in a model without them."""
-    serving = written.serving or ServingSpec()
+    serving = written.serving
     for key, stated in (
         ("workload.expert_parameter_precision", written.expert_parameter_precision),
-        ("workload.serving.redundant_experts", serving.redundant_experts),
-        ("workload.serving.expert_load", serving.expert_load),
+        ("workload.serving.redundant_experts", serving.redundant_experts if serving else None),
+        ("workload.serving.expert_load", serving.expert_load if serving else None),
         ("layout.dispatcher", layout.dispatcher),
         ("layout.capacity_factor", layout.capacity_factor),
     ):

@@ -8,30 +8,11 @@ is resolved. A `Quantity` keeps the direction or sparsity in which the author co
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path
-from clusterspec.spec.model.business import (
-    AcceptanceSpec,
-    CarbonSpec,
-    CheckpointSpec,
-    DeliverySpec,
-    DocumentSpec,
-    EarlyFailuresSpec,
-    FailureRateSpec,
-    FailuresSpec,
-    MeasuredSpec,
-    Number,
-    OperationsSpec,
-    OperationsTargetsSpec,
-    PaymentSpec,
-    Price,
-    ProcurementSpec,
-    QuoteLine,
-    StockSpec,
-    SupportSpec,
-    TariffSpec,
-)
 from clusterspec.spec.model.cluster import (
     AcceleratorSpec,
     ClusterSpec,
@@ -49,34 +30,60 @@ from clusterspec.spec.model.cluster import (
     ScaleUpSpec,
 )
 from clusterspec.spec.model.workload import (
-    ArrivalsSpec,
     AttentionWindowSpec,
-    CacheTierSpec,
     CompressedAttentionSpec,
-    DisaggregatedSpec,
-    EnginesSpec,
-    ExpertLoadSpec,
     LatentAttentionSpec,
     LengthsSpec,
     LinearAttentionSpec,
     ModelSpec,
     MultiTokenSpec,
-    RlSpec,
-    RoleSpec,
-    RolloutSpec,
     RoutingSpec,
-    ScalingSpec,
-    ServingSpec,
-    SessionSpec,
     SparseAttentionSpec,
-    SpeculativeSpec,
-    TargetsSpec,
-    TracedLengthsSpec,
     TrainableSpec,
-    TransferSpec,
-    WeightSyncSpec,
     WorkloadSpec,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.spec.model.business import (
+        AcceptanceSpec,
+        CarbonSpec,
+        CheckpointSpec,
+        DeliverySpec,
+        DocumentSpec,
+        EarlyFailuresSpec,
+        FailureRateSpec,
+        FailuresSpec,
+        MeasuredSpec,
+        Number,
+        OperationsSpec,
+        OperationsTargetsSpec,
+        PaymentSpec,
+        Price,
+        ProcurementSpec,
+        QuoteLine,
+        StockSpec,
+        SupportSpec,
+        TariffSpec,
+    )
+    from clusterspec.spec.model.requests import (
+        ArrivalsSpec,
+        CacheTierSpec,
+        DisaggregatedSpec,
+        EnginesSpec,
+        ExpertLoadSpec,
+        RlSpec,
+        RoleSpec,
+        RolloutSpec,
+        ScalingSpec,
+        ServingSpec,
+        SessionSpec,
+        SpeculativeSpec,
+        TargetsSpec,
+        TracedLengthsSpec,
+        TransferSpec,
+        WeightSyncSpec,
+    )
 
 __all__ = [
     "AcceleratorSpec",
@@ -150,6 +157,23 @@ __all__ = [
     "WeightSyncSpec",
     "WorkloadSpec",
 ]
+
+
+LATER = ("business", "requests")
+"""The modules of sections that few specs have. They are imported when one of their types is first asked for, since
+defining those takes 2 % of a check.
+"""
+
+
+def __getattr__(name: str) -> object:
+    """A type of the modules of `LATER`."""
+    if name in __all__:
+        for module in LATER:
+            held = vars(import_module(f"{__name__}.{module}"))
+            if name in held:
+                globals()[name] = held[name]
+                return held[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # The parallel layout, as written

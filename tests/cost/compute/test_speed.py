@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Design
-from clusterspec.cost.compute.heads import fixed_shares
+from clusterspec.cost.compute.attention import fixed_shares
 from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, Role, gemm_kernel
 from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
 from clusterspec.cost.compute.software import SoftwareBehavior
