@@ -228,6 +228,10 @@ else:
         """Whether a field has a default or a factory."""
         return one.default is not MISSING or one.default_factory is not MISSING
 
+    def _store_values(given):
+        """Gives a new instance, the argument ``self``, its values: the other arguments."""
+        given.pop("self").__dict__.update(given)
+
     def _completed_by(cls, described):
         """The function that gives a new instance, the argument ``self``, its values: the other arguments, and those
         that are not given.
@@ -237,6 +241,8 @@ else:
         ]
         fixed = {one.name: one.default for one in described.values() if one.type == "no init"}
         completes = hasattr(cls, "__post_init__")
+        if not (factories or fixed or completes):
+            return _store_values
 
         def complete(given):
             self = given.pop("self")

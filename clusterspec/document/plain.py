@@ -117,7 +117,9 @@ def _interpreted_parser() -> type[Any]:
 
 # Parser of plain YAML, the subset in which nearly all specs and catalog entries are written
 
-KEY = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_./+*-]| (?=[A-Za-z0-9_./+*-])){0,199}(?=:(?: |\n|\Z))")
+KEY_NAME = r"(?![^:\n]{1000})[A-Za-z_][A-Za-z0-9_./+*-]*+(?: [A-Za-z0-9_./+*-]++)*+"
+"""A key of fewer than 1,000 characters; YAML allows 1,024."""
+KEY = re.compile(rf"{KEY_NAME}(?=:(?:[ \n]|\Z))")
 QUOTED = re.compile(r""""[^"\\\n]*"|'(?:[^'\n]|'')*'""")
 _GAP = re.compile(r"(?:(?: |\n(?=[ \n]))+(?:#[^\n]*)?)*")
 """Space between two tokens of a flow collection; continuation lines are indented."""

@@ -11,6 +11,7 @@ from clusterspec.document.plain import (
     FLOW_SCALAR,
     INDICATORS,
     KEY,
+    KEY_NAME,
     QUOTED,
     Event,
     NotPlainError,
@@ -48,7 +49,7 @@ def scalar_value(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in "+-.0123456789":
+    if text[0] not in "+-.0123456789" or text[-1] not in "0123456789.fFnN":  # most others are quantities with units
         return text
     if _INTEGER.fullmatch(text):
         return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
@@ -69,6 +70,8 @@ def is_octal(text: str) -> bool:
 
 _PAIR = re.compile(r"""([A-Za-z_][A-Za-z0-9_.]*): (?:"([^"\\]*)"|([A-Za-z0-9][^"'{}\[\],:#&*!|>%@`?\n]*))(?:, |(\}))""")
 """A key of a flow mapping and its value, as nearly all are written."""
+_LINE = re.compile(rf"""( *)({KEY_NAME}):(?: (?:"([^"\\]*)"|([A-Za-z0-9][^:#]*+(?::[^ :#][^:#]*+)*+)|(\{{.*)))?""")
+"""A line of a block mapping: a key with a quoted value, an unquoted one, a flow mapping, or none yet."""
 
 
 def yaml_value(text: str) -> Any:
@@ -83,41 +86,80 @@ def yaml_value(text: str) -> Any:
 
 
 def value_of_lines(text: str) -> Any:
-    """The value of a plain YAML text; ``opened`` are the block collections around a line, each with its column."""
-    holder: list[Any] = []
-    opened: list[tuple[int, Any]] = [(-1, holder)]
-    key, waiting = "", True
+    """The value of a plain YAML text."""
+    if "\t" in text or "\r" in text or "\ufeff" in text:
+        raise NotPlainError
+    reader = _LineReader()
     for line in text.split("\n"):
-        body = line.lstrip(" ")
-        if not body or body[0] == "#":
-            continue
-        column, item = len(line) - len(body), body.startswith("- ")
-        if waiting:
-            deepest, into = opened[-1]
-            if column <= deepest and not (item and column == deepest and isinstance(into, dict)):
-                raise NotPlainError
-            opened.append((column, [] if item else {}))
-            _add_value(into, key, opened[-1][1])
-        into = _collection_of_line(opened, column, item)
+        pair = _LINE.fullmatch(line)
+        if pair is not None:
+            reader.add_pair(line, pair)
+        elif (body := line.lstrip(" ")) and body[0] != "#":
+            reader.add_line(line, len(line) - len(body), item=body.startswith("- "))
+    if reader.waiting:
+        raise NotPlainError
+    return reader.holder[0]
+
+
+class _LineReader:
+    """The value of the lines read so far; ``opened`` are the block collections around a line, each with its column."""
+
+    def __init__(self) -> None:
+        self.holder: list[Any] = []
+        self.opened: list[tuple[int, Any]] = [(-1, self.holder)]
+        self.key = ""
+        self.waiting = True
+        """Whether the last key has no value yet, as at the start of the text."""
+
+    def add_pair(self, line: str, pair: re.Match[str]) -> None:
+        """Adds a line that matches `_LINE`."""
+        into = self._collection(len(pair[1]), item=False)
+        key = self.key = pair[2]
+        if key in into:
+            raise NotPlainError
+        self.waiting = pair.lastindex == 2
+        if not self.waiting:
+            into[key] = _value_of_pair(line, pair)
+
+    def add_line(self, line: str, column: int, *, item: bool) -> None:
+        """Adds another line with a key, or one with an item, which start at a column."""
+        into = self._collection(column, item=item)
         at = _offset_of_next_word(line, column + 1) if item else column
         match = KEY.match(line, at)
         if item and match is None:
-            waiting = False
+            self.waiting = False
             into.append(_value_of_line(line, at))
-            continue
+            return
         if item:
-            opened.append((at, {}))
-            into.append(opened[-1][1])
-            into = opened[-1][1]
+            self.opened.append((at, {}))
+            into.append(self.opened[-1][1])
+            into = self.opened[-1][1]
         if match is None or match[0] in into:
             raise NotPlainError
-        key, at = match[0], _offset_of_next_word(line, match.end() + 1)
-        waiting = at == len(line) or line[at] == "#"
-        if not waiting:
-            into[key] = _value_of_line(line, at)
-    if waiting or "\t" in text or "\r" in text or "\ufeff" in text:
-        raise NotPlainError
-    return holder[0]
+        self.key, at = match[0], _offset_of_next_word(line, match.end() + 1)
+        self.waiting = at == len(line) or line[at] == "#"
+        if not self.waiting:
+            into[self.key] = _value_of_line(line, at)
+
+    def _collection(self, column: int, *, item: bool) -> Any:
+        """The collection of a line that starts at a column: a new one after a key without a value."""
+        if not self.waiting:
+            return _collection_of_line(self.opened, column, item)
+        deepest, into = self.opened[-1]
+        if column <= deepest and not (item and column == deepest and isinstance(into, dict)):
+            raise NotPlainError
+        made: Any = [] if item else {}
+        self.opened.append((column, made))
+        _add_value(into, self.key, made)
+        return made
+
+
+def _value_of_pair(line: str, pair: re.Match[str]) -> Any:
+    """The value of a line that matches `_LINE`."""
+    _, _, quoted, bare, _ = pair.groups()
+    if bare is not None:
+        return scalar_value(bare.rstrip(" "))
+    return _value_of_line(line, pair.start(5)) if quoted is None else quoted
 
 
 def _add_value(into: Any, key: str, value: object) -> None:
@@ -189,7 +231,8 @@ def _flow_pairs(line: str, at: int) -> tuple[dict[str, Any], int] | None:
         key, quoted, bare, last = match.groups()
         if key in found:
             return None
-        found[key], at = scalar_value(bare.rstrip(" ")) if quoted is None else quoted, match.end()
+        found[key] = scalar_value(bare.rstrip(" ")) if quoted is None else quoted
+        at = match.end()
         if last:
             return found, at
     return None

@@ -64,6 +64,18 @@ def agrees_in_value(text: str) -> None:
     assert repr(value) == repr(expected), text
 
 
+@each("length", (1, 2, 199, 998, 999, 1000, 1023, 1024, 1025, 1026))
+def test_a_key_of_any_length_is_read_as_libyaml_reads_it(length: int) -> None:
+    words = ("long " * length)[: length - 1] + "k"
+    for key in ("k" * length, words):
+        assert agrees(f"{key}: 1\nother: 2\n") is (length < 1000)
+
+
+@each("text", ("1.inf", ".inf", "-.Inf", "+.INF", ".nan", ".NaN", "1e3", "1.", "+.5", "3f", "7 n", ".5 N", "0x1F", "-"))
+def test_a_scalar_that_starts_as_a_number_has_the_value_of_its_event(text: str) -> None:
+    agrees_in_value(f"a: {text}\nb: {{c: {text}}}\n")
+
+
 @each("path", FILES)
 def test_every_example_and_catalog_entry_is_plain(path: object) -> None:
     assert agrees(path.read_text("utf-8"))  # type: ignore[attr-defined]

@@ -214,7 +214,7 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
     """The problem with a number of steps above those of the run, or another one that the text calls the whole run."""
     per_step = workload.global_batch * workload.sequence_length if workload.kind == "train" else 0
-    if not workload.tokens or not per_step:
+    if not workload.tokens or not per_step or "steps" not in description:
         return
     steps = workload.tokens / per_step
     for sentence in re.split(r"(?<=[.;]) ", description):
