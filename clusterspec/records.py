@@ -26,6 +26,7 @@ else:
     MISSING = object()
     _MARK = "_record_fields_"
     _VALUES = "_record_values_"
+    _ALL = "_record_compared_"
 
     class _Field:
         """One field: its name, annotation and default, and whether comparisons and ``repr`` include it."""
@@ -146,7 +147,7 @@ else:
     def _shared_methods(frozen, order, eq):
         """The methods that all records with the same options share."""
         methods = {"__repr__": _repr, "__dataclass_fields__": _STANDARD, "__signature__": _SIGNATURE}
-        methods |= {_VALUES: _GETTER, "__match_args__": _MATCHED}
+        methods |= {_VALUES: _GETTER, _ALL: _COMPARED, "__match_args__": _MATCHED}
         methods["__dataclass_params__"] = _PARAMETERS[frozen]
         if eq:
             methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
@@ -159,6 +160,9 @@ else:
             return NotImplemented
         if other is self:  # parts of varied designs are mostly the same objects
             return True
+        own, others = self.__dict__, other.__dict__
+        if len(own) == len(others) == getattr(type(self), _ALL):  # nothing but compared values
+            return own == others
         values = getattr(type(self), _VALUES)
         return values(self) == values(other)
 
@@ -177,6 +181,17 @@ else:
             return getter
 
     _GETTER = _Getter()
+
+    class _Compared:
+        """A descriptor of the number of fields if all of them are compared, else -1, found on first access."""
+
+        def __get__(self, _, owner):
+            described = getattr(owner, _MARK)
+            number = len(described) if all(one.compare for one in described.values()) else -1
+            setattr(owner, _ALL, number)
+            return number
+
+    _COMPARED = _Compared()
 
     class _Matched:
         """A descriptor of the names by which patterns match positional arguments."""

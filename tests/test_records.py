@@ -8,6 +8,7 @@ import inspect
 import pickle
 import traceback
 import typing
+from functools import cached_property
 from typing import Any, ClassVar  # noqa: F401 - the standard decorator looks it up in this module
 
 import pytest
@@ -105,6 +106,29 @@ def test_a_record_is_made_as_a_data_class_is(name: str, args: tuple[Any, ...], k
     """The first instance and those by the ``__init__`` that it made."""
     for _ in range(times):
         assert outcome(OURS, name, args, dict(kwargs)) == outcome(THEIRS, name, args, dict(kwargs))
+
+
+def test_records_are_equal_by_their_compared_fields_whatever_else_they_hold() -> None:
+    @records.dataclass(frozen=True)
+    class Pair:
+        first: int
+        second: object
+
+        @cached_property
+        def whole(self) -> int:
+            return 10 * self.first
+
+    @records.dataclass(frozen=True)
+    class Noted(Pair):
+        note: str = records.field(default="", compare=False)
+
+    nan = float("nan")
+    for one, same in ((Pair(1, [2]), Pair(1, [2])), (Noted(1, nan, "a"), Noted(1, nan, "b"))):
+        others = records.replace(one, first=2), records.replace(one, second=float("nan"))
+        for computed in ([], [one], [same, *others]):  # a cached property is no field
+            assert [each.whole for each in computed] == [10 * each.first for each in computed]
+            assert one == same and same == one
+            assert all(one != other and other != one for other in others)
 
 
 def test_records_compare_order_and_hash() -> None:
