@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Generic, ParamSpec, TypeVar
 
-P = ParamSpec("P")
-T = TypeVar("T")
+from clusterspec.named_tuples import Generic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
+else:
+    T = None
 
 
 class Recent(Generic[T]):

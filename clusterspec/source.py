@@ -5,9 +5,11 @@ Lines and columns count from 1, columns in Unicode code points, as editors show 
 
 from __future__ import annotations
 
-from typing import Any
-
 from clusterspec.records import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Key = str | int
 Path = tuple[Key, ...]

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 sum_of = sum
 """The sum of numbers or columns, taken from left to right."""

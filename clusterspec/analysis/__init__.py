@@ -7,13 +7,13 @@ result of `clusterspec.results`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from clusterspec.document import files
 from clusterspec.document.files import FileFindings, attributed_findings
 from clusterspec.results import CheckReport
 from clusterspec.studies.study import Checked, Settings, Study
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.analysis.boundaries import solve
     from clusterspec.analysis.calibrated_failures import failure_rates_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
-from typing import Any
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design, Layout
@@ -24,6 +23,10 @@ from clusterspec.spec.reader import schema
 from clusterspec.summation import sum_of
 from clusterspec.units import display
 from clusterspec.units.symbols import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 STEP = 0.1
 """The relative change of a number without a range."""

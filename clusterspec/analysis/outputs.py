@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from clusterspec.results import BillReport, CollectiveReport, EstimateReport
 from clusterspec.studies.study import Study
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.power import Drawn

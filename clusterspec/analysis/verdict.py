@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.nameplates import least_machine_watts, machine_watts
@@ -14,6 +13,7 @@ from clusterspec.results.verdict import CLOSE, OF_PURCHASE, REQUESTS, Area, Verd
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill

@@ -9,18 +9,19 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, cast
 
 from clusterspec import resources
 from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding
 from clusterspec.document.values import yaml_value
 from clusterspec.finding import Finding, Problem
+from clusterspec.named_tuples import cast
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.source import Source
 from clusterspec.units import plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Platform, Switch
     from clusterspec.catalog.models import Entry, Model

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, PartFailures, Platform, Switch
 from clusterspec.catalog.frameworks import (
@@ -30,6 +29,8 @@ from clusterspec.catalog.stacks import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.catalog.facilities import Cdu, StorageSystem
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeVar
 
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.reader import Fact, FactReader, Status
@@ -19,8 +18,14 @@ from clusterspec.catalog.releases import (
 from clusterspec.origin import Cited, Origin
 from clusterspec.records import dataclass, field, replace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from clusterspec.catalog import Catalog
+
+    _Line = TypeVar("_Line", "Statement", "Requirement")
+    _Named = TypeVar("_Named", Combination, Multiple)
 
 GROUP = "features."
 SUPPORT = "support."
@@ -150,9 +155,6 @@ class Framework(Entry):
 
 def _in_base_numbers(feature: Feature) -> Feature:
     return feature
-
-
-_Line = TypeVar("_Line", "Statement", "Requirement")
 
 
 def _lines_read(lines: Mapping[str, _Line], read: Callable[[Feature], Feature]) -> dict[str, _Line]:
@@ -303,9 +305,6 @@ def required_multiples(read: FactReader, releases: Mapping[str, int | None]) -> 
     """The requirements of an entry that one number is a multiple of another, by their text."""
     for text, named, feature in _parsed_facts(read, releases, MULTIPLES, multiple):
         yield text, Requirement(named, feature)
-
-
-_Named = TypeVar("_Named", Combination, Multiple)
 
 
 def _parsed_facts(

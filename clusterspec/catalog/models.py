@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from clusterspec.catalog.reader import FactReader, Status
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Optional parts of a model's architecture, present in some layers or models only
 

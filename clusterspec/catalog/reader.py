@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, TypeVar
 
 from clusterspec.finding import Problem
 from clusterspec.origin import Assumed, Cited, Origin
@@ -12,6 +11,13 @@ from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.records import dataclass
 from clusterspec.source import Path
 from clusterspec.units import UnitFault, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T", str, int, bool)
+    """The types of plain facts."""
 
 # Availability of parts
 
@@ -27,7 +33,7 @@ class Status:
 
 # Catalog entries as written: header, sources and facts, before conversion to types
 
-Plain = str | int | float | bool | list[Any]
+Plain = str | int | float | bool | list["Any"]
 _WORDS = ("of", "prints", "scope", "basis", "note", "doubt", "since", "until")
 """Keys of a fact that qualify its value."""
 
@@ -220,9 +226,6 @@ def si_value(quantity: Quantity) -> float:
 
 
 # Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks
-
-_T = TypeVar("_T", str, int, bool)
-"""The types of plain facts."""
 
 
 class FactReader:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 from clusterspec import __version__
 from clusterspec import config as configuration
@@ -20,6 +19,12 @@ from clusterspec.finding import current_name
 from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.results import Input, Json, Tool, head
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 # Version requirements such as `>=0.2, <0.3`: the release numbers of PEP 440 only
 
@@ -63,9 +68,6 @@ def release_numbers(version: str) -> tuple[int, ...]:
     found = re.match(r"\d{1,6}(?:\.\d{1,6}){0,5}", version)
     given = tuple(int(number) for number in found[0].split(".")) if found else ()
     return given + (0,) * (6 - len(given))
-
-
-T = TypeVar("T")
 
 
 def current_date(args: argparse.Namespace) -> date:

@@ -7,7 +7,6 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_line
 from clusterspec.cli.inputs import STDIN, StudyReader, shown_name
@@ -17,6 +16,7 @@ from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.studies.study import Checked, Settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.config.patterns import Ignored
 

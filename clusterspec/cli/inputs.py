@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
@@ -26,6 +25,7 @@ from clusterspec.studies import checked_prose
 from clusterspec.studies.study import Checked, Settings, Study, as_written, study
 from clusterspec.units import plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.rules.policy import CompanyRule
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.clos import parts_needed
@@ -15,6 +14,10 @@ from clusterspec.recent import recent
 from clusterspec.records import dataclass
 from clusterspec.spec.model import ClusterSpec, FloorSpec, LinkCounts, PowerSpec, ScaleOutSpec
 from clusterspec.units.display import plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Lengths of cable runs: as stated, else from the floor plan and the racks
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
@@ -17,6 +16,8 @@ from clusterspec.spec.model import Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.cluster.requests import Rl, Serving
     from clusterspec.logs.traces import TraceSummary
 
@@ -51,7 +52,7 @@ class Dispatcher:
 # The resolved cluster, workload and layout: catalog entries instead of names, a value for every key
 
 
-Assumption = tuple[str, Any, str]
+Assumption = tuple[str, "Any", str]
 """A key, the assumed value, and the reason."""
 
 

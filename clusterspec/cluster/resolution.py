@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import (
@@ -27,10 +26,13 @@ from clusterspec.spec.model import ClusterSpec, Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from clusterspec.catalog.facilities import Cdu, StorageSystem
     from clusterspec.logs.traces import TraceSummary
 
-T = TypeVar("T")
+    T = TypeVar("T")
+    E = TypeVar("E", bound=Entry)
 
 
 @dataclass
@@ -83,8 +85,6 @@ def written_peak(quantity: Quantity, key: str) -> Peak | None:
 
 
 # Catalog lookup of names; a problem with the nearest ids where there is no such name
-
-E = TypeVar("E", bound=Entry)
 
 
 MODEL_PATH: Path = ("workload", "model")

@@ -8,7 +8,6 @@ measured shares of links: a measurement replaces an efficiency, which the other 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import layout_of_engines
@@ -22,10 +21,13 @@ from clusterspec.spec.reader import keys_of, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from clusterspec.cluster.requests import Engines
     from clusterspec.logs.traces import TraceSummary
 
-R = TypeVar("R")
+    R = TypeVar("R")
+
 
 Changes = Mapping[Path, object]
 """New values by key path; None removes a key of a spec."""

@@ -8,12 +8,15 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from clusterspec import resources
 from clusterspec.finding import Severity
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, field, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # The exception for invalid configurations
 
@@ -24,7 +27,7 @@ class ConfigFault(ValueError):
 
 # Validation of a configuration against its schema (``schemas/config.schema.json``)
 
-Schema = dict[str, Any]
+Schema = dict[str, "Any"]
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from itertools import takewhile
 from math import prod
-from typing import TYPE_CHECKING, cast
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import PartFailures
 from clusterspec.cluster.model import Cluster, Design, Layout
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
+from clusterspec.named_tuples import cast
 from clusterspec.origin import Assumed, Cited, Computed, Origin, Written
 from clusterspec.quantity import DAY, YEAR, Figure, Quantity
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, NetworksSpec, OperationsSpec
 from clusterspec.summation import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.catalog.entries import PartFailures
     from clusterspec.cost.plan import Plan
 
 
@@ -74,7 +75,7 @@ def stated_rate(part: str, stated: FailureRateSpec | None) -> PartRate | None:
 
 def published_rate(part: str, catalog: Catalog) -> PartRate | None:
     """The rate of the catalog's entry of a kind of part; None if it has none."""
-    entry = cast("PartFailures | None", catalog.find(KIND, part))
+    entry: PartFailures | None = cast("PartFailures | None", catalog.find(KIND, part))
     if entry is None:
         return None
     counted = entry.afr or entry.failures
@@ -90,7 +91,7 @@ def published_rate(part: str, catalog: Catalog) -> PartRate | None:
 
 
 def _known_repair(part: str, catalog: Catalog) -> Figure | None:
-    entry = cast("PartFailures | None", catalog.find(KIND, part))
+    entry: PartFailures | None = cast("PartFailures | None", catalog.find(KIND, part))
     return entry.repair if entry is not None else None
 
 

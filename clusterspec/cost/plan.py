@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from math import hypot
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
@@ -21,6 +20,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 from clusterspec.units import display, percent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.serving.day import DayPlan

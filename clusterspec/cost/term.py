@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.origin import Computed
@@ -13,6 +12,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.summation import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.catalog.entries import Accelerator
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from clusterspec.source import Path
 
-Schema = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Schema = dict[str, "Any"]
 
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 
@@ -93,7 +96,7 @@ def _index(root: Schema) -> dict[str, list[Path]]:
 
 # Whether a value is valid by a JSON Schema, without error messages
 
-Keyword = Callable[[Any, Any, Schema, Schema], bool]
+Keyword = Callable[["Any", "Any", Schema, Schema], bool]
 """A function that tests a value against a keyword, given the keyword's argument, its node and the root schema."""
 _ANNOTATIONS = {"$schema", "$id", "$comment", "$defs", "title", "description", "examples", "default", "then", "else"}
 

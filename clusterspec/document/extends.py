@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Collection
 from pathlib import Path as FilePath
-from typing import Any
 
 from clusterspec.document.model import Document, Places
 from clusterspec.document.parse import parse
@@ -16,6 +15,10 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Resolution of ``extends``: a base spec of the project whose keys a spec adds to, replaces or deletes
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from clusterspec.document.source_text import Lines
 from clusterspec.finding import Edit, Finding, Fix, Problem
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, Position, Source, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Offsets = tuple[Lines, int, int, int, int]
 """Offsets in a text: of its lines, of the start and end of a key (-1 without a key), and of the key's value."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from clusterspec.document import plain
 from clusterspec.document.model import Comment, Document, Offsets, Places
@@ -15,6 +14,10 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Path, Source, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_DEPTH = 32
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"

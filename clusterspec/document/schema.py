@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from clusterspec.document.conforms import Schema, conforms
 from clusterspec.document.model import Document
@@ -14,6 +13,10 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.source import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SEVERAL = {"additionalProperties", "required"}
 """Keywords that a mapping may violate several times, each a separate error."""

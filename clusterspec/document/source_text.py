@@ -9,11 +9,14 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
 from pathlib import Path as FilePath
-from typing import Any
 
 from clusterspec.finding import Edit, Problem
 from clusterspec.patterns import pattern
 from clusterspec.source import Position, Source, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Decoding of bytes to text that is safe to parse, and conversion of offsets to positions
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from clusterspec.document.plain import (
     DEEPEST,
@@ -18,6 +17,10 @@ from clusterspec.document.plain import (
     pyyaml_events,
 )
 from clusterspec.patterns import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Values of plain scalars: the core schema of YAML 1.2 without octal and hexadecimal
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Communication
@@ -15,7 +14,10 @@ from clusterspec.report.ink import Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results.verdict import Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.cluster.requests import Serving, Target
     from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from clusterspec.report.estimate_rows import joined_notes
 from clusterspec.report.ink import Ink, text_table
 from clusterspec.units import display, percent, portion
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any
 
 from clusterspec.document.files import FileName
 from clusterspec.finding import Finding, Severity
@@ -16,7 +15,10 @@ from clusterspec.records import asdict, dataclass, field
 from clusterspec.source import Source, pointer
 from clusterspec.units import plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import pandas
 
     from clusterspec.cluster.fabric import Fabric
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from clusterspec.results.estimate_json import Provenance
     from clusterspec.results.verdict import Verdict
 
-Json = dict[str, Any]
+Json = dict[str, "Any"]
 VERSION = 1
 NOTHING_CHECKED = "No specs found: no YAML file with a top-level `clusterspec:` key. Nothing was checked."
 INCOMPLETE = "an internal error prevented a part of the check"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare
@@ -20,7 +19,10 @@ from clusterspec.results.serving_json import RANGED, SERVING_FIELDS, serving_jso
 from clusterspec.source import Path, Source, Span
 from clusterspec.units import percent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.cost.reinforcement.times import RlTimes
 
 _STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
@@ -98,7 +100,7 @@ def path_of(key: str) -> Path:
 
 # The estimate as JSON
 
-Json = dict[str, Any]
+Json = dict[str, "Any"]
 PLAIN = Provenance()
 MFU_CONVENTION = (
     "model FLOPs without recomputation, attention counted as if unmasked "

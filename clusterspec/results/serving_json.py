@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from clusterspec.cost.plan import Plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.cluster.requests import Serving
     from clusterspec.cost.serving.handoff import Handoff
     from clusterspec.cost.serving.latency import ServingTimes
     from clusterspec.cost.serving.targets import Tail
 
-Json = dict[str, Any]
+Json = dict[str, "Any"]
 RANGED = ("ttft", "tpot", "ttft_mean", "tpot_mean", "output_tokens_per_second")
 """The fields of a serving plan with a range."""
 SERVING_FIELDS = (

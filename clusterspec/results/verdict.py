@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.quantity import DAY
 from clusterspec.records import asdict, dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.money import Money
     from clusterspec.procurement.quotes import QuotedPart
 

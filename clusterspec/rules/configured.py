@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TypeVar
 
 from clusterspec.config import Config
 from clusterspec.finding import ALWAYS_REPORTED, Confidence, Finding, Problem, Severity
 from clusterspec.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Reported = TypeVar("Reported", Problem, Finding)
 
 
 def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:
@@ -42,9 +47,6 @@ def severity(finding: Finding, config: Config) -> Severity:
 
 MOST = 100
 """Maximum number of problems of one rule in one file reported individually; the last of them counts the rest."""
-
-
-Reported = TypeVar("Reported", Problem, Finding)
 
 
 def bounded_problems(problems: Iterable[Reported]) -> list[Reported]:

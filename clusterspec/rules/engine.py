@@ -8,7 +8,6 @@ them report in the same words does not depend on the value.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 from clusterspec.catalog import BrokenEntry
 from clusterspec.finding import Problem
@@ -18,6 +17,10 @@ from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # absent while the index is regenerated
 
@@ -43,7 +46,7 @@ class _AbsentPartError(Exception):
     """Raised where a required part is absent."""
 
 
-class PartCache(dict[str, Any]):
+class PartCache(dict[str, "Any"]):
     """The parts of a design by name, each computed on first use. The name of an optional part ends in ``?``.
 
     ``absent`` are the required parts found to be missing.

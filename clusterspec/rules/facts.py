@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Platform
@@ -20,6 +19,7 @@ from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.parts import Placements, Thresholds, WrittenParts
 from clusterspec.spec.model import LayoutSpec, Spec
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cluster.fleet import Fleet
     from clusterspec.cost.measured import Measurement

@@ -7,7 +7,6 @@ import math
 import sys
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
 
 from clusterspec import resources
 from clusterspec.document import Document, intended_keys, validate
@@ -23,6 +22,10 @@ from clusterspec.spec import model as spec_model
 from clusterspec.spec.model import PcieSpec, Spec
 from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Constraints on values beyond their type: ranges of quantities, consistency of list items
 
@@ -161,7 +164,7 @@ def _annotated_types(annotation: str, module: str) -> tuple[Any, ...]:
     return _field_types(eval(annotation, {}, _Names(module)))  # annotations of our own records
 
 
-class _Names(dict[str, Any]):
+class _Names(dict[str, "Any"]):
     """The names in annotations of a module, and the types of the spec that are imported on first use."""
 
     def __init__(self, module: str) -> None:
@@ -177,9 +180,14 @@ class _Names(dict[str, Any]):
 
 def _field_types(hint: Any) -> tuple[Any, ...]:
     """The types of a field except None."""
-    if get_origin(hint) in {Union, UnionType}:
-        return tuple(option for part in get_args(hint) for option in _field_types(part) if option is not NoneType)
+    if isinstance(hint, UnionType):
+        return tuple(option for part in hint.__args__ for option in _field_types(part) if option is not NoneType)
     return (hint,)
+
+
+def _generic_origin(option: Any) -> Any:
+    """The class of a type with parameters: ``tuple`` of ``tuple[int, ...]``; None for other types."""
+    return getattr(option, "__origin__", None)
 
 
 class _SpecReader:
@@ -220,8 +228,8 @@ class _SpecReader:
         for option in options:
             if is_dataclass(option) and option is not Quantity:
                 return option(**self.fields(option, node, path, value))  # type: ignore[operator]
-            if get_origin(option) is dict:
-                inner = _field_types(get_args(option)[1])
+            if _generic_origin(option) is dict:
+                inner = _field_types(option.__args__[1])
                 read = {key: self._read_entry(inner, node, (*path, key), item) for key, item in value.items()}
                 return {key: item for key, item in read.items() if item is not None}
         return None
@@ -232,8 +240,8 @@ class _SpecReader:
 
     def _read_list(self, options: tuple[Any, ...], node: Schema, path: Path, value: list[Any]) -> Any:
         for option in options:
-            if get_origin(option) is tuple:
-                inner = _field_types(get_args(option)[0])
+            if _generic_origin(option) is tuple:
+                inner = _field_types(option.__args__[0])
                 sub = child_node(node, self.root, 0) or {}
                 items = tuple(self._read_value(inner, sub, (*path, i), item) for i, item in enumerate(value))
                 return None if None in items else self._checked_list(path, items)
@@ -257,8 +265,8 @@ class _SpecReader:
     def _read_scalar(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
         if options == (PcieSpec,) and isinstance(value, int | float):
             return PcieSpec(int(value), int(value))
-        if len(options) == 1 and get_origin(options[0]) is tuple:
-            only = self._read_scalar(_field_types(get_args(options[0])[0]), node, path, value)
+        if len(options) == 1 and _generic_origin(options[0]) is tuple:
+            only = self._read_scalar(_field_types(options[0].__args__[0]), node, path, value)
             return None if only is None else (only,)
         if Quantity in options and value not in _accepted_words(node, self.root):
             return self._read_quantity(node, path, value)

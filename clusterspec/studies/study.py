@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, TypeVar
 
 import clusterspec
 from clusterspec import document as documents
@@ -27,14 +26,17 @@ from clusterspec.source import Path, Source, Span
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read, schema
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from clusterspec.cost.measured import Measurement
     from clusterspec.document.waivers import Waived
     from clusterspec.rules.policy import CompanyRule
     from clusterspec.studies.fleet import FleetStudy
     from clusterspec.studies.fleet_parts import FleetPart
 
-Part = TypeVar("Part")
+    Part = TypeVar("Part")
 
 
 def as_written(document: Document) -> Document:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from clusterspec import analysis
 from clusterspec.cli import FOUND, OK, UsageFault, files, output
@@ -21,6 +20,7 @@ from clusterspec.results import NOTHING_CHECKED, CheckReport
 from clusterspec.studies.study import Checked, Settings
 from clusterspec.units import plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cli.fixes import Changes
 

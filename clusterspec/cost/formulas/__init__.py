@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, Protocol, cast, overload
 
-P = ParamSpec("P")
+from clusterspec.named_tuples import Protocol, cast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ParamSpec, overload
+
+    P = ParamSpec("P")
+else:
+    P = None
+
+    def overload(signature):
+        """A signature that only a type checker reads."""
+        return signature
 
 
 class Column(Protocol):
@@ -38,7 +49,7 @@ class Formula(Protocol[P]):
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
     @overload
-    def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...
+    def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...  # noqa: F811
 
 
 EXPRESSIONS: dict[object, str] = {}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from clusterspec.cost.formulas import Column, array_library, formula
+from clusterspec.named_tuples import cast
 
 Number = float
 """A number, or a column of numbers."""

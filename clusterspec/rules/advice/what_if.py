@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.groups import axis_placement
 from clusterspec.cluster.legality import forbids_pipeline
@@ -18,6 +17,7 @@ from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.words import changed_keys
 from clusterspec.units import display, display_bits, percent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.term import MemoryUse
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from clusterspec.cost.plan import Plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
 
