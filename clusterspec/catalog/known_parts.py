@@ -68,12 +68,18 @@ def part_of_name(name: str) -> KnownPart | None:
     >>> found.name, found.status, part_of_name("mi500").year, part_of_name("h100")
     ('Instinct MI500', 'announced', '2027', None)
     """
-    wanted = letters_and_digits(name)
+    return _parts_by_name().get(letters_and_digits(name))
+
+
+@cache
+def _parts_by_name() -> dict[str, KnownPart]:
+    """The parts by the letters and digits of their names; of several parts with one name, the first."""
+    found: dict[str, KnownPart] = {}
     for each in known_parts():
-        called = (*each.names, *filter(_is_designation, each.name.split()))
-        if wanted in {letters_and_digits(f"{maker} {one}") for one in called for maker in _makers(each)}:
-            return each
-    return None
+        for one in (*each.names, *filter(_is_designation, each.name.split())):
+            for maker in _makers(each):
+                found.setdefault(letters_and_digits(f"{maker} {one}"), each)
+    return found
 
 
 def _is_designation(word: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from clusterspec.catalog.export import CatalogRow, shipped_rows
 from clusterspec.document.schema import letters_and_digits
@@ -61,10 +62,40 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     (('qwen3-8b',), ('qwen3-4b-2507',))
     """
     wanted = _comparable_name(kind, name[:_LONGEST])
-    rows = [row for row in shipped_rows() if wanted and row.kind == kind]
-    full = tuple(row.id for row in rows if wanted in _compared_names(row, _full_names(row)))
-    short = full or tuple(row.id for row in rows if wanted in _compared_names(row, _designations(row)))
-    return short or tuple(row.id for row in rows if wanted.startswith(tuple(_part_numbers(row)))) or _plain(kind, name)
+    if not wanted:
+        return _plain(kind, name)
+    found = _ids_of_full_names(kind).get(wanted) or _ids_of_designations(kind).get(wanted)
+    return found or _ids_of_part_number(kind, wanted) or _plain(kind, name)
+
+
+@cache
+def _ids_of_full_names(kind: str) -> dict[str, tuple[str, ...]]:
+    """The ids of a kind by whole names in comparison form."""
+    return _ids_by_name((row.id, _compared_names(row, _full_names(row))) for row in _rows_of_kind(kind))
+
+
+@cache
+def _ids_of_designations(kind: str) -> dict[str, tuple[str, ...]]:
+    """The ids of a kind by the identifying parts of names in comparison form."""
+    return _ids_by_name((row.id, _compared_names(row, _designations(row))) for row in _rows_of_kind(kind))
+
+
+def _ids_by_name(named: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
+    """The ids by each of their names, in the order given."""
+    found: dict[str, tuple[str, ...]] = {}
+    for id_, names in named:
+        for name in {*names}:
+            found[name] = (*found.get(name, ()), id_)
+    return found
+
+
+def _ids_of_part_number(kind: str, wanted: str) -> tuple[str, ...]:
+    """The ids whose part number begins a name in comparison form."""
+    return tuple(row.id for row in _rows_of_kind(kind) if wanted.startswith(tuple(_part_numbers(row))))
+
+
+def _rows_of_kind(kind: str) -> Iterator[CatalogRow]:
+    return (row for row in shipped_rows() if row.kind == kind)
 
 
 def _plain(kind: str, name: str) -> tuple[str, ...]:

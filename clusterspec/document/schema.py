@@ -231,7 +231,7 @@ def letters_and_digits(name: str) -> str:
     >>> letters_and_digits("p5.48xlarge"), letters_and_digits("Flash_Attention-2")
     ('p548xlarge', 'flashattention2')
     """
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def edit_distance(one: str, other: str) -> int:

@@ -69,17 +69,20 @@ def _patterns_of_words() -> Words:
     return {word: tuple(places) for word, places in found.items()}
 
 
+@cache
+def _forms_of_words() -> dict[str, str]:
+    """Every word that patterns require, with its form in lines whose digits are zeros."""
+    return {word: word.translate(_AS_ZERO) for word in _patterns_of_words()}
+
+
 def _words_in(text: str) -> Words:
     """The words of patterns that a log may contain: few, for which its lines are then searched.
 
     If lines differ only in decimal or hexadecimal digits, one of them is searched.
     """
-    absent = {word: word.translate(_AS_ZERO) for word in _patterns_of_words()}
     found: set[str] = set()
     for forms in _parts_of_forms(text):
-        present = {word for word, form in absent.items() if form in forms}
-        found |= present
-        absent = {word: form for word, form in absent.items() if word not in present}
+        found |= {word for word, form in _forms_of_words().items() if word not in found and form in forms}
     return {word: places for word, places in _patterns_of_words().items() if word in found}
 
 
