@@ -16,6 +16,7 @@ from clusterspec.analysis.hangs import (
     Check,
     causes_of_a_hang,
     explained_symptoms,
+    messages_of_a_slow_run,
     stops_of_one_rank,
     unreachable_peers,
 )
@@ -28,6 +29,7 @@ from clusterspec.analysis.host_causes import (
 )
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
 from clusterspec.analysis.release_causes import release_causes
+from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
 from clusterspec.logs.benchmark import size_text
 from clusterspec.results.diagnosis import Cause
@@ -49,9 +51,6 @@ FEW_CHANNELS = 8
 DUPLEX = (0.33, 0.46)
 """Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
 NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
-
-TCP_PROVIDERS = frozenset({"tcp", "tcp;ofi_rxm", "sockets", "udp"})
-"""Providers of libfabric without RDMA."""
 
 _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 
@@ -90,50 +89,6 @@ def _cause_of_fit(run: PlacedRun, fit: FaultFit) -> Cause:
     measured = f"{fit.evidence}; {display(run.largest.measured, 'B/s')} was measured"
     weight = (WEAK if fit.fault.free else STRONG) * (1 - fit.miss)
     return Cause(fit.fault.name, measured, fit.fault.next, round(weight, 3))
-
-
-def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
-    fabric = run.cluster.scale_out
-    if not run.uses_network or fabric is None or fabric.technology.family == "tcp" or run.log_lines("no-network"):
-        return
-    rdma = run.log_lines("gdr", "hcas", "ofi")
-    for text, line in run.log_lines("ofi"):
-        if text.split()[0].lower() in TCP_PROVIDERS and fabric.technology.rdma:
-            evidence = f"line {line} of the log: libfabric chose {text}"
-            following = "fi_info -p efa in the container; pass /dev/infiniband to it; set FI_PROVIDER=efa"
-            yield Cause("socket-fall-back", evidence, following, STATED)
-    for text, line in run.log_lines("socket", "no-ib")[:1]:
-        if not rdma:
-            yield Cause("socket-fall-back", f"line {line} of the log: {text}", _NEXT["socket-fall-back"], STATED)
-    for text, line in run.log_lines("environment"):
-        if text.startswith("NCCL_IB_DISABLE 1") or text == "NCCL_NET Socket":
-            evidence = f"line {line} of the log: {text.replace(' ', '=', 1)}"
-            yield Cause("socket-fall-back", evidence, "unset NCCL_IB_DISABLE NCCL_NET, and run again", STATED)
-
-
-def _plugin_causes(run: PlacedRun) -> Iterator[Cause]:
-    fabric = run.cluster.scale_out
-    if not run.uses_network or fabric is None or not fabric.technology.plugins:
-        return
-    wanted = " or ".join(fabric.technology.plugins)
-    needed = fabric.technology.proprietary
-    for text, line in run.log_lines("no-plugin")[:1]:
-        if needed and not run.log_lines("ofi"):
-            following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
-            yield Cause("plugin-missing", f"line {line} of the log: {text}", following, STATED)
-    for text, line in run.log_lines("socket")[:1]:
-        if needed and not run.log_lines("ofi", "gdr"):
-            following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
-            evidence = f"line {line} of the log: {text}, although {fabric.technology.id} needs {wanted}"
-            yield Cause("plugin-missing", evidence, following, STATED)
-    if (
-        needed
-        and any(fit.fault.name == "socket-fall-back" for fit in fault_fits(run))
-        and not run.log_lines("ofi", "gdr")
-    ):
-        following = f"NCCL_DEBUG=INFO … 2>&1 | grep NET/Plugin; install {wanted}"
-        evidence = f"{fabric.technology.id} needs {wanted}; the measured bandwidth is that of TCP sockets"
-        yield Cause("plugin-missing", evidence, following, STRONG)
 
 
 def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
@@ -350,7 +305,11 @@ def _wrong_results(run: PlacedRun) -> Iterator[Cause]:
 
 def _separate_jobs(run: PlacedRun) -> Iterator[Cause]:
     """Copies of the benchmark that ran side by side (NVIDIA/nccl-tests issue 182), whatever their bandwidth."""
-    if run.series.jobs > 1:
+    alone = run.log_lines("process-count")
+    if run.series.jobs > 1 and alone:
+        evidence = f"line {alone[0][1]} of the log: rank 0 of {run.series.jobs} jobs prints it"
+        yield Cause("separate-jobs", evidence, "mpirun of the MPI that the benchmark was built with", STATED)
+    elif run.series.jobs > 1:
         evidence = (
             f"the log lists rank 0 of {run.series.jobs} jobs: each has {plural(run.group.ranks, 'rank')} of its own"
         )
@@ -368,9 +327,10 @@ def _narrowing_step(run: PlacedRun, by_node: str) -> str:
 ALWAYS: tuple[Check, ...] = (_wrong_results, _separate_jobs, _direction_error)
 """Checks that apply at any speed: wrong results, jobs that were not joined, and a wrong figure in the spec."""
 CHECKS: tuple[Check, ...] = (
-    _plugin_causes,  # causes before their symptoms, which have the same weight
+    messages_of_a_slow_run,
+    plugin_causes,  # causes before their symptoms, which have the same weight
     _nic_distance,
-    _socket_cause,
+    socket_causes,
     _too_few_nics,
     _gpudirect_causes,
     _nvls_off,

@@ -136,6 +136,26 @@ def _catalogued_causes(run: PlacedRun) -> Iterator[Cause]:
             yield Cause(name, evidence, NEXT_STEPS[name], _WEIGHT_OF[tells])
 
 
+_SLOWING = frozenset(
+    {
+        "gpudirect-refused",
+        "plugin-mismatch",
+        "plugin-missing",
+        "throttled-clocks",
+        "unstable-link",
+        "wrong-pcie-generation",
+        "wrong-topology",
+    }
+)
+"""Causes that a run may outlive, so that it is slow."""
+
+
+def messages_of_a_slow_run(run: PlacedRun) -> Iterator[Cause]:
+    """The causes that messages of libraries state of a run which they did not stop (aws/aws-k8s-tester, pull 473)."""
+    if run.finished:
+        yield from (each for each in _catalogued_causes(run) if each.name in _SLOWING)
+
+
 def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
     """The causes that may have ended the run, from single lines that state no cause."""
     yield from _catalogued_causes(run)

@@ -99,16 +99,22 @@ def _listed_device_count(evidence: tuple[Evidence, ...], name: str) -> int | Non
     return max(counts, default=None)
 
 
+_GROUPS = ("group", "group-of-node")
+"""Statements of communicators: ranks and nodes; nodes and the ranks on one of them."""
+
+
 def largest_communicator(evidence: tuple[Evidence, ...]) -> tuple[int | None, int | None]:
-    """The ranks and nodes of the largest communicator in the log."""
-    ranks = nodes = None
-    for each in evidence:
-        if each.name == "group":
-            one, other = (int(part) for part in each.text.split()[:2])
-            first = "localRanks" not in each.text and one >= other
-            total = one if first else one * other
-            if ranks is None or total > ranks:
-                ranks, nodes = total, other if first else one
+    """The ranks and nodes of the largest communicator in the log, from lines that state both (NCCL, `src/init.cc`),
+    else from the nodes and the ranks on one of them.
+
+    >>> largest_communicator((Evidence("group-of-node", "16 8", 1),))
+    (128, 16)
+    >>> largest_communicator((Evidence("group", "12 2", 1), Evidence("group-of-node", "2 8", 1)))
+    (12, 2)
+    """
+    pairs = {name: [list(map(int, each.text.split())) for each in evidence if each.name == name] for name in _GROUPS}
+    stated = pairs["group"] or [[nodes * ranks, nodes] for nodes, ranks in pairs["group-of-node"]]
+    ranks, nodes = max(stated, default=(None, None))
     return ranks, nodes
 
 

@@ -14,8 +14,9 @@ from clusterspec.logs.benchmark import (
     log_evidence,
     ranks_from_ratio,
 )
+from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_commands import ranks_of_command
-from clusterspec.logs.nccl_rows import NAMES, LogRow, NcclLog, NotALogError, log_of_rows, log_tables
+from clusterspec.logs.nccl_rows import NAMES, LogRow, NcclLog, NotALogError, hosts_of_lines, log_of_rows, log_tables
 from clusterspec.records import replace
 
 # Inference of the collective and the number of ranks from the columns of a log that does not state them
@@ -125,7 +126,11 @@ def read(text: str) -> Benchmark:
     evidence, tables = log_evidence(text), log_tables(text)
     logs = [(log_of_rows(*table), evidence if len(tables) == 1 else log_evidence(table[0]), table) for table in tables]
     series = (
-        _series_of(log if largest_communicator(own)[0] else _with_command(log, table), own) for log, own, table in logs
+        replace(
+            _series_of(log if largest_communicator(own)[0] else _with_command(log, table), own),
+            hosts=max(hosts_of_lines(table[0]), nodes_launched(table[0])),
+        )
+        for log, own, table in logs
     )
     return Benchmark(TOOL, tuple(series), evidence=evidence)
 

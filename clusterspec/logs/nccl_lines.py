@@ -12,6 +12,7 @@ NCCL_PATTERNS = (
     ("hcas", re.compile(r"NET/IB\s*:\s*Using\s+(.{1,2000})")),
     ("no-ib", re.compile(r"NET/IB\s*:\s*(No device found)")),
     ("ofi", re.compile(r"NET/OFI (?:Selected|selected|Using) (?:provider|Provider)\S*\s+(?:is )?(.{1,100})")),
+    ("provider", re.compile(r"(libfabric:[0-9]{1,9}:[0-9]{1,12}:.{0,20}:efa:)")),
     ("network", re.compile(r"Using network (\S{2,40})")),
     (
         "no-plugin",
@@ -41,7 +42,8 @@ NCCL_PATTERNS = (
     ("channels", re.compile(r"\b([0-9]{1,4}) coll channels\b")),
     ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
     ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
-    ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),
+    ("group", re.compile(r"\bn[rR]anks ([0-9]+) .{0,200}?nNodes ([0-9]+)")),
+    ("group-of-node", re.compile(r"\bnNodes ([0-9]+) localRanks ([0-9]+)")),
     ("acs-on", re.compile(r"(ACSCtl:\s*SrcValid[+-] (?=.{0,80}?(?:ReqRedir|CmpltRedir)\+).{1,120})")),
     ("p2p-direct", re.compile(r"via (P2P/(?:direct pointer|IPC|CUMEM|indirect)\S{0,40})")),
     ("unreachable", re.compile(r"(ibv_modify_qp failed with .{1,60})")),

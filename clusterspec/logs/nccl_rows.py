@@ -262,11 +262,21 @@ def hosts_of_lines(text: str) -> int:
     return len({match[1] for match in islice(_HOST.finditer(text), MOST_HOSTS)}) if " NCCL " in text else 0
 
 
+_ALONE = re.compile(r"^This test requires exactly two processes$", re.MULTILINE)
+"""What rank 0 of a test of one pair prints where its job has another number of ranks; NVSHMEM's, which every rank
+prints, end with a space.
+"""
+
+
 def separate_jobs(text: str) -> int:
     """The jobs whose device lists are in the head of one table: copies of the benchmark that ran side by side.
 
     Each job starts at rank 0, on a separate host or as that job's only rank. A run that spans hosts lists rank 0 once.
+    Of the OSU micro-benchmarks, rank 0 alone prints that it needs two processes (`osu_bw.c`; pmodels/mpich issue 7289).
     """
+    alone = len(_ALONE.findall(text))
+    if alone > 1:
+        return alone
     hosts: dict[str, list[int]] = {}
     for match in _RANK.finditer(text):
         hosts.setdefault(match[2], []).append(int(match[1]))

@@ -57,11 +57,12 @@ LARGE = [(1024.0, 0.5)]
 EIGHTH = [(1, 0.5), (8, 0.5), (64, 0.5), (512, 0.5)]
 SLOW = (ROCE, 32, [("hcas", NICS)])
 CASES: dict[str, list[Case]] = {
-    "_plugin_causes": [
+    "plugin_causes": [
         (EFA, 16, [("no-plugin", "not found")], LARGE, "plugin-missing 1.0"),
         (EFA, 16, [("socket", "eth0")], LARGE, "plugin-missing 1.0"),
         (EFA, 16, [("no-plugin", "not found"), ("ofi", "efa")], LARGE, ""),
         (EFA, 16, [("socket", "eth0"), ("gdr", "via NET")], LARGE, ""),
+        (EFA, 16, [("no-plugin", "not found"), ("provider", "libfabric:1:2::efa:")], LARGE, ""),
         (EFA, 8, [("no-plugin", "not found")], LARGE, ""),  # one node
         (DGX, 32, [("no-plugin", "not found"), ("socket", "eth0")], LARGE, ""),  # InfiniBand needs none
     ],
@@ -75,7 +76,7 @@ CASES: dict[str, list[Case]] = {
         (DGX, 32, [("far-nic", "5 4")], LARGE, "nic-distance 1.0"),
         (DGX, 32, [("far-nic", "5 4"), ("environment", "NCCL_NET_GDR_LEVEL 3")], LARGE, ""),
     ],
-    "_socket_cause": [
+    "socket_causes": [
         (DGX, 32, [("ofi", "tcp;ofi_rxm provider")], LARGE, "socket-fall-back 1.0"),
         (DGX, 32, [("ofi", "efa provider")], LARGE, ""),
         (DGX, 32, [("socket", "eth0")], LARGE, "socket-fall-back 1.0"),
@@ -86,6 +87,9 @@ CASES: dict[str, list[Case]] = {
         (DGX, 32, [("environment", "NCCL_IB_DISABLE 0")], LARGE, ""),
         (DGX, 8, [("environment", "NCCL_IB_DISABLE 1")], LARGE, ""),
         (SOCKETS, 8, [("socket", "eth0")], LARGE, ""),
+        (DGX, 8, [("socket", "eth0")], LARGE, "socket-fall-back 0.4"),  # no host is listed
+        (DGX, 8, [("socket", "eth0"), ("hcas", NICS)], LARGE, ""),
+        (SOCKETS, 4, [("socket", "eth0")], LARGE, ""),
         (DGX, 32, [("socket", "eth0"), ("no-network", "refused")], LARGE, ""),
     ],
     "_too_few_nics": [
@@ -217,8 +221,8 @@ CASES: dict[str, list[Case]] = {
         (PCIE, 8, [], [(1024, 0.2)], ""),
     ],
 }  # fmt: skip
-ELSEWHERE = {"_wrong_results", "_separate_jobs", "unreachable_peers"}
-"""Checks with examples in `test_diagnosis` and `test_hangs`."""
+ELSEWHERE = {"_wrong_results", "_separate_jobs", "messages_of_a_slow_run", "unreachable_peers"}
+"""Checks with examples in `test_diagnosis`, `test_hangs` and `test_fresh_threads`."""
 
 
 def found_causes(name: str, case: Case) -> list[str]:
