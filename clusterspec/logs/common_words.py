@@ -56,7 +56,7 @@ SUGGESTIONS = (
         r"[Tt]oo [Mm]any [Rr]equests|toomanyrequests|[Ff]ailed to pull image|pull access denied|\bwandb\b"
         r"|returned error code: [45][0-9]{2}\b|is not a valid model identifier|\bgated repo",
     ),
-    ("invalid-setting", r"\bURL is (?:invalid|not valid)|[Ii]nvalid port number"),
+    ("invalid-setting", r"\b(?:UR[LI]|uri) is (?:invalid|not valid)|[Ii]nvalid port number|as a host-port pair"),
     (
         "unreachable-peer",
         r"[Cc]onnection (?:refused|timed out|abort)|timed out on send/recv|[Nn]o route to host|unreachable|\bGIDs?\b"
@@ -88,7 +88,8 @@ SUGGESTIONS = (
     (
         "library-release",
         r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
-        r"|[Nn]o module named|ImportError|command not found|cannot find -l|build stopped|VersionConflict"
+        r"|[Nn]o module named|PackageNotFoundError|DistributionNotFound|ImportError"
+        r"|command not found|cannot find -l|build stopped|VersionConflict"
         r"|[Ff]ailed to import|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
         r"|unexpected keyword argument"
         r"|[Rr]equires? .{0,60}(?:version|[<>]=) ?[0-9v=<>]|not installed\b",

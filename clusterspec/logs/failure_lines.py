@@ -79,6 +79,7 @@ FAILURE_PATTERNS = (
     ("port", _hccl("EI0019", "EI0020")),
     ("port", re.compile(r"(IP address and port have been bound already)")),
     ("port", _hccl("EJ0003")),
+    ("device-port", _hccl("EJ0003")),
     # ranks that call different collectives, or the same with other sizes
     ("diverging", re.compile(r"(NET/IB : .{0,80}?collective mismatch error.{0,60})")),
     ("diverging", re.compile(r"(NET/Socket : peer .{1,60} message truncated : receiving .{1,40})")),
@@ -240,9 +241,10 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
     ("hardware", _hccl("EI0012")),
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),  # HSA
-    ("no-device", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
+    ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd
-    ("no-device", re.compile(r"(could not load NVML library|nvml error: driver not loaded)")),  # k8s-device-plugin
+    ("nvml-absent", re.compile(r"(could not load NVML library)")),  # k8s-device-plugin
+    ("no-device", re.compile(r"(nvml error: driver not loaded)")),  # libnvidia-container
     ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable devices are busy or unavailable)")),
@@ -254,7 +256,7 @@ FAILURE_PATTERNS = (
         re.compile(r"(No available node types can fulfill resource request (?=\S)(?!.{0,60}'node:).{0,60})"),
     ),  # Ray
     ("no-device", re.compile(r"(No HIP GPUs are available|Found no NVIDIA driver on your system)")),
-    ("no-device", re.compile(r"(larger than the number of available GPUs.{0,60})")),
+    ("too-many-ranks", re.compile(r"(.{0,60}larger than the number of available GPUs.{0,60})")),
     ("no-device", re.compile(r"(number of required GPUs exceeds the total number of available GPUs.{0,40})")),
     ("no-device", re.compile(r"(kernel driver does not appear to be running on this host)")),  # TensorFlow
     (

@@ -51,6 +51,18 @@ FRAMEWORK_PATTERNS = (
     ("no-collectives", re.compile(r"(Distributed package doesn't have NCCL built in)")),
     # pytorch/pytorch 26e79290, torch/utils/cpp_extension.py (`_build_extension_module`)
     ("build", re.compile(r"(Error building extension '[^']{1,80}')")),
+    # pytorch/pytorch d4cc86dc, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (the constructor)
+    ("no-collectives", re.compile(r"(ProcessGroupNCCL is only supported with GPUs.{0,30})")),
+    # the same file: a limit of less than ten seconds, which a first step that compiles exceeds
+    ("short-limit", re.compile(r"(Watchdog caught collective operation .{1,200}\bTimeout\(ms\)=[0-9]{1,4}\b.{0,60})")),
+    # ray-project/ray ed6534e9, src/ray/gcs/gcs_worker_manager.cc (`HandleReportWorkerFailure`)
+    ("worker-ended", re.compile(r"(Reporting worker failure.{1,200}exit_type = SYSTEM_ERROR)")),
+    # gRPC (`dns_resolver_ares.cc`), with an empty address. Thread: jax-ml/jax issue 10218
+    ("empty-target", re.compile(r"(no server name supplied in dns URI)")),
+    # linux-rdma/perftest 00b55b6, src/perftest_resources.c lines 2887 and 3022
+    ("no-queue", re.compile(r"((?:Unable|Failed) to create QP\.)")),
+    # OSU micro-benchmarks (`osu_bw.c`) and the tests of NVSHMEM, started with another number of processes
+    ("process-count", re.compile(r"(This test requires exactly two processes)")),
     # python/cpython 8ea6cc14, Lib/argparse.py
     ("arguments-refused", re.compile(r"(error: argument -{1,2}\w[\w/, -]{0,120}: .{1,80})")),
     (
@@ -97,7 +109,7 @@ FRAMEWORK_PATTERNS = (
     ("node-address", re.compile(r"(\{[^{}]{0,60}'node:[0-9A-Fa-f.:]{7,40}': 0\.[0-9]{1,3}\})")),
     ("same-address", re.compile(r"(Every node should have a unique IP address\..{0,80})")),
     ("fewer-devices", re.compile(r"(exceeds available GPUs \([0-9]{1,6}\))")),  # vLLM warns so on several nodes, too
-    ("rendezvous", re.compile(r"(Unable to connect to GCS at \S{1,60})")),
+    ("cluster-store", re.compile(r"((?:Unable|Failed) to connect to GCS\b.{0,60})")),
     ("small-shm", re.compile(r"(object store is using /tmp instead of /dev/shm.{0,80})")),
     # SchedMD/slurm 284c3b95, src/srun/launch.c line 409
     ("killed", re.compile(r"(srun: error: \S{1,60}: tasks? [0-9,-]{1,40}: Killed)")),

@@ -72,7 +72,7 @@ LIBRARY_PATTERNS = (
         re.compile(r"(no \w[\w -]{0,40} transport to .{1,60}: (?:Unsupported operation|Destination is unr).{0,20})"),
     ),
     # perftest
-    ("unreachable", re.compile(r"(Failed to modify QP (?:0x)?\w{1,8} to RT[RS])")),
+    ("unreachable", re.compile(r"([Ff]ailed to modify QP (?:(?:0x)?\w{1,8} |state )?to RT[RS].{0,60})")),
     ("unreachable", re.compile(r"(Unable to Connect the HCA's through the link)")),
     ("unreachable", re.compile(r"(Failed status (?:transport retry counter exceeded \()?12\b.{0,40})")),
     ("protection", re.compile(r"(Failed status 4: wr_id .{0,40})")),
@@ -183,6 +183,14 @@ LIBRARY_PATTERNS = (
         re.compile(
             r"(Unable to create step for job [0-9]{1,12}: (?:Requested node configuration|More processors requested"
             r"|Memory required by task|Invalid generic resource|Requested nodes? (?:is|are) not).{0,60})"
+        ),
+    ),
+    (
+        "submission-refused",
+        re.compile(
+            r"(\bsbatch: error: (?:Parameter .{1,80}|Failed to validate job spec.{0,80}|Invalid \w.{1,60}specification"
+            r"|Batch job submission failed: (?:Requested node configuration"
+            r"|Invalid|Memory specification|CPU count|More processors|Requested time).{0,80}))"
         ),
     ),
     ("unplaced", re.compile(r"(Requested node configuration is not available|Invalid generic resource .{1,40})")),

@@ -97,6 +97,8 @@ PLATFORM_PATTERNS = (
         "manager",
         re.compile(r"([Ff]abric[ -]?[Mm]anager.{0,60}(?:version|driver).{0,60}(?:don't|doesn't|not) match.{0,40})"),
     ),
+    # the log of the fabric manager. Thread: NVIDIA/nccl issue 1043
+    ("manager", re.compile(r"(failed to find the GPU handle [0-9]{1,20} in the multicast team request.{0,60})")),
     ("manager", re.compile(r"(query NVSwitch device information from NVSwitch driver failed.{0,60})")),
     ("manager", re.compile(r"(NVIDIA Fabric Manager Start Script|nvidia-fabricmanager-start\.sh \[script options\])")),
     ("manager", re.compile(r"([Ff]abric[ -]?manager.{0,60}(?:Failed|failed|not running|inactive|exited).{0,60})")),
@@ -150,7 +152,7 @@ PLATFORM_PATTERNS = (
     ("no-device", re.compile(r"(ROCk module is NOT loaded.{0,40})")),  # rocminfo
     ("no-kernel", re.compile(r"(hipErrorInvalidKernelFile)\b")),
     ("no-kernel", re.compile(r"(rocBLAS error: .{0,120}TensileLibrary.{0,80})")),
-    ("kernel-fault", re.compile(r"(CUBLAS_STATUS_(?:EXECUTION_FAILED|INTERNAL_ERROR)|CUDNN_STATUS_EXECUTION_FAILED)")),
+    ("kernel-status", re.compile(r"(CUBLAS_STATUS_(?:EXECUTION_FAILED|INTERNAL_ERROR)|CUDNN_STATUS_EXECUTION_FAILED)")),
     ("out-of-memory", re.compile(r"(NRT_RESOURCE\b.{0,60}|[Ff]ailed to allocate device memory.{0,40})")),  # Neuron
     ("driver-release", re.compile(r"(requires CUDA driver [0-9.]{1,6} or later \(found .{1,12})")),
     ("crash", re.compile(r"(exitcode {0,3}: -(?:4|6|8|11)\b)")),  # torchrun: signals of a fault

@@ -95,12 +95,16 @@ def test_ranks_that_all_started_wait_for_one_another() -> None:
             "The actor is dead: Worker unexpectedly exits with a connection error code 2. End",
             ["host-memory-full"],
         ),
+        (
+            "2018/01/19 02:41 Failed to initialize NVML: could not load NVML library.",
+            ["invalid-setting", "missing-accelerator"],
+        ),
     ],
 )
 def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: list[str]) -> None:
-    """Published: NVIDIA/k8s-device-plugin issue 221, HonuRobotics/dockwater pull 10, NVIDIA/dcgm-exporter issue 33,
-    NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426, OpenRLHF/OpenRLHF 970,
-    horovod/horovod 1969, deepinsight/insightface 1284.
+    """Published: NVIDIA/k8s-device-plugin issues 221 and 23 (the default runtime of Docker), HonuRobotics/dockwater
+    pull 10, NVIDIA/dcgm-exporter issue 33, NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426,
+    OpenRLHF/OpenRLHF 970, horovod/horovod 1969, deepinsight/insightface 1284.
     """
     compared = read(PAIR, line, 16)
     assert compared is not None
@@ -118,7 +122,6 @@ def test_every_family_has_members_and_every_member_a_meaning() -> None:
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
-        ("2018/01/19 02:41 Failed to initialize NVML: could not load NVML library.", "missing-accelerator"),
         ("nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4, please update", "driver-release"),
         ("nvml error: driver/library version mismatch: unknown", "driver-release"),
         ("RuntimeError: [TensorRT-LLM][ERROR] Assertion failed: mpiSize == tp * pp (w.cpp:90)", "invalid-setting"),
@@ -126,7 +129,7 @@ def test_every_family_has_members_and_every_member_a_meaning() -> None:
     ],
 )
 def test_containers_and_engines_state_a_missing_driver_and_a_wrong_number_of_ranks(line: str, cause: str) -> None:
-    """Published: NVIDIA/k8s-device-plugin issues 23 and 221, Tlntin/Qwen-TensorRT-LLM 123, NVIDIA/TensorRT-LLM 753."""
+    """Published: NVIDIA/k8s-device-plugin issue 221, Tlntin/Qwen-TensorRT-LLM 123, NVIDIA/TensorRT-LLM 753."""
     compared = read(PAIR, line, 16)
     assert compared is not None
     assert [each.name for each in compared.causes] == [cause]
