@@ -82,6 +82,7 @@ no reader had seen were written down before the first reading, and what failed w
 | forty-fourth, of 11 others by lot, after those; 16 state none | 25 | 22 | 0 | 1 | 2 |
 | forty-fifth, by lot of 26 repositories that were never used; 15 state none | 40 | 34 | 2 | 2 | 2 |
 | forty-sixth, others of 21 of those by lot, after the corrections; 15 state none | 26 | 23 | 1 | 0 | 2 |
+| forty-seventh, of the first repositories with 20 file names and 9 topics; 14 state none | 40 | 31 | 3 | 4 | 2 |
 
 Of the ten contradicted in the first set, four expectations were themselves wrong, as the files show on second sight.
 The other six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over
@@ -241,6 +242,11 @@ recipe of sparkrun and the ranks in the command above a table of nccl-tests. Beh
 block of YAML had the line above its own, and latencies of several tests of perftest were joined. In the forty-sixth,
 one was an expectation; in the other, an engine of 16 ranks in a StatefulSet of two pods was stated with the one node
 of a pod.
+
+In the forty-seventh, a fork of Megatron-LM whose own optimizer is sharded was stated without sharding, without a word,
+and a job on processors was read instead of refused. Refused were accelerators that a site names after the product, a
+Slurm job of whole nodes, a log of MLPerf without steps, and an image of vLLM that starts a script; lacking were
+products that a label of Karpenter or a task names, and a word on 4 bits beside LoRA in axolotl.
 """
 LIMITS = """
 ### Limits for the health checks of a site

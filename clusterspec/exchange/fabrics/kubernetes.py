@@ -132,6 +132,8 @@ def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
     workers = value_at(yaml.value, *path)
     if not isinstance(workers, dict):
         raise FormatError("an MPIJob without workers", yaml.line("spec"))
+    if requests_only_processors(workers.get("template")):
+        raise FormatError("an MPIJob whose workers ask for no accelerators", yaml.line(*path))
     slots = value_at(yaml.value, "spec", "slotsPerWorker")
     filled = record_ranks(yaml, slots, pod_count(workers.get("replicas")), builder) if isinstance(slots, int) else None
     _record_workers(yaml, path, workers, builder, filled)

@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, template_pods
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder
 
 DEEPEST = 24
 MOST_TEMPLATES = 200
@@ -20,10 +20,15 @@ def requests_accelerators(yaml: Yaml) -> bool:
 
 
 def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the accelerators of a node if all pods that ask for some ask for the same number; list the number of pods."""
+    """Set the accelerators of a node if all pods that ask for some ask for the same number; list the number of pods.
+
+    Raises `FormatError` if the text leaves open how many each of them asks for.
+    """
     found = list(_pods_in(yaml))
     asking = [pods for pods in found if pods.accelerators]
     line = asking[0].line if asking else yaml.line("spec")
+    if not asking:
+        raise FormatError(f"a {kind[:40]} whose number of accelerators is a variable, as of a template", line)
     if any(pods.is_open for pods in found):
         why = "the number of accelerators of a container is a variable"
         builder.unknown("cluster.accelerators_per_node", why, line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml
@@ -9,6 +10,9 @@ from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.source import value_at
 
 RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
+_PRODUCT = re.compile(r"nvidia\.com/(?:rtx[a-z]?|gtx|a|h|gh|gb|b|v|t|l|p)[0-9]{1,4}[a-z0-9]{0,8}", re.IGNORECASE)
+"""A resource that a site names after the product, not a slice (``nvidia.com/mig-1g.5gb``): ``nvidia.com/a100`` of
+Nautilus in Lucas-SJY/train_llm_with_nrp 2bb18a93, k8s/job.yaml, read 2026-11-25."""
 NO_COUNT = "its replicas are no count: a template, or absent"
 _PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
 
@@ -29,9 +33,7 @@ class Pods(NamedTuple):
 def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> Pods:
     """The pods of a template, which is at ``path`` or below."""
     asked = sum(requested_accelerators(each) or 0 for each in containers_of(template))
-    is_open = not asked and any(
-        name in requested_resources(each) for each in containers_of(template) for name in RESOURCES
-    )
+    is_open = not asked and any(_names_of_accelerators(requested_resources(each)) for each in containers_of(template))
     return Pods(pod_count(copies), asked, yaml.line(*path), what, is_open)
 
 
@@ -60,8 +62,17 @@ def containers_of(template: Any) -> list[Any]:
 def requested_accelerators(container: Any) -> int | None:
     """The accelerators that a container asks for; None if it asks for none."""
     asked = requested_resources(container)
-    found = (asked.get(name) for name in RESOURCES)
+    found = (asked.get(name) for name in _names_of_accelerators(asked))
     return next((int(str(count)) for count in found if str(count).isdecimal()), None)
+
+
+def _names_of_accelerators(asked: dict[str, Any]) -> list[str]:
+    """The resources among those asked for that are accelerators.
+
+    >>> _names_of_accelerators({"cpu": 2, "nvidia.com/a100": 1}), _names_of_accelerators({"nvidia.com/hostdev": 8})
+    (['nvidia.com/a100'], [])
+    """
+    return [name for name in RESOURCES if name in asked] + [name for name in asked if _PRODUCT.fullmatch(str(name))]
 
 
 def requested_resources(container: Any) -> dict[str, Any]:

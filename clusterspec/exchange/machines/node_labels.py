@@ -2,7 +2,8 @@
 
 Values of GKE: https://cloud.google.com/kubernetes-engine/docs/how-to/gpus and .../docs/concepts/tpus; ``gpu.product``
 is the name of the driver with dashes (NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery), and an instance type is
-that of the cloud.
+that of the cloud. ``instance-gpu-name`` of Karpenter: aws/karpenter-provider-aws 1d927085,
+website/content/en/preview/reference/instance-types.md, read 2026-11-25.
 """
 
 from __future__ import annotations
@@ -32,8 +33,19 @@ _GKE = {
     "tpu-v6e-device": "tpu-v6e",
     "tpu7x": "tpu-v7x",
 }
+_KARPENTER = {
+    "t4": "t4",
+    "a10g": "a10g",
+    "l40s": "l40s",
+    "h100": "h100-sxm-80gb",
+    "h200": "h200-sxm-141gb",
+    "b200": "b200-sxm-180gb",
+    "b300": "b300-sxm-288gb",
+}
+"""Products of AWS that all instances with a name have: A100 is in two of them, L4 also in parts."""
 _LABEL = re.compile(
-    r"\b(?P<name>gke-accelerator|gke-tpu-accelerator|nvidia\.com/gpu\.product|kubernetes\.io/instance-type)[\"']?"
+    r"\b(?P<name>gke-accelerator|gke-tpu-accelerator|nvidia\.com/gpu\.product|kubernetes\.io/instance-type"
+    r"|karpenter\.k8s\.aws/instance-gpu-name)[\"']?"
     r"(?:[ \t]*:[ \t]*"
     r"|[ \t]*\n\s{0,2000}operator:[ \t]*[\"']?In[\"']?[ \t]*\n\s{0,2000}values:[ \t]*"
     r"(?:\n\s{0,4000}-[ \t]*|\[[ \t]*))"
@@ -79,11 +91,15 @@ def _accelerator(name: str, value: str) -> str | None:
 
     >>> _accelerator("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"), _accelerator("gke-accelerator", "nvidia-l4")
     ('h100-sxm-80gb', 'l4')
+    >>> _accelerator("karpenter.k8s.aws/instance-gpu-name", "h200")
+    'h200-sxm-141gb'
     >>> _accelerator("kubernetes.io/instance-type", "p5.48xlarge")
     'h100-sxm-80gb'
     """
     if name.startswith("gke"):
         return _GKE.get(value)
+    if name.startswith("karpenter"):
+        return _KARPENTER.get(value)
     if name.endswith("product"):
         return None if "MIG" in value else accelerator_of_product(value.replace("-", " "))
     return _accelerator_of_instance(value)

@@ -189,6 +189,9 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         keys.used |= {name for name in ("lora_alpha", "lora_dropout", "load_in_4bit") if name in keys.values}
         names = [] if keys.is_on("lora_target_linear") else list(keys.words("lora_target_modules"))
         set_adapter(str(adapter), keys.whole("lora_r"), names, builder, line)
+        if adapter == "lora" and keys.is_on("load_in_4bit"):  # axolotl aa1240ac, _set_quantization_config
+            why = "beside adapter: lora, releases to 0.12 store the frozen weights in 4 bits (method: qlora), later not"
+            builder.unknown("load_in_4bit", why, keys.line("load_in_4bit"))
     set_trainer_accumulation(keys, builder)
 
 

@@ -220,8 +220,13 @@ MOST_LISTED = 60
 
 
 def list_unused(keys: Keys, builder: ImportBuilder) -> None:
-    """Record all unused keys in one entry, and each option in an undecided branch."""
+    """Record all unused keys in one entry, and each option in an undecided branch that the launch does not state in
+    the same way in any case.
+    """
+    stated = {f"--{name}" + ("" if v is True else f" {str(v)[:40]}") for name, (v, _) in keys.values.items()}
     for shown, line, branch in keys.undecided:
+        if shown[:2] + shown[2:].replace("-", "_", shown.partition(" ")[0].count("-") - 2) in stated:
+            continue
         builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
     named = {each.what.partition(":")[0] for each in builder.unknowns}
     for name in [name for name in keys.values if name in keys.open and name not in named]:

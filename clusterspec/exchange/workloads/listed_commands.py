@@ -77,6 +77,8 @@ def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterato
             words = [words[0]._replace(text=f"{started} {words[0].text}")]
         else:
             words = [*(Word(each, words[0].line) for each in started.split()), *words]
+    elif _passes_to_server(str(value.get("image")), words):
+        words = [words[0], *(Word(each, words[0].line) for each in ("vllm", "serve")), *words[1:]]
     if words:
         yield Command(tuple(words))
     for word in words:
@@ -90,6 +92,20 @@ def _starts_server(image: str, words: list[Word]) -> bool:
         return bool(_MODEL.match(words[0].text))
     image, given = _DEFAULTED.sub(r"\1", image), " ".join(word.text for word in words)
     return given.startswith("-") and bool(OWN_BUILD.fullmatch(image) and _OPTIONS.search(given))
+
+
+_ENGINE_OPTIONS = frozenset(
+    {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--gpu-memory-utilization"}
+)
+
+
+def _passes_to_server(image: str, words: list[Word]) -> bool:
+    """Whether a container of an image of vLLM starts a script of its own with options of the server, to which the
+    script hands them on.
+    """
+    if len(words) < 2 or not re.fullmatch(r"\S{1,200}\.sh", words[0].text):
+        return False
+    return bool(OWN_BUILD.fullmatch(image)) and not _ENGINE_OPTIONS.isdisjoint(word.text for word in words[1:])
 
 
 def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:

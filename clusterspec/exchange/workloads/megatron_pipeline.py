@@ -6,11 +6,13 @@ import re
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.exchange.workloads.megatron_forks import list_unlike_devices
 
 MOST_LAYERS = 10_000
 
 
 def set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
+    list_unlike_devices(keys, builder)
     names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
     stages = keys.whole(*names)
     each, layers, pp = (

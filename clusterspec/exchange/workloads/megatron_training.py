@@ -8,6 +8,7 @@ from math import prod
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, switch_state
+from clusterspec.exchange.workloads.megatron_forks import optimizer_of_fork
 
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 """Programs of Megatron-LM; other programs take the same options with different defaults."""
@@ -151,7 +152,11 @@ def _set_optimizer_sharding(keys: Keys, builder: ImportBuilder) -> None:
     """Set whether the ranks share the states of the optimizer, unless a variable or a branch decides it."""
     names = ("use_distributed_optimizer",)
     line = keys.line(*names, "distributed_strategy.zero1", "optim.name")
-    if keys.is_undecided(*names):
+    if keys.is_undecided(*names) and not keys.find(*names):
+        return
+    if other := optimizer_of_fork(keys):
+        why = "an option of a fork of Megatron-LM, which may share the states of the optimizer among ranks"
+        builder.unknown(f"layout.sharding: {other}", why, keys.line(other))
         return
     if keys.elided and not keys.find(*names):
         builder.unknown("layout.sharding", "options are left out of the launch (…)", keys.command.line)

@@ -52,8 +52,23 @@ def catalog_model(name: str) -> str | None:
     )
 
 
+_CACHED = re.compile(r"(?:^|/)models--([\w.-]{1,80}?)--([\w.-]{1,120}?)(?=/|$)")
+"""A model in the cache of Hugging Face: huggingface_hub, src/huggingface_hub/file_download.py,
+``repo_folder_name``."""
+
+
+def repository_of(name: str) -> str:
+    """The repository of a model that a path into the cache of Hugging Face names; another name as it is.
+
+    >>> repository_of("/cache/hub/models--deepseek-ai--DeepSeek-V3/snapshots/0123"), repository_of("/models/x")
+    ('deepseek-ai/DeepSeek-V3', '/models/x')
+    """
+    return f"{match[1]}/{match[2]}" if (match := _CACHED.search(name)) else name
+
+
 def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
     """Set the model of a name, or record the name as unknown; returns its id."""
+    name = repository_of(name)
     found = catalog_model(name)
     if found:
         builder.set("workload.model", found, line)
@@ -76,6 +91,7 @@ def set_served_model(name: str, builder: ImportBuilder, line: int, *, quantized:
 
     ``quantized`` means that an option states the precision.
     """
+    name = repository_of(name)
     found = set_model(name, builder, line)
     kept = quantized_precision(name)
     if found and kept and not quantized and kept not in found and not keeps_experts_in(found, kept):

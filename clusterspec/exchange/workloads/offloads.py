@@ -23,6 +23,8 @@ def list_offloads(values: Mapping[str, tuple[Any, int]], unused: Iterable[str], 
         if found < MOST_LISTED and _MOVES_STATES.search(name) and str(value).lower() not in _OFF:
             found += 1
             why = "not imported: states or activations may be in host memory (layout.offload)"
+            if name.startswith("kv_"):
+                why = "not imported: blocks of the KV cache may be in host memory or on a disk"
             builder.unknown(f"{name}: {str(value)[:40]}", why, line)
         else:
             others.append(name)

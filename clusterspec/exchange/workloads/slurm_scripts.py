@@ -31,6 +31,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     """The nodes and accelerators of a job. Raises `FormatError` if it asks for no accelerators."""
     builder, found = ImportBuilder(SLURM_JOB, file.name), directives(file.text)
     name = next((name for name in (*_OF_NODE, _OF_TASK, "gpus") if name in found), None)
+    if name is None and "nodes" in found and (run := _ON_ACCELERATORS.search(file.text)):
+        return _whole_nodes(found, run, file)
     if name is None:
         raise FormatError(
             "is a Slurm job without a count of accelerators (--gpus-per-node, --gpus-per-task, --gres=gpu:N, --gpus)"
@@ -55,6 +57,26 @@ def read_slurm_job(file: InputFile) -> ImportResult:
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {kind}", why, place)
     builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
+    return builder.reading()
+
+
+_ON_ACCELERATORS = re.compile(
+    r"^(?![ \t]*#).{0,600}?\b(?P<program>(?:all_reduce|all_gather|reduce_scatter|alltoall|sendrecv|broadcast)_perf)\b",
+    re.MULTILINE,
+)
+"""A program of nccl-tests or rccl-tests, whose ranks each drive accelerators."""
+
+
+def _whole_nodes(found: dict[str, tuple[str, int]], run: re.Match[str], file: InputFile) -> ImportResult:
+    """The nodes and ranks of a job that runs on accelerators without asking for a number of them."""
+    builder, (nodes, line) = ImportBuilder(SLURM_JOB, file.name), found["nodes"]
+    builder.set("layout.nodes", int(nodes) or None, line)
+    tasks, at = found.get("ntasks-per-node", ("0", 0))
+    builder.count("ranks_per_node", int(tasks) or None, at)
+    why = "the job asks for none, as where a site gives whole nodes"
+    builder.unknown("cluster.accelerators_per_node", why, line)
+    here = file.text.count("\n", 0, run.start("program")) + 1
+    builder.unknown(run["program"], "a benchmark: import what it prints", here)
     return builder.reading()
 
 

@@ -22,6 +22,7 @@ from clusterspec.exchange.import_result import (
     combined_result,
 )
 from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
+from clusterspec.exchange.workloads.mlperf_logs import is_of_mlperf, settings_of_log, with_machine
 from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
@@ -148,7 +149,7 @@ def matches_step_log(file: InputFile) -> bool:
         pattern.search(_COLORS.sub("", line))
         for line in lines
         for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF)
-    ) or (_begins_megatron_run(file.text))
+    ) or (_begins_megatron_run(file.text) or is_of_mlperf(file.text))
 
 
 _OPTION = re.compile(r"--(?:tensor-model-parallel-size|num-layers|micro-batch-size)\b")
@@ -177,6 +178,8 @@ def read_step_log(file: InputFile) -> ImportResult:
     found = [log for log in runs.logs if log.figures]
     if not found and runs.sizes and not _is_of_verl(file):
         return _groups_without_steps(runs, file.name)
+    if not found and is_of_mlperf(file.text):
+        return settings_of_log(STEP_LOG, file)
     if not found:
         raise FormatError(_NOT_READ if _is_of_verl(file) else "has no step of Megatron-LM, NeMo, torchtitan or MaxText")
     log, builder = _chosen_run(found, file.part), ImportBuilder(STEP_LOG, file.name)
@@ -197,7 +200,7 @@ def read_step_log(file: InputFile) -> ImportResult:
     what = "cluster" if keys else "cluster and workload.model"
     builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
     stated = [reading_of_arguments(keys, file, STEP_LOG)] if keys else []
-    return combined_result([builder.reading(), *stated])
+    return with_machine(file, combined_result([builder.reading(), *stated]))
 
 
 def _groups_without_steps(runs: RunLogs, name: str) -> ImportResult:

@@ -10,8 +10,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from clusterspec.catalog import Catalog
+from clusterspec.document.schema import letters_and_digits
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.records import replace
 
@@ -59,10 +62,30 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.unknown(f"{name}: {str(asked[name])[:60]}", why, line)
     else:
         builder.set("cluster.accelerators_per_node", count, line)
-    if product:
+    if product and (entry := _accelerator_of_service(product)):
+        builder.set("cluster.accelerator", entry, line)
+    elif product:
         why = "a name of the service: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {product[:40]}", why, line)
     _set_nodes(yaml, nodes, count, builder)
+
+
+_FORM = re.compile(r"(?:^|[-_ ])(?:SXM[0-9]?|NVL|PCIE)(?:$|[-_ ])", re.IGNORECASE)
+_MEMORY_FIRST = re.compile(r"([A-Z]{1,2}[0-9]{2,4})-([0-9]{2,3}GB)-(SXM[0-9]?|PCIE)", re.IGNORECASE)
+
+
+def _accelerator_of_service(name: str) -> str | None:
+    """The catalog id of an accelerator by the name of a service; None if the name leaves its form or memory open.
+
+    >>> _accelerator_of_service("H200-SXM"), _accelerator_of_service("A100-80GB-SXM"), _accelerator_of_service("L40S")
+    ('h200-sxm-141gb', 'a100-sxm-80gb', 'l40s')
+    >>> _accelerator_of_service("A100-80GB"), _accelerator_of_service("H100")
+    (None, None)
+    """
+    if _FORM.search(name):
+        return accelerator_of_product(_MEMORY_FIRST.sub(r"\1-\3-\2", name))
+    plain = letters_and_digits(name)
+    return next((each for each in Catalog.open().ids("accelerator") if letters_and_digits(each) == plain), None)
 
 
 def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder) -> None:

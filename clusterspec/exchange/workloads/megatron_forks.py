@@ -1,0 +1,31 @@
+"""Options that forks of Megatron-LM add, and that change what its own options and defaults mean.
+
+Sources: NVIDIA/Megatron-LM d98e8a64, megatron/training/arguments.py, for the options of Megatron-LM itself;
+CodexDive/Holmes 03d9522b, megatron/training/arguments.py, lines 233 to 304 (``--hetero-…``), and
+examples/pretrain_gpt_2_nodes.sh (``--overlapped-distributed-optimizer``); read 2026-11-25.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.workloads.keys import Keys
+
+_OPTIMIZER = re.compile(r"distributed_optim|(?:^|_)zero_?(?:[123]\b|optim)")
+_OF_MEGATRON = frozenset({"use_distributed_optimizer", "num_distributed_optimizer_instances"})
+_UNLIKE_DEVICES = re.compile(r"hetero(?:geneous)?_(?:mode|pipeline|micro_batch|device|data_parallel|process)\w{0,40}")
+
+
+def optimizer_of_fork(keys: Keys) -> str | None:
+    """The option of a fork by whose name ranks share the states of the optimizer; None if the launch has none."""
+    given = keys.values if keys.command.words else ()
+    return next((name for name in given if name not in _OF_MEGATRON and _OPTIMIZER.search(name)), None)
+
+
+def list_unlike_devices(keys: Keys, builder: ImportBuilder) -> None:
+    """List the options that give devices of several kinds unequal shares, which a layout cannot state."""
+    for name in [name for name in keys.values if _UNLIKE_DEVICES.fullmatch(name)]:
+        shown = " ".join(keys.words(name))
+        why = "devices of several kinds have unequal shares of the work, which no key of layout states"
+        builder.unknown(f"{name}: {shown[:60]}", why, keys.line(name))

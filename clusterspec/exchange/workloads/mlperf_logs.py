@@ -1,0 +1,68 @@
+"""Logs of MLPerf training runs: the settings that ``:::MLLOG`` lines state, and the machine of ``:::SYSJSON``.
+
+Seen in LambdaLabsML/Lambda-MLPerf-Training-v51 ff831082, results/b200_n1_ngc25.04_nemo (the program of the benchmark
+logs ``lora_rank``, mlperf_common's callbacks the batch and the accumulation); read 2026-11-25.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, combined_result
+from clusterspec.exchange.machines.submissions import read_mlperf_system
+from clusterspec.records import replace
+
+_KEY = re.compile(
+    r":::MLLOG .{0,200}?\"key\": \"(global_batch_size|max_sequence_length|gradient_accumulation_steps|lora_rank)\", "
+    r"\"value\": ([0-9]{1,9})\b"
+)
+_BENCHMARK = re.compile(r":::MLLOG .{0,200}?\"key\": \"submission_benchmark\", \"value\": \"([\w.-]{1,60})\"")
+_MACHINE = re.compile(r"^[^\n]{0,40}?:::SYSJSON (\{[^\n]{2,20000}\})[ \t]*$", re.MULTILINE)
+_SET = {"global_batch_size": "workload.global_batch", "max_sequence_length": "workload.sequence_length"}
+
+
+def is_of_mlperf(text: str) -> bool:
+    """Whether a text is the log of an MLPerf training run that states its batch."""
+    return ":::MLLOG" in text and any(match[1] == "global_batch_size" for match in _KEY.finditer(text))
+
+
+def with_machine(file: InputFile, found: ImportResult) -> ImportResult:
+    """A reading of a log with the machine that its ``:::SYSJSON`` line describes, if it has one."""
+    lines = {match[1]: match.start(1) for match in _MACHINE.finditer(file.text)}
+    if len(lines) != 1:
+        return found
+    ((described, at),) = lines.items()
+    before = "\n" * file.text.count("\n", 0, at)
+    try:
+        machine = read_mlperf_system(InputFile(file.name, (before + described).encode(), None))
+    except FormatError:
+        return found
+    open_parts = tuple(each for each in found.unknown if each.what != "cluster and workload.model")
+    model = ImportBuilder(found.kind, file.name)
+    model.unknown("workload.model", "the log does not state it: import the launch")
+    return combined_result([replace(found, unknown=open_parts), machine, model.reading()])
+
+
+def settings_of_log(kind: str, file: InputFile) -> ImportResult:
+    """The settings that the lines of a log without steps state."""
+    builder = ImportBuilder(kind, file.name)
+    stated: dict[str, set[tuple[int, int]]] = {}
+    for number, line in enumerate(file.lines, 1):
+        if match := _KEY.search(line[:4_000]):
+            stated.setdefault(match[1], set()).add((int(match[2]), number))
+        elif named := _BENCHMARK.search(line[:4_000]):
+            builder.count("benchmark", named[1], number)
+    for name, found in stated.items():
+        value, line_number = min(found, key=lambda each: each[1])
+        if len({each for each, _ in found}) > 1:
+            builder.unknown(name, "stated otherwise on other lines: several runs", line_number)
+        elif name in _SET:
+            builder.set(_SET[name], value, line_number)
+        elif name == "lora_rank":
+            builder.set("workload.trainable.method", "lora", line_number)
+            builder.set("workload.trainable.rank", value, line_number)
+        else:
+            builder.count(name, value, line_number)
+    builder.unknown("the time of a step", "the log has no line that states it")
+    builder.unknown("cluster and workload.model", "the log does not state them: import the launch")
+    return with_machine(file, builder.reading())
