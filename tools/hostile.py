@@ -173,6 +173,8 @@ OTHER_FORMS = {
         ':::MLLOG {"key": "global_batch_size", "value": 2048, "metadata": {}}\n'
         ':::MLLOG {"key": "tracked_stats", "value": {"train_step_timing in s": 4.5, "reduced_train_loss": 2.5}, '
         '"metadata": {"lineno": 1, "step": 4096}}\n',
+        ':::SYSJSON {"number_of_nodes": "1", "accelerators_per_node": "8", "accelerator_model_name": "NVIDIA B200"}\n'
+        ':::MLLOG {"key": "global_batch_size", "value": 8}\n:::MLLOG {"key": "lora_rank", "value": 16}\n',
     ),
 }
 """Sound starts of further forms of a format."""

@@ -29,20 +29,30 @@ class NamedLogs(NamedTuple):
     skipped: tuple[tuple[str, str], ...] = ()
 
 
-def logs_of_ranks(paths: Sequence[str | Path]) -> NamedLogs:
+def _log_of_file(path: str) -> tuple[str, Benchmark]:
+    return read_logs([path], unfinished=True)[0]
+
+
+def logs_of_ranks(
+    paths: Sequence[str | Path],
+    read: Reader = read_bytes,
+    named_log: Callable[[str], tuple[str, Benchmark]] = _log_of_file,
+    is_folder: Callable[[str], bool] = os.path.isdir,
+) -> NamedLogs:
     """The logs in files and folders, those of runs without a result too, by their names; of a folder, by their paths.
 
-    Raises `OSError`, and `FormatError` for a file that is no log and for a folder without one.
+    ``named_log`` returns the log of a file with its name, ``read`` the bytes of one in a folder. Raises `OSError`, and
+    `FormatError` for a file that is no log and for a folder without one, or what these functions raise.
     """
     logs: list[tuple[str, Benchmark]] = []
     skipped: list[tuple[str, str]] = []
-    for path in paths:
-        if Path(path).is_dir():
-            found = logs_of_folder(str(path), read_bytes)
+    for path in map(str, paths):
+        if is_folder(path):
+            found = logs_of_folder(path, read)
             logs += found.logs
             skipped += found.skipped
         else:
-            logs += read_logs([path], unfinished=True)
+            logs.append(named_log(path))
     return NamedLogs(logs, tuple(skipped))
 
 

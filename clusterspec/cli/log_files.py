@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from clusterspec.analysis import log_folders
 from clusterspec.analysis.diagnosis import Logs, read_log
-from clusterspec.analysis.log_folders import NamedLogs, logs_of_folder
+from clusterspec.analysis.log_folders import NamedLogs
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import STDIN, read_bytes
 from clusterspec.exchange.import_result import LARGEST, FormatError
@@ -25,19 +26,15 @@ def logs_of_ranks(names: Sequence[str]) -> NamedLogs:
     is not a log, or a folder has none, or too many or too large files.
     """
     shown = _shown_names(names)
-    logs: list[tuple[str, Benchmark]] = []
-    skipped: list[tuple[str, str]] = []
-    for name in names:
-        if name == STDIN or not Path(name).is_dir():
-            logs.append((shown[name], _log(name, read_bytes(name, LARGEST), unfinished=True)))
-            continue
-        try:
-            found = logs_of_folder(name, read_bytes)
-        except FormatError as why:
-            raise UsageFault(str(why)) from None
-        logs += found.logs
-        skipped += found.skipped
-    return NamedLogs(logs, tuple(skipped))
+    try:
+        return log_folders.logs_of_ranks(
+            names,
+            read_bytes,
+            lambda name: (shown[name], _log(name, read_bytes(name, LARGEST), unfinished=True)),
+            lambda name: name != STDIN and Path(name).is_dir(),
+        )
+    except FormatError as why:
+        raise UsageFault(str(why)) from None
 
 
 def _log(name: str, data: bytes, *, unfinished: bool) -> Benchmark:

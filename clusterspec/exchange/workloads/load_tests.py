@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, chosen_part
@@ -25,6 +26,7 @@ from clusterspec.exchange.workloads.genai_perf import (
 )
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.models import set_served_model
+from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 
@@ -104,8 +106,11 @@ def read_load_test(file: InputFile) -> ImportResult:
     elif _HEADING in file.text:
         found = _printed_runs(file)
     else:
-        found = (LoadTest(figures_of_metrics(each), line) for each, line in metrics_of_printed_tables(file.lines))
-    runs = [run for run in found if run.has_figures]  # a page may show the form without figures
+        tables = metrics_of_printed_tables(lines_of(file.unpainted))
+        found = (LoadTest(figures_of_metrics(each), line) for each, line in tables)
+    with_figures = (run for run in found if run.has_figures)  # a page may show the form without figures
+    runs = list(islice(with_figures, MOST_RUNS + 1))
+    _refuse_many(len(runs))
     if not runs:
         raise FormatError("holds no result of a load test with its numbers of requests and tokens")
     shown = "; ".join(_description(run) for run in runs[:12]) + ("; …" if len(runs) > 12 else "")
@@ -158,7 +163,7 @@ def _printed_runs(file: InputFile) -> Iterator[LoadTest]:
     """The printed results. The load may be stated before the heading, after the results of the run before."""
     figures: dict[str, Any] = {}
     inside, start = False, 0
-    for number, line in enumerate(file.lines, 1):
+    for number, line in enumerate(lines_of(file.unpainted), 1):
         if _HEADING in line:
             inside, start = True, number
         elif inside and re.fullmatch(r"[ \t#>|]*={20,}\s*", line):

@@ -10,6 +10,7 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, combined_result
 from clusterspec.exchange.machines.submissions import read_mlperf_system
+from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import replace
 
 _KEY = re.compile(
@@ -46,23 +47,25 @@ def with_machine(file: InputFile, found: ImportResult) -> ImportResult:
 def settings_of_log(kind: str, file: InputFile) -> ImportResult:
     """The settings that the lines of a log without steps state."""
     builder = ImportBuilder(kind, file.name)
-    stated: dict[str, set[tuple[int, int]]] = {}
-    for number, line in enumerate(file.lines, 1):
+    stated: dict[str, tuple[int, int]] = {}
+    several: set[str] = set()
+    for number, line in enumerate(lines_of(file.unpainted), 1):
         if match := _KEY.search(line[:4_000]):
-            stated.setdefault(match[1], set()).add((int(match[2]), number))
-        elif named := _BENCHMARK.search(line[:4_000]):
+            value = int(match[2])
+            if stated.setdefault(match[1], (value, number))[0] != value:
+                several.add(match[1])
+        elif not builder.counts and (named := _BENCHMARK.search(line[:4_000])):
             builder.count("benchmark", named[1], number)
-    for name, found in stated.items():
-        value, line_number = min(found, key=lambda each: each[1])
-        if len({each for each, _ in found}) > 1:
-            builder.unknown(name, "stated otherwise on other lines: several runs", line_number)
+    for name, (value, at) in stated.items():
+        if name in several:
+            builder.unknown(name, "stated otherwise on other lines: several runs", at)
         elif name in _SET:
-            builder.set(_SET[name], value, line_number)
+            builder.set(_SET[name], value, at)
         elif name == "lora_rank":
-            builder.set("workload.trainable.method", "lora", line_number)
-            builder.set("workload.trainable.rank", value, line_number)
+            builder.set("workload.trainable.method", "lora", at)
+            builder.set("workload.trainable.rank", value, at)
         else:
-            builder.count(name, value, line_number)
+            builder.count(name, value, at)
     builder.unknown("the time of a step", "the log has no line that states it")
     builder.unknown("cluster and workload.model", "the log does not state them: import the launch")
     return with_machine(file, builder.reading())
