@@ -3,7 +3,7 @@
 ## What it finds
 
 A `description` that names the accelerator, the network technology, the sharding, the training precision, the size of the
-model, a degree of the layout, the oversubscription, the tokens of a sequence or a step, the batch, the load of a service,
+model, a degree of the layout, the oversubscription, the tokens of a sequence, of a step or of the run, the batch, the load of a service,
 the warranty, the term, the delivery, the tax, the discount or the power budget, each once, where the keys state another.
 Numbers agree to 5 %, sizes of models to 30 %. A number that any other key states is accepted, and so is a setting that
 the text only compares with (`moved from`, `instead of`, `not`).
@@ -100,6 +100,8 @@ _SCALE = {
     "K": 1e3,
     " Ki": 1024,
     " million": 1e6,
+    " billion": 1e9,
+    " trillion": 1e12,
     "M": 1e6,
     "B": 1e9,
     "T": 1e12,
@@ -134,7 +136,18 @@ _NUMBERS = (
         "workload.sequence_length",
         pattern(r"\b[Ss]equences? (?:of|length(?: of)?) " + _N + r"(?P<s>k|K|M| Ki)?\b(?! sequences)"),
     ),
-    Numbers("tokens of a step", pattern(_N + r"(?P<s>k|K|M|B| million)? tokens (?:a|per) (?:step|batch)\b")),
+    Numbers(
+        "tokens of a step",
+        pattern(
+            _N + r"(?P<s>k|K|M|B| million)? tokens (?:an?|per|in (?:each|every|one)|for (?:each|every))"
+            r"(?: optimizer| training)? (?:step|batch)\b"
+        ),
+    ),
+    Numbers(
+        "tokens of a step",
+        pattern(r"\b[Ss]teps? (?:has|have|takes?|reads?) " + _N + r"(?P<s>k|K|M|B| million) tokens\b"),
+    ),
+    Numbers("workload.tokens", pattern(_N + r"(?P<s>B|T| billion| trillion) tokens\b(?! (?:an?|per|in|for) )")),
     Numbers("tokens of a step", pattern(r"\b(?i:batch(?:es)?|steps?) of " + _N + r"(?P<s>k|K|M|B| million) tokens\b")),
     Numbers("workload.global_batch", pattern(_N + r" (?:sequences|samples) (?:a|per) (?:step|batch)\b")),
     Numbers("workload.global_batch", pattern(r"\b(?i:global )?(?i:batch) (?:size )?of " + _N + r" sequences\b")),
@@ -160,6 +173,8 @@ _NUMBERS = (
         for axis, word in (("tp", "tensor"), ("pp", "pipeline"), ("cp", "context"), ("ep", "expert"))
     ),
 )
+_PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
+"""Words beside the tokens of a dataset that is read more than once."""
 _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )
@@ -201,7 +216,7 @@ def check(
     if spec.pools or spec.jobs:
         return
     everywhere, of_jobs = _written_numbers(spec), {*_numbers(spec.workload), *_numbers(spec.layout)}
-    own = _own_numbers(spec, cluster, layout, workload)
+    own = _own_numbers(spec, layout, workload, description)
     for key in dict.fromkeys(each.key for each in _NUMBERS):
         stated = own.get(key)
         found = list(_stated_numbers(key, description)) if stated else []
@@ -231,7 +246,7 @@ def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Nu
 
 
 def _own_numbers(
-    spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload | None
+    spec: Spec, layout: Layout | None, workload: Workload | None, description: str
 ) -> dict[str, float | None]:
     """What the keys state, by the names of `_NUMBERS`; None where they do not."""
     found: dict[str, float | None] = {}
@@ -240,6 +255,7 @@ def _own_numbers(
     if workload is not None and workload.kind == "train" and workload.rl is None:
         found["workload.sequence_length"] = workload.sequence_length
         found["workload.global_batch"] = workload.global_batch
+        found["workload.tokens"] = None if _PASSES.search(description) else workload.tokens
         found["tokens of a step"] = workload.global_batch * workload.sequence_length
     if workload is not None and (load := workload.serving) is not None:
         found |= {f"workload.serving.{key}": getattr(load, key) for key in _LOAD}

@@ -11,7 +11,8 @@ year of `software`.
 
 All of these are errors. So is a topology with parts that it does not have: a second tier of a `single-switch`, or
 switches of a tree beside a `torus`; and two networks that each claim to share the links of the other. A
-`weight_sync.precision` with fewer bits than the engines keep is a warning.
+`weight_sync.precision` with fewer bits than the engines keep is a warning, and so is a storage system whose stated write
+bandwidth fills its capacity within five minutes.
 
 ## Why it matters
 
@@ -100,6 +101,7 @@ from clusterspec.precision import PRECISIONS
 from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec, OperationsSpec, RlSpec, ScaleOutSpec, Spec, WorkloadSpec
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 
@@ -113,6 +115,7 @@ def check(
 ) -> Iterator[Problem]:
     yield from _checkpoint_time_problems(operations)
     yield from _power_budget_problems(spec)
+    yield from _store_problems(spec)
     if written_scale_out is not None and written_scale_out.topology in {"single-switch", "torus", "dragonfly"}:
         yield from _topology_problems(written_scale_out)
     if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.without_links:
@@ -148,6 +151,21 @@ def _power_budget_problems(spec: Spec) -> Iterator[Problem]:
         (key, budget), (other, again) = spec.power_budgets
         message = f"`{key}` is {budget.written} and `{other}` is {again.written}, and both limit the same power"
         yield RULE.problem(other, message, "keep one of the two keys")
+
+
+SOONEST_FULL = 300.0
+"""Seconds that the fastest published storage systems need to fill their flash are three times as many, or more."""
+
+
+def _store_problems(spec: Spec) -> Iterator[Problem]:
+    """A storage system that its own write bandwidth fills in minutes: a prefix is wrong on one side."""
+    store = spec.cluster.networks.storage if spec.cluster is not None and spec.cluster.networks is not None else None
+    if store is None or store.capacity is None or store.bandwidth is None or store.bandwidth.value <= 0:
+        return
+    seconds = store.capacity.value / store.bandwidth.value
+    if seconds < SOONEST_FULL:
+        message = f"{store.bandwidth.written} of writes fill the {store.capacity.written} in {display(seconds, 's')}"
+        yield RULE.problem("cluster.networks.storage.capacity", message, "check the units of both", severity="warning")
 
 
 WITHOUT: Mapping[str, tuple[str, ...]] = {
