@@ -10,6 +10,7 @@ from clusterspec.analysis.choices import _changes_of_size, _exceeds_budget, _oth
 from clusterspec.analysis.fleet_options import Goal, _missed_targets, _term
 from clusterspec.analysis.fleet_search import _optimality_gap
 from clusterspec.analysis.machine_search import _least_row, _missed_limits, _or_worst, _ranking_key
+from clusterspec.analysis.rl_nodes import BestLayouts, Divisions
 from clusterspec.analysis.rl_splits import (
     FEW,
     _degrees,
@@ -24,6 +25,7 @@ from clusterspec.analysis.rl_splits import (
     placement_on_nodes,
     rollout_nodes_in_proportion,
 )
+from clusterspec.cluster.variation import Changes
 from clusterspec.money import Money
 from clusterspec.quantity import YEAR
 from clusterspec.records import replace
@@ -203,3 +205,25 @@ def test_each_placement_stands_once_with_its_faster_layout() -> None:
     slow, fast, other = split(3, 2.0), split(3, 1.0, layout="best"), split(2, 1.5)
     assert faster_splits([slow, other], [fast]) == (fast, other)
     assert faster_splits([slow], [replace(fast, rollout_tp=8)]) == (replace(fast, rollout_tp=8), slow)
+
+
+def test_divisions_keep_the_degree_of_the_engines_unless_layouts_are_searched() -> None:
+    """Four nodes with tp 4 as the spec has it, or with every degree that divides 28 heads; the fastest is first."""
+    one = study_of(SPLIT % "")
+    layout: Changes = {("layout",): {"framework": "megatron-core", "tp": 2, "recompute": "full"}}
+
+    def divided(best_layouts: BestLayouts | None) -> list[tuple[int, int, int]]:
+        found = list(Divisions(one, best_layouts).of_nodes(4))
+        steps = [each.plan.rl.step for each, _ in found if each.plan.rl is not None]
+        assert len(steps) == len(found) and steps == sorted(steps) and all(not changes for _, changes in found)
+        return [
+            (rl.trainer_nodes, rl.rollout_nodes, each.spec.workload.rl.rollout.tp)  # type: ignore[union-attr, misc]
+            for each, _ in found
+            if (rl := _rl_of(each.design))
+        ]
+
+    kept = divided(None)
+    assert [nodes for nodes in kept if nodes[2] != 4] == [] and kept[0] == (2, 2, 4)
+    searched = divided(lambda design: iter([layout]))
+    assert {*searched} > {*kept} and {degree for _, _, degree in searched} == {1, 2, 4}
+    assert all(trainer + rollout == 4 for trainer, rollout, _ in searched) and len({*searched}) == len(searched)
