@@ -108,6 +108,12 @@ cluster:
 """
 
 
+FED = MACHINE.replace(
+    "spare_nodes: 2,",
+    "spare_nodes: 2, power: {nodes_per_rack: 4, feeds: 2N}, networks: {storage: {bandwidth: 10 GB/s}},",
+)
+
+
 @pytest.mark.parametrize(
     ("machine", "nodes", "parts"),
     [
@@ -126,6 +132,12 @@ cluster:
             | {"cable": 304, "optic": 608, "switch": 9, "leaf": 5, "spine": 4, "rack": 2},
         ),
         (RACKS, 19, {"accelerator": 76, "node": 19, "software": 76, "nic": 76, "domain": 2, "tray": 18}),
+        (
+            FED,
+            None,  # four racks of four nodes of the job, each with two feeds, and one storage system
+            {"accelerator": 144, "node": 18, "software": 144, "nic": 144, "cable": 304, "optic": 608}
+            | {"switch": 9, "leaf": 5, "spine": 4, "rack": 4, "feed": 8, "store": 1},
+        ),
         (RACKS, 18, {"accelerator": 72, "node": 18, "software": 72, "nic": 72, "domain": 1, "tray": 9}),
     ],
 )

@@ -117,6 +117,24 @@ def test_sizes_follow_from_the_limits(tmp_path: Path) -> None:
     assert default_sizes(work, stated, "", prices, Limits()) == [5]
 
 
+def test_a_machine_for_serving_is_tried_at_its_largest_size_in_whole_domains(tmp_path: Path) -> None:
+    """A budget for three nodes, and one for none; racks of 18 nodes are bought whole."""
+    serving = (
+        "workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 9, output_tokens: 9, concurrency: 8}}"
+    )
+    work = study(f"clusterspec: 1\n{serving}\nlayout: {{framework: vllm}}\nprocurement: {{currency: USD}}\n")
+    (tmp_path / "prices.yaml").write_text(PRICES + "  gb200-nvl72: {node: 200000}\n")
+    prices = read_prices(tmp_path / "prices.yaml")
+    for platform, budget, size in (
+        ("dgx-h100", 700_000.0, 3),
+        ("dgx-h100", 100.0, 1),
+        ("gb200-nvl72", 200_000.0 * 40, 36),
+        ("gb200-nvl72", 200_000.0 * 9, 18),
+    ):
+        machine = Candidate(platform, {"platform": platform})
+        assert default_sizes(work, machine, "", prices, Limits(budget=budget)) == [size], (platform, budget)
+
+
 def test_prices_hold_for_the_machine_for_which_they_are_stated(call: Call) -> None:
     own = WORK.replace("term: 4 years", "term: 4 years, prices: {node: 1000, cable: 1}")
     Path("a.yaml").write_text(own + "cluster: {platform: dgx-h100, nodes: 2}\n")
