@@ -9,6 +9,8 @@ import pytest
 
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.machines.links import shape_of
+from clusterspec.exchange.machines.nvidia import _header_cells
+from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
 
 LEGEND = "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n"
@@ -171,3 +173,25 @@ def test_a_matrix_of_pcie_paths_alone_states_no_scale_up() -> None:
     assert "topo -mp" in unknown(reading)
     whole = read(text + "  NV#  = Connection traversing a bonded set of # NVLinks\n")
     assert given(whole)["cluster.scale_up.topology"] == "pcie"
+
+
+@each(
+    ("line", "cells"),
+    [
+        ("\tGPU0\tGPU1\tCPU Affinity", 4),  # affinities are two words
+        ("GPU0 GPU1 NIC0", 3),
+        ("    GPU0  GPU1  mlx5_0  CPU Affinity  NUMA Affinity", 7),
+        ("| | GPU0 | GPU1 | CPU Affinity |", 4),
+        # a row begins with a GPU as well, and is told by its links
+        ("GPU0\t X \tNV18\t0-15\t0\tN/A", 0),
+        ("GPU0\tNV18\t X ", 0),
+        ("GPU0\t X \tNV18\t0-15\t0", 0),
+        ("NIC0\tSYS\tPIX\t X ", 0),
+        ("mlx5_0 GPU0 GPU1", 0),  # a header names the GPUs first
+        ("GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)", 0),
+        ("the first of GPU0 and GPU1", 0),
+        ("", 0),
+    ],
+)
+def test_a_header_names_devices_and_no_links(line: str, cells: int) -> None:
+    assert len(_header_cells(line)) == cells
