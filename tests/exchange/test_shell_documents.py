@@ -1,0 +1,62 @@
+"""Here-documents of scripts: whether they are only printed, and what a substitution writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec.exchange.shell_text import branches_of, is_printed, text_of, tree_of, written_text
+from tests.effort import each
+
+
+def nodes_of(text: str, kind: str) -> Iterator[Any]:
+    """The nodes of a kind in a script, in their order."""
+    left = [tree_of(text)]
+    while left:
+        node = left.pop(0)
+        if node.type == kind:
+            yield node
+        left[:0] = node.named_children
+
+
+@each(
+    ("script", "printed"),
+    [
+        ("cat <<EOF\nlaunch --a\nEOF\n", True),
+        ("if true; then\ncat <<EOF\nlaunch --a\nEOF\nfi\n", True),
+        ("cat <<EOF > job.sh\nlaunch --a\nEOF\n", False),
+        ("cat > job.sh <<EOF\nlaunch --a\nEOF\n", False),
+        ("cat <<EOF | bash\nlaunch --a\nEOF\n", False),
+        ("bash <<EOF\nlaunch --a\nEOF\n", False),
+        ("ARGS=$(cat <<EOF\nlaunch --a\nEOF\n)\n", False),
+        ("f() {\ncat <<EOF\nlaunch --a\nEOF\n}\n", False),
+        ("diff <(cat <<EOF\nlaunch --a\nEOF\n) b\n", False),
+    ],
+)
+def test_a_document_is_printed_where_nothing_takes_it(script: str, printed: bool) -> None:
+    assert is_printed(next(nodes_of(script, "redirected_statement"))) is printed
+
+
+@each(
+    ("script", "text"),
+    [
+        ("A=$(cat <<EOF\n--a 1\nEOF\n)\n", "--a 1"),
+        ("A=$(cat <<EOF\n--a 1\n--b\nEOF\n)\n", "--a 1\n--b"),
+        ("A=$(tr a b <<EOF\n--a 1\nEOF\n)\n", None),
+        ("A=$(cat file)\n", None),
+        ("A=$(cat <<EOF\n--a\nEOF\necho b\n)\n", None),
+    ],
+)
+def test_a_substitution_that_only_prints_a_document_is_its_text(script: str, text: str | None) -> None:
+    found = written_text(next(nodes_of(script, "command_substitution")))
+    assert (text_of(found).strip() if found is not None else None) == text
+
+
+def test_branches_are_the_test_and_the_statements_of_each() -> None:
+    script = "if a; then b; c; elif d; then e; else f; g; fi\n"
+    found = list(branches_of(next(nodes_of(script, "if_statement"))))
+    assert [(text_of(test) if test else None, [text_of(one) for one in body]) for test, body in found] == [
+        ("a", ["b", "c"]),
+        ("d", ["e"]),
+        (None, ["f", "g"]),
+    ]
