@@ -5,11 +5,21 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+import pytest
+
 from clusterspec.analysis.candidates import Limits
-from clusterspec.analysis.choices import _changes_of_size, _exceeds_budget, _other_sizes, recommended_row
+from clusterspec.analysis.choices import (
+    _changes_of_size,
+    _choice_of_size,
+    _exceeds_budget,
+    _other_sizes,
+    recommended_row,
+)
+from clusterspec.analysis.failures_of_pairs import _stops_same_engines
 from clusterspec.analysis.fleet_options import Goal, _missed_targets, _term
 from clusterspec.analysis.fleet_search import _optimality_gap
-from clusterspec.analysis.machine_search import _least_row, _missed_limits, _or_worst, _ranking_key
+from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.machine_search import _least_row, _missed_limits, _or_worst, _ranking_key, _with_money
 from clusterspec.analysis.rl_nodes import BestLayouts, Divisions
 from clusterspec.analysis.rl_splits import (
     FEW,
@@ -25,14 +35,19 @@ from clusterspec.analysis.rl_splits import (
     placement_on_nodes,
     rollout_nodes_in_proportion,
 )
+from clusterspec.analysis.studied import Studied
 from clusterspec.cluster.variation import Changes
+from clusterspec.cost.failures import plan_interruptions
 from clusterspec.money import Money
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.cost import cost
 from clusterspec.quantity import YEAR
 from clusterspec.records import replace
 from clusterspec.results.fleet_search import Assignment
 from clusterspec.results.machines import MachineRow
 from clusterspec.results.search import RlSplit
 from clusterspec.results.verdict import Choice
+from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.spec.model import ProcurementSpec
 from tests.analysis.jobs import study_of
 from tests.analysis.test_rl_nodes import SPLIT
@@ -227,3 +242,62 @@ def test_divisions_keep_the_degree_of_the_engines_unless_layouts_are_searched() 
     searched = divided(lambda design: iter([layout]))
     assert {*searched} > {*kept} and {degree for _, _, degree in searched} == {1, 2, 4}
     assert all(trainer + rollout == 4 for trainer, rollout, _ in searched) and len({*searched}) == len(searched)
+
+
+PRICED = JOB.replace("term: 4 years", "term: 4 years, prices: {node: 300000}")
+
+
+def test_a_row_has_the_cost_of_its_term_and_the_run_with_interruptions_where_its_time_is_known() -> None:
+    one = study_of(PRICED)
+    counted = bill(one.design)
+    found = cost(one.design, one.plan, counted)
+    assert found is not None and found.total is not None and found.run is not None and found.per_run is not None
+    row = _with_money(ROW, one, Limits(budget=found.total.value - 1))
+    assert (row.cost, row.run, row.per_run) == (found.total.value, found.run.value, found.per_run.value)
+    assert row.power == found.watts.value and len(row.missed) == 1
+    assert _with_money(replace(ROW, elapsed=None), one, Limits()).run is None
+    bare = _with_money(ROW, study_of(JOB), Limits())
+    assert (bare.cost, bare.per_run) == (None, None), "without the price of a node a cost would be that of the rest"
+
+
+def test_a_size_takes_the_time_of_its_run_with_interruptions() -> None:
+    one = study_of(PRICED)
+    kept, time = plan_interruptions(one.plan), one.plan.time_to_train
+    found = _choice_of_size(one, Studied(one))
+    assert kept is not None and time is not None and found is not None and 0.9 < kept.share < 1
+    assert found.work == pytest.approx(time / kept.share)
+    assert (found.kind, found.nodes, found.name, found.over_budget) == ("size", 4, "4 nodes", False)
+    assert found.amount.low >= 4 * 300_000
+    assert _choice_of_size(study_of(JOB.replace("tokens: 1B", "precision: bf16")), Studied(one)) is None
+
+
+def test_a_spec_that_lacks_the_inputs_of_a_search_has_an_empty_report_with_the_reason() -> None:
+    found = search(study_of("cluster: {platform: dgx-h100, nodes: 2}\n"), SearchOptions())
+    assert (found.evaluated, found.fitting, found.refused, found.may_fit) == (0, 0, 0, 0)
+    assert (found.layouts, found.present, found.incomplete) == ((), None, True)
+    assert "workload" in found.why
+
+
+SERVED = """
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 500, output_tokens: 100, concurrency: 8}}
+layout: {framework: vllm, tp: TP}
+"""
+
+
+@each(
+    ("tp", "shared", "names", "same"),
+    [
+        (8, "node", ("accelerator", "NIC"), True),  # the engine is the node
+        (4, "node", ("accelerator", "NIC"), False),
+        (4, "node", ("accelerator", "node"), True),
+        (8, "leaf", ("NIC", "leaf switch"), True),
+        (8, "leaf", ("NIC", "leaf-spine link"), False),
+        (8, "rack", ("node", "leaf switch"), False),
+    ],
+)
+def test_a_part_stops_the_engines_of_another_where_it_takes_the_whole_node_or_leaf(
+    tp: int, shared: str, names: tuple[str, str], same: bool
+) -> None:
+    machine = FailingMachine(study_of(SERVED.replace("TP", str(tp))).design, None, None)
+    assert _stops_same_engines(machine, shared, names) is same
