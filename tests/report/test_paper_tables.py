@@ -7,15 +7,22 @@ from typing import Any
 
 import pytest
 
+from clusterspec.analysis.fleets import fleet_report
+from clusterspec.cost.term import Term
+from clusterspec.origin import Computed
+from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report.paper import cards, machine, path_drawing, running, words
+from clusterspec.report.paper import cards, facility, fleet_drawing, machine, path_drawing, running, words
 from clusterspec.report.paper.blocks import PaperTable, Picture
 from clusterspec.report.paper.failures import _goodput_blocks
+from clusterspec.results.fleet import LinkUse
 from clusterspec.results.groups import SizedCollective
 from clusterspec.results.machine import PathClass, PathHop, Pod
+from clusterspec.studies.study import study_text
 from tests.report.test_charts import number, shapes
-from tests.report.test_paper import report
+from tests.report.test_paper import SPECS, report
 from tests.report.test_paper_words import ONE_LEAF, planned, trained
+from tests.settings import SETTINGS
 
 START = PathHop("accelerator", 9e-6, "launch")
 NIC = PathHop("NIC", 0.0, "", 50e9, 50e9)
@@ -294,3 +301,74 @@ def test_the_table_of_goodput_has_a_row_for_each_figure_that_is_known() -> None:
         assert rows == {name: value for name, value in wanted.items() if name not in gone}, gone
     picture = next(block for block in _goodput_blocks(full, None) if isinstance(block, Picture))
     assert [number(each, "r") for each in shapes(picture.svg, "circle")] == [6.0, 6.0]
+
+
+FLEET = """clusterspec: 1
+pools:
+  a: {platform: dgx-h100, nodes: 2}
+  b: {platform: dgx-h100, nodes: 2}
+pool_links: [LINK]
+jobs:
+  x: {pool: a, workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 16}, layout: {tp: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("link", "ends", "label"),
+    [
+        (
+            "{between: [b, a], bandwidth: 50 GB/s, latency: 2 ms}",
+            (0, 1),
+            "50 GB/s each way, 2 ms",
+        ),
+        ("{between: [a, b], bandwidth: 50 GB/s}", (0, 1), "50 GB/s each way"),
+    ],
+)
+def test_a_link_of_a_fleet_is_drawn_between_its_pools(link: str, ends: tuple[int, int], label: str) -> None:
+    """The first pool comes first; a job that sends over the link is named."""
+    found = fleet_report(study_text(FLEET.replace("LINK", link), SETTINGS), "bom")
+    (drawn,) = fleet_drawing._drawn_links(found, ["a", "b"])
+    assert (drawn.ends, drawn.label) == (ends, f"{label}; no job sends over it")
+    assert list(fleet_drawing._drawn_links(found, ["a"])) == [], "a pool that is not drawn has no link"
+    used = replace(found, links=(LinkUse(("a", "b"), 5e10, None, {"x": 1e9}, {"x": 1e9}),))
+    (named,) = fleet_drawing._drawn_links(used, ["a", "b"])
+    assert named.label.endswith("; used by x")
+    (picture,) = fleet_drawing.fleet_picture(found, {"x": "tp"})
+    assert picture.caption.endswith(", and the links between pools")
+    assert list(fleet_drawing.fleet_picture(replace(found, pools={}), {})) == []
+
+
+def test_nodes_with_two_jobs_are_divided_by_their_shares() -> None:
+    """Shares of 1 and 0.25 together are more than the whole: four fifths and one fifth."""
+    found = fleet_report(study_text(FLEET.replace("LINK", "{between: [a, b], bandwidth: 50 GB/s}"), SETTINGS), "bom")
+    job = found.jobs["x"]
+    both = replace(found, jobs={"x": replace(job, share=1.0), "y": replace(job, share=0.25)})
+    turns = fleet_drawing._drawn_turns(both, ("x", "y"), {"x": "tp", "y": "dp"})
+    assert [(turn.job, turn.tint, turn.share) for turn in turns] == [("x", "tp", 0.8), ("y", "dp", 0.2)]
+    (half,) = fleet_drawing._drawn_turns(both, ("y",), {"x": "tp", "y": "dp"})
+    assert half.share == 0.25
+    assert fleet_drawing._run_label(both, ("x", "y"), 4) == "x, y 25 %: 4 nodes"
+
+
+@pytest.mark.parametrize(
+    ("watts", "switches", "said"),
+    [
+        (0.0, 0, "nameplates of nodes"), (5e3, 12, "nameplates of nodes and switches"),
+        (0.0, 12, "nameplates of nodes; the power of a switch is not known (`cluster.power.switch`)"),
+    ],
+)  # fmt: skip
+def test_a_peak_names_the_parts_that_it_sums(watts: float, switches: int, said: str) -> None:
+    inputs = (("nodes", Figure(1e5, "W", Computed("x"))), ("switches", Figure(watts, "W", Computed("x"))))
+    assert facility._nameplates(Term("peak", 1e5, "W", "sum", inputs), switches) == said
+    assert facility._span(Term("peak", 1e5, "W", "sum")) == ""
+    assert facility._span(Term("peak", 1e5, "W", "sum", low=9e4, high=1.2e5)) == ", 90 kW to 120 kW"
+    assert facility._span(Term("peak", 1e5, "W", "sum", low=1e5, high=1e5)) == ""
+
+
+def test_cards_of_a_design_begin_with_its_step_and_those_of_a_purchase_with_prices() -> None:
+    found = report(SPECS["priced"], "procurement")
+    bought = [card.label for card in cards.headline_cards(found)]
+    designed = [card.label for card in cards.headline_cards(replace(found, kind="design"))]
+    prices = [card.label for card in cards._price_cards(found)]
+    assert prices and bought[: len(prices)] == prices and designed[-len(prices) :] == prices
+    assert "Step time" in designed and "Step time" not in bought

@@ -149,8 +149,8 @@ DOMAIN = "Inside a domain of 8 accelerators each has 450 GB/s each way, between 
         (lambda: laid_out(tp=2, ep=8), f"{DOMAIN}: so expert parallelism over 8 ranks stays inside."),
         (lambda: laid_out(tp=8, ep=8), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
         (lambda: spread_over(1), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
-        (lambda: spread_over(2), f"{DOMAIN}; tensor parallelism over 8 ranks would fit inside, but some of its groups span "
-         "2 domains, and pay that."),
+        (lambda: spread_over(2), f"{DOMAIN}; tensor parallelism over 8 ranks would fit inside, but some of its groups "
+         "span 2 domains, and pay that."),
         (lambda: replace(spread_over(1), tiers=()), None),
         (lambda: replace(spread_over(1), tiers=trained().tiers[:3]), None),
     ],
@@ -161,6 +161,26 @@ def test_the_domain_of_a_group_is_told_with_the_bandwidth_inside_and_outside(
 ) -> None:
     step = story._domain_step(made())
     assert (step.text if step is not None else None) == said
+
+
+def test_one_domain_that_holds_all_has_no_use_for_its_network() -> None:
+    """A job on one node of 8: its network is told, and is not used."""
+    design = trained().estimate.plan.design
+    assert design.cluster is not None
+    alone = replace(design, cluster=replace(design.cluster, nodes=1))
+    step = story._domain_step(planned(design=alone))
+    assert step is not None
+    assert step.text == (
+        "One domain holds all 8 accelerators, each with 450 GB/s each way; its network of 50 GB/s is not used "
+        "by the job."
+    )
+
+
+def test_the_widest_group_of_an_axis_tells_whether_it_stays_inside() -> None:
+    found = spread_over(1)
+    rows = (found.groups[0], replace(found.groups[0], domains=3), replace(found.groups[0], axis="pp", domains=9))
+    step = story._domain_step(replace(found, groups=rows))
+    assert step is not None and step.text.endswith("some of its groups span 3 domains, and pay that.")
 
 
 def test_the_story_of_a_step_has_the_figures_of_its_tiers_and_parts() -> None:
@@ -201,6 +221,8 @@ def test_a_pipeline_is_told_with_what_it_idles() -> None:
     )
     parts = story._pipeline_step(laid_out(virtual_stages=4))
     assert parts is not None and "in turn, each stage in 4 parts: filling" in parts.text
+    two = story._pipeline_step(laid_out(virtual_stages=2))
+    assert two is not None and "each stage in 2 parts" in two.text
     assert story._pipeline_step(laid_out(pp=1)) is None and story._pipeline_step(planned(step=None)) is None
 
 
