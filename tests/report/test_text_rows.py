@@ -11,12 +11,13 @@ from clusterspec.finding import Severity
 from clusterspec.origin import Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report import cost_text, faults_text, findings_text, fleet_text, separation_text
+from clusterspec.report import cost_text, faults_text, findings_text, fleet_text, separation_text, solve_text
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
 from clusterspec.report.estimate_rows import breakdown_text, clock_text, folded_term, nested_parts, value_text
 from clusterspec.report.estimate_text import memory_row, memory_text, term_text
 from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, text_width, wrapped_lines
 from clusterspec.results.fleet import LinkUse
+from clusterspec.results.levers import LeverRow
 from clusterspec.results.search import BreakEvenRow
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Position, Source, Span
@@ -336,3 +337,32 @@ def test_a_link_between_pools_is_told_with_what_jobs_send() -> None:
         "(4 GB/s while it sends), y 2 GB/s."
     )
     assert "after" not in fleet_text._sent_text(replace(link, latency=None))
+
+
+@pytest.mark.parametrize(
+    ("key", "unit", "value", "said"),
+    [
+        ("nic_bandwidth", "B/s", 5e10, "400 Gb/s"),
+        ("scale_up.bandwidth", "B/s", 4.5e11, "450 GB/s"),
+        ("request_rate", "1/s", 2.5, "2.5/s"),
+        ("request_rate", "1/s", 1234.5, "1,234/s"),
+        ("oversubscription", "1", 2.5, "2.5:1"),
+        ("nodes", "1", 1234, "1,234"),
+        ("overlap", "1", True, "yes"),
+        ("overlap", "1", False, "no"),
+        ("recompute", "1", "full", "full"),
+    ],
+)
+def test_a_lever_is_told_in_the_unit_of_its_key(key: str, unit: str, value: object, said: str) -> None:
+    row = LeverRow(key, value, value, unit, 2.0, 1e9, 123.456, True, -0.25)
+    assert solve_text._lever_value(row, value) == said
+    assert solve_text._lever_cells(row, costs=True) == (key, said, said, "−25.0 %", "2 s", "1 GB", "123.46")
+    bare = LeverRow(key, value, value, unit, None, None, 1234.5, False, None)
+    assert solve_text._lever_cells(bare, costs=False) == (key, said, said, "–", "–", "– x")
+    assert solve_text._lever_cells(bare, costs=True)[-1] == "1,234"
+
+
+def test_the_steps_of_a_lever_are_idle_below_a_shown_effect() -> None:
+    row = LeverRow("nodes", 1, 2, "1", 2.0, 1e9, None, True, 0.0004)
+    assert solve_text._is_idle(row) and solve_text._is_idle(replace(row, effect=-0.0004))
+    assert not solve_text._is_idle(replace(row, effect=0.0005)) and not solve_text._is_idle(replace(row, effect=None))
