@@ -10,6 +10,7 @@ from clusterspec import analysis, studies
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.finding import Severity
 from clusterspec.report import findings_text
+from tests.effort import each
 from tests.golden import assert_golden
 from tests.settings import SETTINGS
 
@@ -41,7 +42,7 @@ def test_what_is_said_of_it(path: Path) -> None:
     assert_golden(Path(__file__).with_name("examples") / f"{path.stem}.txt", findings_text.findings_as_text(report))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@each("path", EXAMPLES)
 def test_it_names_its_sources(path: Path) -> None:
     comments = [line for line in path.read_text("utf-8").splitlines() if line.startswith("#")]
     assert any("https://" in line or "arXiv" in line for line in comments)

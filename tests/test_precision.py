@@ -7,9 +7,10 @@ import pytest
 from clusterspec.document.conforms import node_at, node_branches
 from clusterspec.precision import PRECISIONS, activation_width, operand_width, peak_name, precision_width
 from clusterspec.spec.reader import schema
+from tests.effort import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "size"),
     [
         ("fp64", 8),

@@ -13,7 +13,7 @@ from clusterspec.cli import run
 from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity
 from clusterspec.studies.study import study_text
-from tests.effort import ALL_CASES, sampled
+from tests.effort import ALL_CASES, each, sampled
 from tests.settings import SETTINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "serving.md"
@@ -35,7 +35,7 @@ def test_the_engines_of_the_page_resolve() -> None:
     assert one.design.workload.serving.prefill is not None and one.plan.serving is not None
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each("command", COMMANDS)
 def test_a_command_of_the_page_is_understood(command: str) -> None:
     words = shlex.split(command)
     assert callable(parser(words).parse_args(words).run)

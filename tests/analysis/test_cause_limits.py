@@ -7,14 +7,13 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
-import pytest
-
 from clusterspec.analysis.causes import ALWAYS, CHECKS
 from clusterspec.analysis.placed_runs import LogOverrides, PlacedRun, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series
 from clusterspec.results.diagnosis import ComparedRow
 from tests.analysis.test_diagnosis import cluster
+from tests.effort import each
 
 MIB = 1 << 20
 DGX, H200 = "{platform: dgx-h100, nodes: 16}", "{platform: dgx-h200, nodes: 16}"
@@ -240,7 +239,7 @@ def test_every_check_has_a_run_that_it_names_and_one_that_it_does_not() -> None:
         assert name == "_unstable_link" or not all(case[-1] for case in cases), name
 
 
-@pytest.mark.parametrize(("name", "number"), NUMBERED)
+@each(("name", "number"), NUMBERED)
 def test_a_check_names_the_causes_of_a_run_with_their_weights(name: str, number: int) -> None:
     case = CASES[name][number]
     found = [key for key, _ in groupby(found_causes(name, case))]

@@ -12,6 +12,7 @@ from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import each
 from tests.settings import SETTINGS
 
 LINES = (
@@ -115,7 +116,7 @@ LINES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "cause"), LINES)
+@each(("line", "cause"), LINES)
 def test_a_line_names_its_cause_first(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)
     assert compared is not None
@@ -214,13 +215,13 @@ def test_a_text_without_an_error_of_a_program_is_no_log(text: str) -> None:
 
 
 def test_every_message_of_the_catalog_has_a_known_cause_a_weight_an_address_and_a_next_step() -> None:
-    for each in messages():
-        assert each.cause in MEANINGS and each.weight in WEIGHTS
-        assert each.source.startswith("https://github.com/") and "#L" in each.source
-        assert hangs.NEXT_STEPS[each.cause]
+    for one in messages():
+        assert one.cause in MEANINGS and one.weight in WEIGHTS
+        assert one.source.startswith("https://github.com/") and "#L" in one.source
+        assert hangs.NEXT_STEPS[one.cause]
 
 
-@pytest.mark.parametrize("xid", xids(), ids=lambda each: each.code)
+@each("xid", xids())
 def test_an_xid_of_the_catalog_is_found_with_its_cause(xid: Xid) -> None:
     assert xid.cause in MEANINGS and xid.weight in WEIGHTS and xid.source.startswith("https://docs.nvidia.com/")
     compared = read(PAIR, f"[9.1] NVRM: Xid (PCI:0000:1b:00): {xid.code}, pid=1, name=p, {xid.name}", 16)
@@ -235,7 +236,7 @@ def test_xids_that_differ_by_their_number_alone_are_all_read() -> None:
     assert names(compared)[0] == "accelerator-fault"
 
 
-@pytest.mark.parametrize("message", messages(), ids=lambda each: each.words)
+@each("message", messages())
 def test_a_message_of_the_catalog_is_found_with_its_cause(message: Message) -> None:
     compared = read(PAIR, f"h:1:2 [0] NCCL WARN {message.words.replace('*', ' 7 ')} 7", 16)
     assert compared is not None

@@ -43,7 +43,7 @@ def test_parameters_are_those_published(model: Model) -> None:
     assert excused == (off > rounding(model.id, "parameters"))
 
 
-@pytest.mark.parametrize("model", [model for model in MODELS if model.active_parameters], ids=name_of)
+@each("model", [model for model in MODELS if model.active_parameters])
 def test_active_parameters_are_those_published(model: Model) -> None:
     """Some authors leave out the embedding table, which is looked up and not multiplied, and some the head too."""
     assert model.active_parameters is not None

@@ -32,7 +32,7 @@ from clusterspec.records import replace
 from clusterspec.studies import variation
 from tests.analysis.jobs import choices, design_of, job, study_of
 from tests.catalog.shipped import CATALOG
-from tests.effort import diagonal, sampled
+from tests.effort import diagonal, each, sampled
 from tests.spec_keys import unknown_keys
 
 ENTRIES = [(kind, name) for kind in ("framework", "library") for name in CATALOG.ids(kind)]
@@ -70,7 +70,7 @@ def test_a_line_that_names_an_unknown_use_or_none_is_refused(text: str) -> None:
         combination(text)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_what_is_left_to_decide_applies_exactly_where_the_whole_line_does(seed: int) -> None:
     """The settings of a design decide a part of each line, its layout the rest: together they decide as all at once."""
     drawn, names = Random(seed), sorted(USES)
@@ -84,7 +84,7 @@ def test_what_is_left_to_decide_applies_exactly_where_the_whole_line_does(seed: 
         assert any(each.applies(layout) for each in rest) is line.applies(settled | layout)
 
 
-@pytest.mark.parametrize(("kind", "name"), ENTRIES)
+@each(("kind", "name"), ENTRIES)
 def test_lines_of_shipped_entries_name_architectures_and_models_of_the_catalog(kind: str, name: str) -> None:
     entry = CATALOG.get(kind, name)
     assert isinstance(entry, Framework)
@@ -183,7 +183,7 @@ RELEASES: list[tuple[str, str, str, frozenset[str], bool, str]] = [  # kind, nam
 ]
 
 
-@pytest.mark.parametrize(("kind", "name", "release", "used", "supported", "source"), RELEASES)
+@each(("kind", "name", "release", "used", "supported", "source"), RELEASES)
 def test_a_release_supports_what_its_sources_say(
     kind: str, name: str, release: str, used: frozenset[str], supported: bool, source: str
 ) -> None:

@@ -105,7 +105,7 @@ def test_a_call_is_read_as_it_is_meant(words: str, expected: dict[str, object]) 
     assert read(*words.split()).items() >= expected.items()
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         ("chek a", "unknown command 'chek'; did you mean check?"),

@@ -19,6 +19,7 @@ from clusterspec.source import Source
 from clusterspec.studies.study import Settings, study_text
 from tests.catalog.test_company_folders import DAY, written
 from tests.cli.conftest import ROOT, Call
+from tests.effort import each
 
 SHIPPED = ROOT / "schemas" / "editor.schema.json"
 EDITOR: dict[str, Any] = json.loads(SHIPPED.read_text("utf-8"))
@@ -51,7 +52,7 @@ def test_it_is_sound_draft_7_without_keywords_of_its_own() -> None:
     assert not {word for word in keywords(EDITOR) if word.startswith("x-")} | keywords(EDITOR) & {"$defs"}
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+@each("path", SPECS)
 def test_every_example_is_valid(path: Path) -> None:
     assert valid(yaml.safe_load(path.read_text("utf-8")))
 

@@ -13,7 +13,7 @@ from clusterspec.cluster.fabric import Fabric, NoFabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from tests.cluster.resolving import clean, cluster_of
-from tests.effort import examples
+from tests.effort import each, examples
 
 # Published reference designs: nodes, NICs of a node, ports at the rate of a plane, planes, and the switches and links
 # per plane summed (leaf, spine, core, leaf to spine, spine to core; None where the source counts cables of two links).
@@ -123,7 +123,7 @@ def test_cores_are_as_many_as_the_links_need(nodes: int, ports: int, leaves: int
     assert (found.leaf_switches, found.spine_switches, found.core_switches) == (leaves, spines, cores)
 
 
-@pytest.mark.parametrize(("source", "nodes", "ports", "planes", "want"), PUBLISHED)
+@each(("source", "nodes", "ports", "planes", "want"), PUBLISHED)
 def test_published_reference_designs_come_out_exactly(
     source: str, nodes: int, ports: int, planes: int, want: tuple[int | None, ...]
 ) -> None:

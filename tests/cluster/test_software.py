@@ -6,6 +6,7 @@ import pytest
 
 from clusterspec.catalog.releases import version_numbers
 from tests.cluster.resolving import assumed, clean, resolve_text
+from tests.effort import each
 
 H100 = "cluster: {platform: dgx-h100, nodes: 4}\n"
 WORK = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}\n"
@@ -17,7 +18,7 @@ def stack_of(layout: str) -> str:
     return design.layout.stack.id
 
 
-@pytest.mark.parametrize(
+@each(
     ("layout", "stack"),
     [
         ("{software: megatron-core 0.4}", "megatron-core-2023"),

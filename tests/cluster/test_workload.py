@@ -5,6 +5,7 @@ import pytest
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from tests.cluster.resolving import assumed, clean, resolve_text
+from tests.effort import each
 
 CLUSTER = "cluster: {platform: dgx-h100, nodes: 2}\n"
 DENSE = "layers: 10, hidden: 4096, heads: 32, vocab: 32000"
@@ -44,7 +45,7 @@ def test_written_values_are_not_assumptions() -> None:
 SERVED = "serving: {input_tokens: 1000, output_tokens: 100, concurrency: 8}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("keys", "platform", "expected"),
     [
         ("kind: serve, model: deepseek-v3", "dgx-h200", ("fp8", "fp8", "fp8")),

@@ -14,9 +14,8 @@ from math import isfinite
 from pathlib import Path
 from random import Random
 
-import pytest
-
 import clusterspec.cost.formulas as package
+from tests.effort import each
 
 LOW, HIGH = 0.0, 4096.0
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
@@ -74,7 +73,7 @@ def test_many_formulas_state_their_range() -> None:
     assert len(FORMULAS) >= 50
 
 
-@pytest.mark.parametrize("function", FORMULAS, ids=lambda each: f"{each.__module__.rpartition('.')[2]}.{each.__name__}")
+@each("function", FORMULAS)
 def test_a_formula_is_finite_and_not_negative_in_its_range(function: Callable[..., float]) -> None:
     parameters, conditions = list(inspect.signature(function).parameters), conditions_of(function)
     assert {name for name, _, _ in conditions} <= set(parameters)

@@ -21,6 +21,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.units import read
 from clusterspec.units.readings import convert
 from clusterspec.units.table import TABLE
+from tests.effort import each
 
 EXAMPLES = tomllib.loads(Path(__file__).with_name("worked_examples.toml").read_text(encoding="utf-8"))["example"]
 CODES = {
@@ -154,7 +155,7 @@ def expected(example: dict[str, Any]) -> tuple[float, float]:
     return example["value"] * scale, example.get("within", 0.0) * scale
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
+@each("example", EXAMPLES)
 def test_formulas_give_the_hand_worked_numbers(example: dict[str, Any]) -> None:
     inputs = {name: settled(name, given) for name, given in example["inputs"].items()}
     value, within = expected(example)

@@ -14,7 +14,7 @@ from clusterspec.document.conforms import _ANNOTATIONS, _KEYWORDS, conforms
 from clusterspec.document.schema import _cached_validator
 from clusterspec.spec.reader import schema
 from tests.cli.hostile import VALUES, changed, changes
-from tests.effort import examples  # noqa: F401 - the profile of the property tests
+from tests.effort import each, examples  # noqa: F401 - the profile of the property tests
 
 
 def agreed(value: Any) -> bool:
@@ -24,7 +24,7 @@ def agreed(value: Any) -> bool:
     return ours
 
 
-@pytest.mark.parametrize("name", sorted(VALUES))
+@each("name", sorted(VALUES))
 def test_sound_specs_conform(name: str) -> None:
     assert agreed(VALUES[name])
 

@@ -10,6 +10,7 @@ from clusterspec.document import parse, plain, to_finding, validate
 from clusterspec.document.files import FileFindings, FileName, attributed_findings, file_name, file_names, real_path
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
+from tests.effort import each
 
 
 def finding(file: str, line: int, rule: str = "shared-nic", message: str = "m") -> Finding:
@@ -51,7 +52,7 @@ GROUPS = [  # files with their findings, and what is reported: file, line, line 
 ]
 
 
-@pytest.mark.parametrize(("files", "reported"), GROUPS)
+@each(("files", "reported"), GROUPS)
 def test_a_fault_is_reported_where_it_arises(
     files: list[FileFindings], reported: list[tuple[str, int, int, tuple[str, ...]]]
 ) -> None:

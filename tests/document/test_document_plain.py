@@ -100,7 +100,7 @@ def test_changed_specs_are_read_alike_by_both_parsers(text: str, changes: list[t
     agrees(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

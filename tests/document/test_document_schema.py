@@ -12,6 +12,7 @@ from clusterspec.document import apply_edits, nearest_words, parse, to_finding, 
 from clusterspec.document.schema import edit_distance
 from clusterspec.finding import Edit, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
+from tests.effort import each
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -125,7 +126,7 @@ FAULTS = [  # text, place, rule, message, help, fix
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "place", "rule", "message", "advice", "fix"), FAULTS)
+@each(("text", "place", "rule", "message", "advice", "fix"), FAULTS)
 def test_one_fault_is_one_finding_in_words(
     text: str, place: str, rule: str, message: str, advice: str, fix: str | None
 ) -> None:

@@ -16,6 +16,7 @@ from clusterspec.finding import Problem
 from clusterspec.source import Source
 from clusterspec.spec.reader import schema
 from clusterspec.studies.study import study_text
+from tests.effort import each
 from tests.settings import SETTINGS
 
 TABLES = (other_names._KEYS, other_names._LINES, other_names._TOLD)
@@ -28,20 +29,20 @@ def path_exists(text: str) -> bool:
     return any((*home, path[-1])[-len(path) :] == path for home in homes)
 
 
-@pytest.mark.parametrize("key", [*other_names._KEYS, *other_names._LOCAL_KEYS])
+@each("key", [*other_names._KEYS, *other_names._LOCAL_KEYS])
 def test_a_name_of_another_program_leads_to_a_key_of_the_schema(key: str) -> None:
     assert path_exists(key)
     assert key not in {**other_names._KEYS, **other_names._LOCAL_KEYS}[key].split()
 
 
-@pytest.mark.parametrize("line", other_names._LINES)
+@each("line", other_names._LINES)
 def test_a_line_that_is_advised_is_valid_where_it_is_advised(line: str) -> None:
     path, _, value = line.partition(": ")
     spec: dict[str, Any] = {"clusterspec": 1, "name": "line"}
     *mappings, key = path.split(".")
     node = spec
-    for each in mappings:
-        node = node.setdefault(each, {})
+    for one in mappings:
+        node = node.setdefault(one, {})
     node[key] = yaml.safe_load(value)
     problems = study_text(yaml.safe_dump(spec), SETTINGS).findings
     assert [each.message for each in problems if each.rule in UNREAD] == []
@@ -50,7 +51,7 @@ def test_a_line_that_is_advised_is_valid_where_it_is_advised(line: str) -> None:
 UNREAD = {"unknown-key", "unknown-choice", "unknown-catalog-id", "wrong-type", "missing-unit", "missing-direction"}
 
 
-@pytest.mark.parametrize("text", other_names._TOLD)
+@each("text", other_names._TOLD)
 def test_keys_named_in_advice_are_keys_of_the_schema(text: str) -> None:
     named = [word.partition(":")[0] for word in re.findall(r"`([^`]+)`", text)]
     commands = [word for word in named if word.startswith("clusterspec ") or word == "estimate"]
@@ -80,7 +81,7 @@ WORK = "{model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
 SERVE = "{kind: serve, model: llama-3.1-8b, serving: {input_tokens: 900, output_tokens: 100, concurrency: 8}}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("of", "line", "advice"),
     [
         ("cluster", "price: 30M", "state the price of each part (`prices` in `procurement`), or what was offered"),

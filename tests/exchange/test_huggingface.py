@@ -7,6 +7,7 @@ import json
 import pytest
 
 from clusterspec.exchange.import_result import FormatError
+from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
 
 LLAMA = {
@@ -265,7 +266,7 @@ ATTENTION: list[tuple[dict[str, object], dict[str, object]]] = [  # keys of a co
 ]
 
 
-@pytest.mark.parametrize(("keys", "model"), ATTENTION)
+@each(("keys", "model"), ATTENTION)
 def test_attention_has_the_heads_layers_and_windows_that_a_configuration_states(
     keys: dict[str, object], model: dict[str, object]
 ) -> None:

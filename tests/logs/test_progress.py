@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-import pytest
-
 from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
+from tests.effort import each
 
 BEFORE = "[rank{0}]:[E1 00:00:00.1 ProcessGroupNCCL.cpp:632] "
 
@@ -32,7 +31,7 @@ def lines(*each: str) -> str:
     return "\n".join(each)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "diverging", "parted", "waiting"),
     [
         (lines(awaited(0, "ALLREDUCE", 7), awaited(1, "ALLREDUCE", 7)), None, None, ("ALLREDUCE number 7 0,1", 1)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.logs.suggestions import families, suggested_causes
+from tests.effort import each
 
 MEMBER = "initializing ddp: GLOBAL_RANK: {}, MEMBER: {}/{}"
 
@@ -49,7 +50,7 @@ def test_each_cause_is_suggested_once_by_its_first_line() -> None:
     assert [number for _, _, number in found] == [2]
 
 
-@pytest.mark.parametrize(
+@each(
     "word",
     [
         *("error", "Errors", "ERROR", "ValueError", "fail", "Failed", "failure", "FAILED", "fatal", "Fatal", "FATAL"),

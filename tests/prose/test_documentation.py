@@ -41,7 +41,7 @@ def test_work_grows_linearly_with_the_text() -> None:
     assert twice < 2.2 * once
 
 
-@pytest.mark.parametrize("name", SEVERITIES)
+@each("name", SEVERITIES)
 def test_a_rule_has_the_severity_of_its_page(name: str) -> None:
     assert page(name).rule.severity is SEVERITIES[name]
 

@@ -8,6 +8,7 @@ from clusterspec.prose.arithmetic import multiple_text
 from clusterspec.prose.blocks import ProseLine
 from clusterspec.prose.expressions import Equation, equations, evaluate
 from clusterspec.prose.tokenize import Token, tokens
+from tests.effort import each
 
 NONE, BYTES, RATE, TIME, POWER, FLOP_RATE = (
     (0, 0, 0, 0),
@@ -23,7 +24,7 @@ def words(text: str) -> list[Token]:
     return tokens([ProseLine(1, text)])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value", "dimensions"),
     [
         ("2 + 3 * 4", 14, NONE),
@@ -62,7 +63,7 @@ def test_a_tight_fraction_divides_by_the_whole_product_after_it() -> None:
     assert again and again.number == 3
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -101,7 +102,7 @@ def found(text: str, names: frozenset[int] = frozenset()) -> list[Equation]:
     return list(equations(words(text), names))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "left", "right", "parts", "rough", "scale"),
     [
         ("64 * 7 = 448", (448,), 448, 2, False, 1),
@@ -131,7 +132,7 @@ def test_an_equation_has_two_sides(
     assert row[equation.start].value == equation.operands[0].value or row[equation.start].text == "~"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "PP=24",  # an assignment

@@ -11,6 +11,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
 from clusterspec.prose import check_text
 from clusterspec.source import Source
+from tests.effort import each
 
 CATALOG = Catalog.open()
 
@@ -227,7 +228,7 @@ WIDE = [(1, 25, 50, 100), (2, 50, 100, 200), (4, 100, 200, 800), (8, 200, 400, 8
 TOTAL = "Node | Ports | Total"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "advice"),
     [
         (table(*ROWS, ("d", 4, 200, 400)), ["`800 Gb/s`"]),
@@ -253,7 +254,7 @@ TOTAL = "Node | Ports | Total"
         (table(("NDR", "800 Gb/s"), head="Port | Rate"), ["`400 Gb/s unidirectional`"]),
         (table(("NDR", "2x400 Gb/s"), head="Port | Rate"), []),
     ],
-)  # fmt: skip
+)
 def test_a_row_that_breaks_the_relation_of_the_others_is_reported(text: str, advice: list[str]) -> None:
     assert [problem.help.removeprefix("write ").split(",")[0] for problem in told(text)] == advice
 

@@ -10,6 +10,7 @@ from clusterspec.prose.known_figures import KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.subjects import UNKNOWN, Mention, NameIndex
 from clusterspec.prose.tokenize import tokens
+from tests.effort import each
 
 CATALOG = Catalog.open()
 NAMES, KNOWN = NameIndex(CATALOG), KnownFigures(CATALOG)
@@ -19,7 +20,7 @@ def found(text: str) -> list[Mention]:
     return list(NAMES.find(tokens([ProseLine(1, text)])))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "kind", "ids"),
     [
         ("H100", "accelerator", ("h100-sxm-80gb", "h100-nvl-94gb", "h100-pcie-80gb")),

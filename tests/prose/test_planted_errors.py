@@ -27,7 +27,7 @@ def rules(text: str) -> list[str]:
     return [problem.rule for problem in problems(text)]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair['rule']}: {pair['wrong'][:40]}")
+@each("pair", PAIRS)
 def test_an_error_is_found_and_named_and_its_near_miss_is_silent(pair: dict[str, str]) -> None:
     assert pair["rule"] in rules(pair["wrong"])
     assert rules(pair["right"]) == []

@@ -13,6 +13,7 @@ from clusterspec.prose import check_text
 from clusterspec.prose.arithmetic import BINARY, rule_of_ratio
 from clusterspec.source import Source
 from clusterspec.units.common_errors import BITS, PREFIX
+from tests.effort import each
 
 CATALOG = Catalog.open()
 SLIP = "NVLink 4 at 900 GB/s unidirectional"
@@ -36,7 +37,7 @@ RATIOS = [  # of a written figure to the right one, and the rule that reports it
 ]
 
 
-@pytest.mark.parametrize(("ratio", "rule"), RATIOS)
+@each(("ratio", "rule"), RATIOS)
 def test_a_ratio_of_figures_names_the_mistake(ratio: float, rule: str) -> None:
     assert rule_of_ratio(ratio) == rule
 

@@ -12,6 +12,7 @@ from clusterspec.prose.sentence import MAX_WORDS, NUMERALS, Sentence, split_sent
 from clusterspec.prose.subjects import NameIndex
 from clusterspec.prose.tokenize import tokens
 from clusterspec.quantity import Direction
+from tests.effort import each
 
 NAMES = NameIndex(Catalog.open())
 
@@ -47,7 +48,7 @@ def test_a_sentence_ends_at_the_end_of_a_line_and_at_its_limit() -> None:
     assert [len(one.words) for one in long] == [MAX_WORDS + 1, MAX_WORDS + 1, 600 - 2 * MAX_WORDS - 2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "counts"),
     [
         ("18 links", [(18, FigureScope.LINK)]),
@@ -84,7 +85,7 @@ def test_numerals_are_the_numbers_they_name() -> None:
     assert len(NUMERALS) == len(written)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "scope"),
     [
         ("18 links give 50 GB/s each", FigureScope.LINK),
@@ -125,7 +126,7 @@ def test_the_scope_of_a_figure_comes_from_the_words_within_reach(text: str, scop
     assert sentence.scope(sentence.quantities[0]) == scope
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "direction"),
     [
         ("900 GB/s bidirectional", [Direction.DUPLEX]),
@@ -225,7 +226,7 @@ def test_parts_are_counted_by_the_number_before_their_name(text: str, count: flo
     assert count_before(sentence, sentence.named[0].start) == count
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "specified"),
     [
         ("H200 has 141 GB of HBM3e", True),
@@ -250,7 +251,7 @@ def test_a_figure_is_of_a_part_where_words_of_having_join_them(text: str, specif
     assert is_specified(sentence, sentence.quantities[-1]) == specified
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "beside"),
     [
         ("256 GB of HBM3 at 6 TB/s", True),

@@ -9,11 +9,12 @@ import pytest
 from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.prose.blocks import LONGEST, WRAPPED, text_blocks, unwaived_problems
 from clusterspec.source import Position, Span
+from tests.effort import each
 
 LONG = "x" * WRAPPED
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "blocks"),
     [
         ("one\ntwo", [("prose", 1), ("prose", 1)]),
@@ -44,7 +45,7 @@ def shown(text: str) -> list[tuple[int, str]]:
     return [(line.number, line.text.strip()) for block in text_blocks(text) for line in block.lines]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "lines"),
     [
         ("---\na: 1\n---\ntext", [(4, "text")]),

@@ -15,13 +15,14 @@ from clusterspec.prose.tokenize import (
     tokens,
     unit_in_heading,
 )
+from tests.effort import each
 
 
 def read(text: str) -> list[Token]:
     return tokens([ProseLine(7, text, 2)])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "low", "high", "unit", "step"),
     [
         ("400 Gb/s", 50e9, 50e9, "B/s", 20e9 / 8),  # a twentieth of 400, below the 100 of its last nonzero digit
@@ -67,7 +68,7 @@ def test_a_figure_has_its_value_range_unit_and_last_digit(
     assert token.bits == (unit == "B/s" and "B" not in text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "parts"),
     [
         ("8 x 400 Gb/s", ["8", "x", "400 Gb/s"]),

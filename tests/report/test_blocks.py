@@ -18,6 +18,7 @@ from clusterspec.report.paper.blocks import (
     without_empty_columns,
 )
 from clusterspec.report.paper.fonts import drawable_page
+from tests.effort import each
 
 NO_FONT = ((0, 0),)
 """Ranges of the fonts of a system that has none of the characters below."""
@@ -68,7 +69,7 @@ DRAWN, WIDE = Picture("<svg/>", "", "x"), Picture("<svg/>", "", "x", wide=True)
 SAID, TOLD, TITLE = Text("said"), Story(()), Heading("title")
 
 
-@pytest.mark.parametrize(
+@each(
     ("blocks", "rows"),
     [
         ((SMALL, SMALL), [2]),

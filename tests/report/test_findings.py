@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -22,6 +23,7 @@ from clusterspec.report.findings_machines import fingerprint
 from clusterspec.report.ink import PLAIN, Ink, location_text
 from clusterspec.results import CheckReport, Input, Tool
 from clusterspec.source import Position, Span
+from tests.effort import each
 from tests.golden import assert_golden
 from tests.settings import SETTINGS
 
@@ -308,9 +310,10 @@ def test_a_table_by_rule_counts_the_rules_that_it_does_not_list() -> None:
     assert "and 3 further rules" in lines and not any(line.split()[2:3] == ["rule-12"] for line in lines)
 
 
-@pytest.mark.parametrize("columns", [20, 40, 60])
-@pytest.mark.parametrize("before", [0, 10, 19, 20, 21, 39, 40, 41, 59, 60, 200])
-@pytest.mark.parametrize("length", [1, 5, 30, 300])
+@each(
+    ("columns", "before", "length"),
+    product([20, 40, 60], [0, 10, 19, 20, 21, 39, 40, 41, 59, 60, 200], [1, 5, 30, 300]),
+)
 def test_a_mark_stands_below_its_part_of_a_long_line_within_the_terminal(
     columns: int, before: int, length: int
 ) -> None:

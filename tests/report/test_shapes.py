@@ -9,12 +9,13 @@ import pytest
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.steps import Span, bars_path
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
+from tests.effort import each
 
 INK = 'fill="#1c2733" class="c-ink"'
 LINE = 'stroke="#1c2733" stroke-width="{}" class="s-ink"'
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "text"),
     [
         (svg.box(1, 2, 3, 4, "ink"), f'<rect x="1.0" y="2.0" width="3.0" height="4.0" rx="1" {INK}/>'),

@@ -13,6 +13,7 @@ from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport
 from clusterspec.studies.study import study_text
 from tests.analysis.jobs import study_of
+from tests.effort import each
 from tests.settings import SETTINGS
 
 JOB = """
@@ -138,7 +139,7 @@ ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("key", "condition", "unit", "present", "more", "sentence"), ANSWERS)
+@each(("key", "condition", "unit", "present", "more", "sentence"), ANSWERS)
 def test_an_answer_says_the_direction_the_value_and_what_refuses_it(
     key: str, condition: str, unit: str, present: float | None, more: dict[str, Any], sentence: str
 ) -> None:

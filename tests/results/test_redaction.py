@@ -9,6 +9,7 @@ import pytest
 from clusterspec import analysis, document, studies
 from clusterspec.results.redaction import ALLOWED, redact
 from clusterspec.source import Source
+from tests.effort import each
 from tests.report.secrets import HOSTILE, SECRETS
 from tests.settings import SETTINGS
 
@@ -27,7 +28,7 @@ def test_the_redacted_text_holds_no_secret() -> None:
     assert "secret-name" not in text
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@each("path", EXAMPLES)
 def test_what_is_dumped_reads_back_as_the_same_value(path: Path) -> None:
     parsed, _ = document.parse(Source(path.name, path.read_text("utf-8")))
     assert parsed is not None

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.records import dataclass, field
 from clusterspec.results import Result
 from clusterspec.results.shown import figure_text, frames, result_html, result_line
+from tests.effort import each
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ FIGURES: list[tuple[str, object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "text"), FIGURES)
+@each(("name", "value", "text"), FIGURES)
 def test_a_figure_has_the_unit_that_its_name_says(name: str, value: object, text: str) -> None:
     assert figure_text(name, value) == text
 

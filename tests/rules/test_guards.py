@@ -43,7 +43,7 @@ def silent(body: str, values: Mapping[str, object], before: str = "") -> bool:
     return bool(text) and bool(eval(f"lambda {PARAMETERS}: {text}")(*(values.get(name, 0) for name in "abc")))
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "values", "expected"),
     [
         ("if a: return\nyield 1", {"a": 1}, True),

@@ -15,6 +15,7 @@ from clusterspec.rules.procurement.price_outside_market import _lowest_rent
 from clusterspec.rules.scale_up import low_scale_up_bandwidth
 from tests.cost.collectives.machines import cluster
 from tests.cost.collectives.test_algorithms import ORIGIN
+from tests.effort import each
 
 LANE = Bandwidth.one_way(12.5e9, ORIGIN)
 DR = Optics("dr", "DR", "", Status("shipping", "2026-11-01"), (), type="module", reach_class="DR", media="singlemode")
@@ -34,7 +35,7 @@ MIXED = [  # the changes of the two ends, and the reason why they do not work to
 ]
 
 
-@pytest.mark.parametrize(("lower", "upper", "reason"), MIXED)
+@each(("lower", "upper", "reason"), MIXED)
 def test_two_ends_work_together_unless_a_property_differs(
     lower: dict[str, str], upper: dict[str, str], reason: str
 ) -> None:
@@ -69,7 +70,7 @@ def test_the_excess_of_a_price_is_its_distance_from_the_range(kind: str) -> None
         assert StatedPrice(("x",), kind, 5 * least, 5 * most, 5.0).excess == pytest.approx(excess)
 
 
-@pytest.mark.parametrize(
+@each(
     ("hourly", "usual", "listed", "count", "least"),
     [
         (50.0, None, None, 8, None),

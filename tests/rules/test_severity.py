@@ -70,7 +70,7 @@ def test_the_rules_on_predicted_time_are_known() -> None:
     assert NO_LOSS.keys() <= set(TIMED)
 
 
-@pytest.mark.parametrize("rule", TIMED)
+@each("rule", TIMED)
 def test_a_rule_on_predicted_time_takes_its_severity_from_the_loss(rule: str) -> None:
     assert bool(names(rule) & MECHANISM) != (rule in NO_LOSS), "use `step_severity`, or say why it reports no loss"
 

@@ -157,7 +157,7 @@ def test_a_negative_quantity_or_choice_is_one_finding() -> None:
         assert [(problem.rule, problem.path) for problem in problems] == [(rule, path)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "where", "rule"),
     [
         ("cluster: {nodes: 10**18}", "cluster.nodes", "wrong-type"),

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plain
+from tests.effort import each
 
 SAID = [
     (450e9, "B/s", "450 GB/s"),
@@ -71,7 +72,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("value", "unit", "text"), SAID)
+@each(("value", "unit", "text"), SAID)
 def test_numbers_have_customary_prefixes(value: float, unit: str, text: str) -> None:
     assert display(value, unit) == text
 

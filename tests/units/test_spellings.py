@@ -148,7 +148,7 @@ def test_a_bandwidth_is_read_as_its_author_counted_it(
     assert (quantity.unit, quantity.direction) == ("B/s", direction)
 
 
-@pytest.mark.parametrize(("text", "kind", "value"), OTHERS)
+@each(("text", "kind", "value"), OTHERS)
 def test_a_quantity_is_read_in_si(text: str | int | float, kind: str, value: float) -> None:
     assert read(text, kind).value == pytest.approx(value, rel=1e-15)
 

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.units import KINDS, UnitFault, read
 from clusterspec.units.grammar import text_of
 from clusterspec.units.symbols import quoted_text
+from tests.effort import each
 
 REFUSED = [
     # text, kind, rule, what the help offers
@@ -95,7 +96,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "rule", "offered"), REFUSED, ids=range(len(REFUSED)))
+@each(("text", "kind", "rule", "offered"), REFUSED)
 def test_what_is_not_plain_is_refused_with_advice(
     text: str | int | float, kind: str, rule: str, offered: tuple[str, ...]
 ) -> None:
@@ -106,7 +107,7 @@ def test_what_is_not_plain_is_refused_with_advice(
         assert words in caught.value.help, caught.value.help
 
 
-@pytest.mark.parametrize(("text", "kind"), [(row[0], row[1]) for row in REFUSED if isinstance(row[0], str) and row[0]])
+@each(("text", "kind"), [(row[0], row[1]) for row in REFUSED if isinstance(row[0], str) and row[0]])
 def test_the_message_holds_the_text_as_written(text: str, kind: str) -> None:
     with pytest.raises(UnitFault) as caught:
         read(text, kind)
@@ -131,7 +132,7 @@ def test_a_fault_survives_the_way_between_processes() -> None:
     assert (copy.rule, copy.message, copy.help) == (fault.rule, fault.message, fault.help)
 
 
-@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.unit != "1"])
+@each("name", [name for name, kind in KINDS.items() if kind.unit != "1"])
 def test_suggested_values_can_be_read(name: str) -> None:
     for unit in KINDS[name].suggestions:
         assert read(f"7 {unit}", name).unit == KINDS[name].unit

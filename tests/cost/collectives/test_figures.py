@@ -14,6 +14,7 @@ from clusterspec.origin import Assumed, Cited, Measured, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from tests.cost.collectives.machines import H100, nodes_of
+from tests.effort import each
 
 CITED = Cited("entry", "key", "a source", "https://example.org", "2026-11-20")
 ASSUMED = Assumed("entry.key", "a reason")
@@ -195,7 +196,7 @@ CEILINGS = [  # H100: 450 GB/s inside, 8 NICs of 50 GB/s on each node
 ]
 
 
-@pytest.mark.parametrize(("name", "nodes", "ranks", "reduces", "gigabytes"), CEILINGS)
+@each(("name", "nodes", "ranks", "reduces", "gigabytes"), CEILINGS)
 def test_the_ceiling_is_the_line_rate_of_the_slower_tier(
     name: str, nodes: int, ranks: int, reduces: bool, gigabytes: float
 ) -> None:

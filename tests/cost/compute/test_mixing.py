@@ -12,6 +12,7 @@ from clusterspec.cost.compute.layer import LAYERS
 from clusterspec.cost.layer_tables import layer_name
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers
 from tests.cost.compute.test_kernels import products, shard
+from tests.effort import each
 
 HYBRIDS = ("qwen3-next-80b-a3b", "nemotron-3-super", "granite-4.0-h-small", "kimi-k3")
 WINDOWED = ("gemma-3-4b", "gemma-4-31b", "step-3.7-flash", "mimo-v2-flash", "gpt-oss-120b")
@@ -23,7 +24,7 @@ def work(model: str, layer: Layer, tp: int = 1) -> Work:
     return sum(LAYERS[layer.network](share, software).values(), Work())
 
 
-@pytest.mark.parametrize("model", sorted(Catalog.open().ids("model")))
+@each("model", sorted(Catalog.open().ids("model")))
 def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: str) -> None:
     """All weights but the head and those of convolutions, which no GEMM computes: of a layer as many as a kernel has
     taps, for each number of its queries, keys and values. Compressed attention also has biases.
@@ -39,7 +40,7 @@ def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: s
     assert done == pytest.approx(expected, rel=2e-4 if share.model.compressed else 1e-12)
 
 
-@pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
+@each("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
 def test_tensor_parallelism_divides_every_kind_of_layer(model: str) -> None:
     share, _ = shard({"model": model}, tp=1, ep=1)
     for layer in set(model_layers(share.model)) - {Layer(Mixer.NONE, FeedForward.NONE)}:

@@ -15,6 +15,7 @@ from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.parameters import Share
 from tests.cost.memory.designs import design, experts, model
+from tests.effort import each
 
 np = pytest.importorskip("numpy")
 
@@ -74,7 +75,7 @@ def batch(jobs: list[Job], ranks: list[Rank]) -> tuple[Job, Rank]:
     return replace(jobs[0], layout=replace(jobs[0].layout, **degrees)), rank
 
 
-@pytest.mark.parametrize(("of", "words"), families(), ids=str)
+@each(("of", "words"), families())
 def test_a_column_of_layouts_gives_what_each_gives(of: str, words: dict[str, Any]) -> None:
     chance = random.Random(str((of, words)))
     rows: dict[frozenset[Layers], list[tuple[Job, Rank]]] = defaultdict(list)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.memory import COMMUNICATOR, FACTOR_RANGES, RANGES, ROUTING
+from tests.effort import each
 
 ALL = RANGES | FACTOR_RANGES
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
+@each("name", sorted(ALL))
 def test_a_range_contains_the_prediction_within_a_factor_of_two_above(name: str) -> None:
     found = ALL[name]
     assert 0 <= found.low <= 1 <= found.high <= 2

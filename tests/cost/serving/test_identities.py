@@ -14,6 +14,7 @@ from clusterspec.cost.serving.percentiles import latency_factors
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
+from tests.effort import each
 
 PLAN = """
 cluster: {{platform: dgx-h100, nodes: 2}}
@@ -51,7 +52,7 @@ def plan(name: str) -> tuple[ServingTimes, Serving]:
     return found, pools.load
 
 
-@pytest.mark.parametrize("name", PLANS)
+@each("name", PLANS)
 def test_a_steady_state_ends_as_many_requests_as_its_sequences_gain_tokens(name: str) -> None:
     found, load = plan(name)
     state, (*_, prompts, decoding, stages, accelerators) = found.state, PLANS[name]
@@ -72,7 +73,7 @@ def test_a_steady_state_ends_as_many_requests_as_its_sequences_gain_tokens(name:
         assert state.rate == pytest.approx(3, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", PLANS)
+@each("name", PLANS)
 def test_a_request_takes_its_wait_its_prompt_and_its_gaps(name: str) -> None:
     found, load = plan(name)
     early, delay = found.burst

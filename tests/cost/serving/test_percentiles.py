@@ -28,6 +28,7 @@ from clusterspec.cost.serving.shares import PromptShares
 from clusterspec.cost.serving.steady import largest_satisfying
 from clusterspec.records import replace
 from tests.cost.serving.test_targets import plan
+from tests.effort import each
 
 ONE_SIGMA = 0.8413447460685429
 """The probability that a normal variable is at most one standard deviation above its mean."""
@@ -150,7 +151,7 @@ def flat(found: object) -> list[float]:
     return [each for one in found for each in flat(one)] if isinstance(found, list | tuple) else [float(str(found))]
 
 
-@pytest.mark.parametrize("at", range(len(FIGURES)))
+@each("at", range(len(FIGURES)))
 def test_quantiles_runs_and_shares_are_those_worked_out_by_hand(at: int) -> None:
     found, wanted = FIGURES[at]
     assert flat(found()) == pytest.approx(flat(wanted), rel=1e-6, abs=1e-9)
