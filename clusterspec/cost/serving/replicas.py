@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import exp, expm1, inf, log1p, sqrt
 
 from clusterspec.cost.formulas.compute import power
@@ -11,7 +12,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
 from clusterspec.cost.serving.waits import step_ahead
-from clusterspec.records import NamedTuple
+from clusterspec.records import NamedTuple, dataclass, replace
 
 LENGTHS = 3
 """Iterations for the length of a step with prompts, which depends on the arrivals during the previous step."""
@@ -72,7 +73,8 @@ class ReplicaSteps(NamedTuple):
         return self.mean / max(1e-9, 1 - self.own)
 
 
-class PromptCycle(NamedTuple):
+@dataclass(frozen=True)
+class PromptCycle:
     """A cycle of the steps of ``ranks`` replicas in a closed loop whose engine forms each step while the one before it
     runs: steps of ``plain`` seconds in which all decode, then steps of ``longer`` seconds in which some run prompts.
 
@@ -98,7 +100,7 @@ class PromptCycle(NamedTuple):
     met: float = 0.0
     """Mean seconds of the step of a prompt: more prompts are in the longer steps."""
 
-    @property
+    @cached_property
     def prompts(self) -> float:
         """Mean number of prompts of a step that has any.
 
@@ -107,42 +109,42 @@ class PromptCycle(NamedTuple):
         """
         return self.drawn / -expm1(-self.drawn)
 
-    @property
+    @cached_property
     def own(self) -> float:
         """The share of the replicas that run prompts in such a step."""
         some = expm1(-self.drawn / self.ranks) / expm1(-self.drawn)
         return min(1.0, max(some, self.prompts / self.ranks / self.most))
 
-    @property
+    @cached_property
     def amid(self) -> float:
         """Mean number of requests that end in a step with prompts, on the replicas that decode."""
         return self.ended * (1 - self.own)
 
-    @property
+    @cached_property
     def none_left(self) -> float:
         """The probability that no replica has more prompts than a step takes, so that no other must follow."""
         fuller = self._probability_above(self.most)
         return max(LEAST, 1 - expm1(self.ranks * log1p(-fuller)) / expm1(-self.drawn))
 
-    @property
+    @cached_property
     def row(self) -> float:
         """The number of steps with prompts after which the next is formed too early for the prompts that come."""
         earlier = self.longer - self.floor
         return inf if earlier <= 0 else max(2.0, 2.0 + (self.floor - self.late - self.plain) / earlier)
 
-    @property
+    @cached_property
     def further(self) -> float:
         """The probability that prompts of a step with prompts make one after the next one follow."""
         return 1 - max(LEAST, exp(-self.amid) * self.none_left)
 
-    @property
+    @cached_property
     def cut(self) -> float:
         """The probability that a row of steps with prompts ends although prompts have come."""
         if self.row == inf:
             return 0.0
         return (1 - exp(-2 * self.ended) * self.none_left) * power(self.further, self.row - 1)
 
-    @property
+    @cached_property
     def quiet(self) -> float:
         """Mean number of steps in which all replicas decode: one where a row of others was cut. Else, after two, the
         next has prompts if requests ended in the last step with prompts, the others if they ended in the step three
@@ -150,7 +152,7 @@ class PromptCycle(NamedTuple):
         """
         return self.cut + (1 - self.cut) * (2 + exp(-self.amid) / -expm1(-self.ended))
 
-    @property
+    @cached_property
     def mixed(self) -> float:
         """Mean number of steps with prompts. The second has those of the two steps before the first, each further one
         those of a step in which some replicas decode.
@@ -215,7 +217,7 @@ def prompt_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime])
     for _ in range(LENGTHS):
         found = _balanced(found)
         longer, met = _seconds_in_row(pools, found)
-        found = found._replace(longer=max(decode.total, longer), met=max(decode.total, met))
+        found = replace(found, longer=max(decode.total, longer), met=max(decode.total, met))
     return _balanced(found)
 
 
@@ -223,12 +225,12 @@ def _balanced(cycle: PromptCycle) -> PromptCycle:
     """A cycle with the prompts of a step at which none are missing."""
 
     def missing(drawn: float) -> float:
-        return cycle._replace(drawn=drawn).missing
+        return replace(cycle, drawn=drawn).missing
 
     high = 1.0 + 2.0 * cycle.ended
     while (above := missing(high)) <= 0:
         high *= 2
-    return cycle._replace(drawn=bisected_interval(missing, (LEAST, -inf), (high, above), BRACKET_ROUNDS, CLOSE)[1])
+    return replace(cycle, drawn=bisected_interval(missing, (LEAST, -inf), (high, above), BRACKET_ROUNDS, CLOSE)[1])
 
 
 def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:

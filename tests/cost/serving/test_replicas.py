@@ -13,6 +13,7 @@ from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import longest_over_mean
 from clusterspec.cost.serving.replicas import PromptCycle, ReplicaSteps, carried_by_replicas, prompt_cycle
+from clusterspec.records import replace
 from tests.cluster.resolving import clean
 
 STEPS = ReplicaSteps(16.0, 1.0, 0.01, 0.1, 4.0)
@@ -144,8 +145,8 @@ def test_steps_formed_ahead_gather_prompts_and_leave_two_quiet_steps(ended: floa
     low, high = 1e-9, 50.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if cycle._replace(drawn=middle).missing < 0 else (low, middle)
-    cycle = cycle._replace(drawn=low)
+        low, high = (middle, high) if replace(cycle, drawn=middle).missing < 0 else (low, middle)
+    cycle = replace(cycle, drawn=low)
     assert cycle.quiet == pytest.approx(quiet, rel=close) and (cycle.cut > 0) is (longer > FLOOR)
     assert cycle.mixed == pytest.approx(mixed, rel=close)
     assert cycle.prompts == pytest.approx(prompts, rel=close)

@@ -160,7 +160,7 @@ def test_the_steps_of_a_row_have_more_and_fewer_prompts_than_the_mean() -> None:
     assert mean == pytest.approx(sum(seconds) / 2)
     assert met == pytest.approx((few * seconds[0] + many * seconds[1]) / (few + many))
     assert mean < met
-    small, _ = replicas._seconds_in_row(pools, cycle._replace(drawn=0.01))
+    small, _ = replicas._seconds_in_row(pools, replace(cycle, drawn=0.01))
     assert small >= pools.decode.prefill(1000.0, 1000.0, 1.0).lasting_after(1.0) * 0.5
 
 
