@@ -29,6 +29,7 @@ _NEXT = {
     "wrong-interface": f"{_INTERFACE}; {_TCP}",
     **STEP_OF,
     "invalid-setting": _IPC,
+    "container-permission": _DEVICES["device"],
 }
 CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("register", "ENOMEM"): (("locked-memory", STATED), ("gpudirect-refused", WEAK)),
@@ -51,7 +52,10 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("open", "EACCES"): (("wrong-interface", STRONG),),
     ("open", "ENODEV"): (("wrong-interface", STRONG),),
     ("open", "ENOMEM"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
-    **{("device", error): (("missing-accelerator", STATED),) for error in ("EACCES", "EPERM", "ENOENT")},
+    **{
+        ("device", error): (("missing-accelerator", STATED), ("container-permission", GIVEN))
+        for error in ("EACCES", "EPERM", "ENOENT")
+    },
     ("shm", "ENOSPC"): (("shared-memory", STATED),),
     ("shm", "ENOENT"): (("shared-memory", STRONG),),
     ("shm", "EACCES"): (("shared-memory", STRONG),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.analysis import service_steps
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
 
 _ABSENT = (
@@ -140,65 +141,66 @@ _PREPARE = (
     "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
     "init_process_group(timeout=…))"
 )
-_SUBMISSION = (
-    "sinfo -o '%P %G %c %m' and the options of sbatch: what one node of that partition has, in the site's terms"
-)
-"""interTwin-eu/itwinai issue 415, facebookincubator/submitit issue 1710."""
-_SHORT = (
-    "the timeout that init_process_group gets (default: ten minutes): more than the longest step, save and compilation"
-)
-"""instructlab/training pull request 520."""
-_DEFAULT_RUNTIME = (
-    "the default runtime of docker or containerd on that node is to be nvidia (nvidia-ctk runtime configure "
-    "--set-as-default, and restart it), or runtimeClassName: nvidia in the pod"
-)
-"""NVIDIA/k8s-device-plugin issue 23."""
-_DEVICES_OF_CONTAINER = (
-    "nvidia-smi in a new container of that node: there, a reload of systemd took its devices (cgroups; CDI avoids it); "
-    "not there, the release of runc, crun or the toolkit"
-)
-"""containers/crun issue 1802, NVIDIA/nvidia-docker issue 1730."""
-_TARGET = (
-    "env of every rank: the variables that name its coordinator or its workers (TPU_WORKER_HOSTNAMES, MASTER_ADDR)"
-)
-_HEAD = "ray status on the head node, gcs_server.out in its /tmp/ray/session_latest/logs; pip install 'ray[default]'"
-"""vllm-project/vllm issue 15385."""
-_WORKERS = "dmesg | grep -i oom on that node, and raylet.err and worker-*.err in /tmp/ray/session_latest/logs"
-_QUEUES = "ibv_devinfo -v | grep -E 'max_qp|max_cq|max_srq'; fewer queue pairs (-q) and a smaller depth (-t)"
-_ALL_GPUS = "the parallel sizes against nvidia-smi -L of each node; ray status: every node of the job has joined"
 POSSIBLE = (
-    ("short-limit", "invalid-setting", ": a limit that a first step exceeds", _SHORT, STRONG),
+    ("short-limit", "invalid-setting", ": a limit that a first step exceeds", service_steps.SHORT, STRONG),
     ("short-limit", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], GIVEN),
-    ("submission-refused", "invalid-setting", ": no node of that partition has it", _SUBMISSION, STRONG),
+    ("submission-refused", "invalid-setting", ": no node of that partition has it", service_steps.SUBMISSION, STRONG),
     ("too-many-ranks", "missing-accelerator", "", STEP_OF["missing-accelerator"], STRONG),
-    ("too-many-ranks", "invalid-setting", ", as where the launch is of one node", _ALL_GPUS, GIVEN),
-    ("too-many-ranks", "absent-ranks", ": other nodes did not join", _ALL_GPUS, WEAK),
+    ("too-many-ranks", "invalid-setting", ", as where the launch is of one node", service_steps.ALL_GPUS, GIVEN),
+    ("too-many-ranks", "absent-ranks", ": other nodes did not join", service_steps.ALL_GPUS, WEAK),
     (
         "nvml-absent",
         "invalid-setting",
         ", as where the runtime of containers is not NVIDIA's",
-        _DEFAULT_RUNTIME,
+        service_steps.DEFAULT_RUNTIME,
         STRONG,
     ),
     ("nvml-absent", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
-    ("nvml-denied", "missing-accelerator", ": its container may not open the devices", _DEVICES_OF_CONTAINER, STRONG),
-    ("nvml-denied", "library-release", ", as with another release of the runtime", _DEVICES_OF_CONTAINER, WEAK),
-    ("worker-ended", "host-memory-full", ", as where the kernel ends it", _WORKERS, GIVEN),
-    ("worker-ended", "program-fault", _UNSAID, _WORKERS, WEAK),
+    (
+        "nvml-denied",
+        "missing-accelerator",
+        ": its container may not open the devices",
+        service_steps.DEVICES_OF_CONTAINER,
+        STRONG,
+    ),
+    (
+        "nvml-denied",
+        "library-release",
+        ", as with another release of the runtime",
+        service_steps.DEVICES_OF_CONTAINER,
+        WEAK,
+    ),
+    ("worker-ended", "host-memory-full", ", as where the kernel ends it", service_steps.WORKERS, GIVEN),
+    ("worker-ended", "program-fault", _UNSAID, service_steps.WORKERS, WEAK),
     ("worker-ended", "mixed-releases", ", as with another release of Ray", STEP_OF["mixed-releases"], WEAK),
-    ("no-queue", "library-release", ", as where it was built without what that NIC needs", _QUEUES, GIVEN),
-    ("no-queue", "nic-limit", _UNSAID, _QUEUES, GIVEN),
+    ("no-queue", "library-release", ", as where it was built without what that NIC needs", service_steps.QUEUES, GIVEN),
+    ("no-queue", "nic-limit", _UNSAID, service_steps.QUEUES, GIVEN),
     ("no-queue", "locked-memory", _UNSAID, STEP_OF["locked-memory"], WEAK),
     ("device-port", "shared-accelerator", ", as where two groups use one NPU", STEP_OF["shared-accelerator"], WEAK),
-    ("empty-target", "invalid-setting", ": an address that is to be given is empty", _TARGET, GIVEN),
+    ("empty-target", "invalid-setting", ": an address that is to be given is empty", service_steps.TARGET, GIVEN),
     ("empty-target", "library-release", ", as with a libtpu of another release", STEP_OF["library-release"], GIVEN),
+    (
+        "unset-variable",
+        "invalid-setting",
+        ": the environment of the rank has no such variable",
+        service_steps.VARIABLE,
+        STRONG,
+    ),
+    ("renamed-file", "program-error", ", as where several ranks rename one file", service_steps.RENAMED, STRONG),
+    (
+        "shared-identity",
+        "invalid-setting",
+        ": every host is to have an identity of its own",
+        service_steps.IDENTITY,
+        GIVEN,
+    ),
     ("process-count", "invalid-setting", "", "mpirun -np 2, or srun -n 2: the test is of one pair", STRONG),
     ("kernel-status", "program-fault", "", STEP_OF["program-fault"], STRONG),
     ("kernel-status", "accelerator-fault", ", if the same program runs on another one", _HARDWARE, WEAK),
     ("cluster-store", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("cluster-store", "mixed-releases", ", as with another release of Ray", STEP_OF["mixed-releases"], GIVEN),
     ("cluster-store", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
-    ("cluster-store", "library-release", ", as where an installation of Ray lacks parts", _HEAD, WEAK),
+    ("cluster-store", "library-release", ", as where an installation of Ray lacks parts", service_steps.HEAD, WEAK),
     ("node-address", "wrong-interface", ": a node by an address that Ray does not know", _NODE_ADDRESS, STRONG),
     ("node-address", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("capability", "container-permission", "", _CAPABLE, STRONG),
@@ -228,6 +230,7 @@ POSSIBLE = (
     ("lost-manager", "unstable-link", _UNSAID, _PORT, GIVEN),
     ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
     ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
+    ("held-device", "library-release", ", as with a release of libtpu that one process locks twice", _HOLDER, WEAK),
     ("uncounted-cores", "shared-accelerator", ", as where an earlier process holds them", _HOLDER, GIVEN),
     ("uncounted-cores", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], WEAK),
     ("driver-state", "driver-release", ", as with a driver and a runtime of two releases", _DRIVER, GIVEN),
@@ -354,7 +357,7 @@ POSSIBLE = (
     ("cm-address", "wrong-interface", ": no NIC of this network namespace has that address", _NAMESPACE, STRONG),
     ("cm-address", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
     ("cm-refused", "unreachable-peer", "", _HANDLES_RDMA, STRONG),
-    ("cm-refused", "nic-limit", ", as with more queue pairs than the other end can create", _QUEUES, WEAK),
+    ("cm-refused", "nic-limit", ", as with more queue pairs than the other end can create", service_steps.QUEUES, WEAK),
     ("table-full", "unreachable-peer", ": the host drops connections", _TABLES, STRONG),
     ("task-blocked", "storage-fault", ", as in a file system that does not answer", STEP_OF["storage-fault"], GIVEN),
     ("stalled", "ranks-diverge", "", STEP_OF["ranks-diverge"], STRONG),

@@ -59,6 +59,10 @@ FRAMEWORK_PATTERNS = (
     ("worker-ended", re.compile(r"(Reporting worker failure.{1,200}exit_type = SYSTEM_ERROR)")),
     # gRPC (`dns_resolver_ares.cc`), with an empty address. Thread: jax-ml/jax issue 10218
     ("empty-target", re.compile(r"(no server name supplied in dns URI)")),
+    # a name of an environment variable that a program takes from `os.environ`
+    ("unset-variable", re.compile(r"(\bKeyError: '[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,20}){1,6}')")),
+    # a file that is renamed, and is no longer there. Thread: huggingface/pytorch-image-models pull 693
+    ("renamed-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,200}' -> '.{1,120})")),
     # linux-rdma/perftest 00b55b6, src/perftest_resources.c lines 2887 and 3022
     ("no-queue", re.compile(r"((?:Unable|Failed) to create QP\.)")),
     # OSU micro-benchmarks (`osu_bw.c`) and the tests of NVSHMEM, started with another number of processes

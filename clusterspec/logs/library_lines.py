@@ -83,6 +83,7 @@ LIBRARY_PATTERNS = (
     ("port-down", re.compile(r"(Port number [0-9]{1,3} state is (?:Down|DOWN|Armed|Polling))")),
     ("port-waits", re.compile(r"(Port number [0-9]{1,3} state is Init\w{0,10})")),
     ("no-region", re.compile(r"(Couldn't allocate MR)")),
+    ("peer-memory", re.compile(r"(Couldn't register GPU MR)")),  # Mellanox/gpu_direct_rdma_access issue 5
     # Open MPI
     ("tcp-mixed", re.compile(r"(received unexpected process identifier)")),
     ("tcp-mixed", re.compile(r"(accepted a TCP connection from what appears to be a.{0,60})")),

@@ -12,6 +12,7 @@ NCCL_PATTERNS = (
     ("hcas", re.compile(r"NET/IB\s*:\s*Using\s+(.{1,2000})")),
     ("no-ib", re.compile(r"NET/IB\s*:\s*(No device found)")),
     ("ofi", re.compile(r"NET/OFI (?:Selected|selected|Using) (?:provider|Provider)\S*\s+(?:is )?(.{1,100})")),
+    ("shared-identity", re.compile(r"(NCCL_HOSTID set by environment to .{1,60})")),
     ("provider", re.compile(r"(libfabric:[0-9]{1,9}:[0-9]{1,12}:.{0,20}:efa:)")),
     ("network", re.compile(r"Using network (\S{2,40})")),
     (

@@ -66,7 +66,7 @@ PLATFORM_PATTERNS = (
         "no-device",
         re.compile(r"(Invalid device [0-9]{1,4} \(totalnDev=[0-9]{1,4}\)|invalid device count \([0-9-]{1,6}\))"),
     ),
-    ("held-device", re.compile(r"(TPU is already in use by .{1,60}|libtpu.{0,20} already in use by.{0,60})")),
+    ("held-device", re.compile(r"(TPU is already in use by .{1,60}|libtpu.{0,20} already in used? by.{0,60})")),
     # the runtime of Neuron, by the names and numbers of `nrt_status.h`
     ("driver-release", re.compile(r"(Unable to determine Neuron Driver version.{0,80})")),
     ("driver-state", re.compile(r"(\[NRTD:\w{1,20}\] Failed to initialize devices.{0,40})")),

@@ -10,24 +10,30 @@ from __future__ import annotations
 
 import re
 
+
+def _numbered(number: int) -> str:
+    """The words of an error that a line names by its number alone."""
+    return rf"[Ee]rrno\W{{0,3}}{number}\b"
+
+
 ERRORS = {
     "EPERM": r"[Oo]peration not permitted|\bNOT_PERMITTED|\bRC: -1\b",
     "ENOENT": r"[Nn]o such file or directory",
     "ENOMEM": r"[Cc]annot allocate memory|[Ee]rr(?:no|or)?:? ?\(?-?12\b|\bRC: -12\b",
-    "EACCES": r"[Pp]ermission denied|\bRC: -13\b",
-    "EFAULT": r"[Bb]ad address",
+    "EACCES": r"[Pp]ermission denied|\bRC: -13\b" + f"|{_numbered(13)}",
+    "EFAULT": r"[Bb]ad address" + f"|{_numbered(14)}",
     "ENODEV": r"[Nn]o such device\b",
     "EINVAL": r"[Ii]nvalid argument|[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
-    "ENOSPC": r"[Nn]o space left on device",
+    "ENOSPC": r"[Nn]o space left on device" + f"|{_numbered(28)}",
     "EOPNOTSUPP": r"[Oo]peration not supported|[Ff]unction not implemented|[Pp]rotocol not supported",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
-    "EADDRINUSE": r"[Aa]ddress already in use",
+    "EADDRINUSE": r"[Aa]ddress already in use" + f"|{_numbered(98)}",
     "EADDRNOTAVAIL": r"[Cc]annot assign requested address",
-    "ENETUNREACH": r"[Nn]etwork is unreachable",
+    "ENETUNREACH": r"[Nn]etwork is unreachable" + f"|{_numbered(101)}",
     "ECONNABORTED": r"[Ss]oftware caused connection abort",
-    "ECONNREFUSED": r"[Cc]onnection refused",
+    "ECONNREFUSED": r"[Cc]onnection refused" + f"|{_numbered(111)}",
     "ETIMEDOUT": r"[Cc]onnection timed out|[Tt]imed out\b",
-    "EHOSTUNREACH": r"[Nn]o route to host",
+    "EHOSTUNREACH": r"[Nn]o route to host" + f"|{_numbered(113)}",
     "EREMOTEIO": r"[Rr]emote I/O error",
 }
 """Errors of the system by their symbols, and the texts in which programs print them."""
@@ -36,7 +42,7 @@ CALLS = {
     "ipc": r"(?:cuda|hip|cu)Ipc(?:Get|Open)\w{1,20}|memory for IPC|IPC memory|(?:CUDA|HIP) IPC handle",
     "multicast": r"cuMulticast\w{0,30}|[Mm]ulticast (?:memory|object|group)",
     "register": (
-        r"ibv_reg_(?:mr|dmabuf)\w{0,12}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
+        r"ibv_reg_(?:mr|dmabuf)\w{0,12}|MemoryRegion::register\w{0,20}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
         r"|\b[Rr]egist\w{2,6} (?:the )?(?:GPU |host |device |CUDA |local )?(?:memory|buffer|MR\b|mr\b)"
     ),
     "init": r"[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b.{0,30} to INIT\b|curr state RESET, next state INIT",
@@ -103,6 +109,7 @@ CALL_WORDS = (
         "imed out",
         "o route to host",
         "emote I/O error",
+        "rrno",
         "err -12",
         "RC: -1",
         "RC: -22",

@@ -3,7 +3,9 @@ address.
 
 Of the 33 of the first draw (2026-11-25; queries for symptoms and causes of NCCL, RCCL, UCX, perftest, vLLM, SGLang,
 JAX, Ray, Slurm, HCCL and device plugins, every hit that shows output and states the cause), 11 causes were named
-first, and one named. Those in `NAMED` have another cause first.
+first, and one named. Of the 25 of the second (errors of containers, RDMA, ROCm, checkpoints, shared files, Xids,
+engines, launchers, libtpu and libraries of two releases), judged after the first was mended, 12 first, and one named.
+Those in `NAMED` have another cause first.
 """
 
 from __future__ import annotations
@@ -128,6 +130,64 @@ FIRST = (
         "team request setup 4285537028137661651.",
         "fabric-manager",
     ),
+    # the second draw
+    Thread(
+        "sony/nnabla-ext-cuda/pull/273",
+        "ncclCommInitRank failed.\nNo space left on device while creating shared memory segment",
+        "shared-memory",
+    ),
+    Thread(
+        "datenlord/async-rdma/pull/107",
+        "ERROR async_rdma::mr_allocator: RawMemoryRegion::register_from_pd failed Os { code: 12, kind: OutOfMemory, "
+        'message: "Cannot allocate memory" }',
+        "locked-memory",
+    ),
+    Thread(
+        "ovis-hpc/ldms/issues/1474",
+        "ZAP_RDMA [1.8](7) __rdma_buffer_pool_alloc:645 ibv_reg_mr() failed, errno: 12\nConnection failed/rejected.",
+        "locked-memory",
+    ),
+    Thread(
+        "deepspeedai/DeepSpeed/issues/5570",
+        "[rank1]: size mismatch for model.norm.weight: copying a param with shape torch.Size([1024]) from",
+        "checkpoint-mismatch",
+    ),
+    Thread(
+        "huggingface/pytorch-image-models/pull/693",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'out/tmp.pth.tar' -> 'out/last.pth.tar'",
+        "program-error",
+    ),
+    Thread("NVIDIA/open-gpu-kernel-modules/issues/507", "GPU has fallen off of the bus", "accelerator-fault"),
+    Thread("pop-os/pop/issues/3363", 'nvidia error "GPU has fallen off the bus"', "accelerator-fault"),
+    Thread(
+        "eugr/spark-vllm-docker/issues/396",
+        "23.25 GiB KV cache is needed, which is larger than the available KV cache memory (22.5 GiB).",
+        "kv-cache-full",
+    ),
+    Thread(
+        "vllm-project/vllm/issues/2418",
+        "ValueError: The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in "
+        "KV cache (3664). Try increasing",
+        "kv-cache-full",
+    ),
+    Thread("deepspeedai/DeepSpeed/pull/5318", "KeyError: 'PDSH_SSH_ARGS_APPEND'", "invalid-setting"),
+    Thread(
+        "Mellanox/gpu_direct_rdma_access/issues/5",
+        "Couldn't register GPU MR\ndeallocating RX GPU buffer",
+        "gpudirect-refused",
+    ),
+    Thread(
+        "uccl-project/mKernel/issues/26",
+        "ibv_reg_dmabuf_mr (retain) failed: Invalid argument\nibv_reg_mr(gpu) failed: Bad address",
+        "gpudirect-refused",
+    ),
+    Thread("jax-ml/jax/issues/10192", "libtpu.so already in use by another process", "shared-accelerator"),
+    Thread(
+        "rapidsai/cugraph/issues/4465",
+        "E   ImportError: /a/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommRegister",
+        "library-release",
+    ),
+    Thread("VichyTong/CodeJudge/issues/2", "undefined symbol ncclCommRegister", "library-release"),
 )
 NAMED = (
     Thread(
@@ -174,6 +234,27 @@ NAMED = (
         "E0410 21:04 30715 f758.cc:310] no server name supplied in dns URI",
         "library-release",
     ),
+    # the second draw
+    Thread(
+        "Mellanox/k8s-rdma-sriov-dev-plugin/issues/29",
+        "Couldn't get device attribute.\nUnable to create QP.\nFailed to create QP.",
+        "locked-memory",
+    ),
+    Thread(
+        "ROCm/legacy-rocm-build/issues/1549",
+        'Unable to open /dev/kfd read-write: Permission denied\nroot is not member of "video" group, the default DRM',
+        "container-permission",
+    ),
+    Thread(
+        "ollama/ollama/issues/6685",
+        "Could not initialize Tensile host: No devices found\nUnable to open /dev/kfd read-write: Permission denied",
+        "container-permission",
+    ),
+    Thread(
+        "pytorch/xla/issues/3214",
+        "libtpu.so already in used by another process. Not attempting to load libtpu.so in this process.",
+        "library-release",
+    ),
 )
 
 
@@ -196,6 +277,8 @@ def test_the_cause_that_a_fresh_thread_states_is_named(thread: Thread) -> None:
         "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
         "Reporting worker failure, worker id = 5, exit_type = INTENDED_EXIT, has creation task exception = 0",
         "Port number 1 state is Active",
+        "KeyError: 'input_ids'",
+        "KeyError: 'lm_head.weight'",
     ],
 )
 def test_a_near_miss_of_a_fresh_thread_states_no_setting(line: str) -> None:
@@ -204,6 +287,33 @@ def test_a_near_miss_of_a_fresh_thread_states_no_setting(line: str) -> None:
 
 
 ALONE = "This test requires exactly two processes"
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("kfd: open(/dev/kfd) failed, errno=13", "missing-accelerator"),
+        ("rdma: ibv_reg_mr() failed, errno: 14", "gpudirect-refused"),
+        ("store: bind to 0.0.0.0 failed, errno: 98", "port-in-use"),
+        ("shm_open() failed, errno 28", "shared-memory"),
+        ("qp: ibv_modify_qp failed, errno: 113", "unreachable-peer"),
+        ("qp: ibv_modify_qp failed, errno: 101", "unreachable-peer"),
+        ("qp: ibv_modify_qp failed, errno: 111", "unreachable-peer"),
+    ],
+)
+def test_an_error_of_the_system_is_read_by_its_number(line: str, cause: str) -> None:
+    """The numbers of Linux (`include/uapi/asm-generic/errno-base.h` and `errno.h`)."""
+    compared = read(PAIR, line, 16)
+    assert compared is not None and names(compared)[0] == cause
+
+
+def test_an_identity_of_a_host_that_is_set_is_a_possible_cause_of_a_stop() -> None:
+    """NVIDIA/nccl issue 879: two nodes with one `NCCL_HOSTID` were one node to the library."""
+    refused = "n0:1:2 [0] proxy.cc:808 NCCL WARN Proxy Call to rank 1 failed (Connect)"
+    compared = read(PAIR, f"n0:1:2 [0] NCCL INFO NCCL_HOSTID set by environment to 1.\n{refused}", 16)
+    assert compared is not None
+    assert "invalid-setting" in names(compared)
+    assert "invalid-setting" not in names(read(PAIR, refused, 16) or compared)
 
 
 def test_jobs_of_one_process_each_are_told_from_a_job_of_another_number() -> None:

@@ -1,0 +1,36 @@
+"""Next steps for causes of launches, schedulers, Ray and containers, each with the thread that it is from."""
+
+from __future__ import annotations
+
+SUBMISSION = (
+    "sinfo -o '%P %G %c %m' and the options of sbatch: what one node of that partition has, in the site's terms"
+)
+"""interTwin-eu/itwinai issue 415, facebookincubator/submitit issue 1710."""
+SHORT = (
+    "the timeout that init_process_group gets (default: ten minutes): more than the longest step, save and compilation"
+)
+"""instructlab/training pull request 520."""
+DEFAULT_RUNTIME = (
+    "the default runtime of docker or containerd on that node is to be nvidia (nvidia-ctk runtime configure "
+    "--set-as-default, and restart it), or runtimeClassName: nvidia in the pod"
+)
+"""NVIDIA/k8s-device-plugin issue 23."""
+DEVICES_OF_CONTAINER = (
+    "nvidia-smi in a new container of that node: there, a reload of systemd took its devices (cgroups; CDI avoids it); "
+    "not there, the release of runc, crun or the toolkit"
+)
+"""containers/crun issue 1802, NVIDIA/nvidia-docker issue 1730."""
+TARGET = "env of every rank: the variables that name its coordinator or its workers (TPU_WORKER_HOSTNAMES, MASTER_ADDR)"
+VARIABLE = (
+    "env of every rank on every node: the launcher sets it, or the job is to export it (srun --export=ALL, mpirun -x)"
+)
+"""deepspeedai/DeepSpeed pull request 5318."""
+RENAMED = "one rank alone writes and renames that file (RANK 0, not LOCAL_RANK 0, on a file system that nodes share)"
+"""huggingface/pytorch-image-models pull request 693."""
+IDENTITY = "unset NCCL_HOSTID: by default it is taken from the name and the boot of each host"
+"""NVIDIA/nccl issue 879."""
+HEAD = "ray status on the head node, gcs_server.out in its /tmp/ray/session_latest/logs; pip install 'ray[default]'"
+"""vllm-project/vllm issue 15385."""
+WORKERS = "dmesg | grep -i oom on that node, and raylet.err and worker-*.err in /tmp/ray/session_latest/logs"
+QUEUES = "ibv_devinfo -v | grep -E 'max_qp|max_cq|max_srq'; fewer queue pairs (-q) and a smaller depth (-t)"
+ALL_GPUS = "the parallel sizes against nvidia-smi -L of each node; ray status: every node of the job has joined"
