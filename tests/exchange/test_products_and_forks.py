@@ -190,3 +190,52 @@ def test_a_script_in_an_image_of_vllm_hands_options_on() -> None:
 def test_a_cache_beyond_the_accelerators_is_no_offload_of_the_layout() -> None:
     reading = read("vllm serve a/b --tensor-parallel-size 2 --kv-offloading-size 96\n")
     assert "blocks of the KV cache" in unknown(reading) and "layout.offload" not in unknown(reading)
+
+
+SIZES = "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --tensor-model-parallel-size 2"
+
+
+@pytest.mark.parametrize("passed", ["$2", "${13}", "${EXTRA:+--use-distributed-optimizer}", "${EXTRA:+$EXTRA}"])
+def test_options_that_a_variable_or_an_argument_may_add_leave_defaults_open(passed: str) -> None:
+    reading = read(f"torchrun pretrain_gpt.py {SIZES} \\\n  {passed} \\\n  --fp16\n")
+    assert given(reading)["layout.tp"] == 2 and given(reading)["workload.precision"] == "fp16"
+    assert "layout.sharding" not in given(reading) and "workload.model.gated_ffn" not in given(reading)
+    assert "layout.sharding: options are left out" in unknown(reading)
+    if passed.startswith("${EXTRA"):
+        assert f"{passed}: options of the launch only where a variable is set" in unknown(reading)
+
+
+def test_an_argument_as_a_value_and_a_variable_elsewhere_leave_the_launch_whole() -> None:
+    reading = read(f"echo ${{NAME:+--name $NAME}}\ntorchrun pretrain_gpt.py {SIZES} --micro-batch-size $1 --fp16\n")
+    assert given(reading)["layout.sharding"] == "none" and "micro_batch_size: $1" in unknown(reading)
+    assert "only where a variable is set" not in unknown(reading)
+
+
+def test_an_option_of_the_branch_that_chooses_the_program_is_open() -> None:
+    reading = read(
+        f"""\
+        PROGRAM=pretrain_gpt.py
+        TYPE=fp16
+        if [[ $USE_CORE -eq 1 ]]; then
+          PROGRAM=pretrain_gpt_core.py
+          TYPE=bf16
+        fi
+        torchrun $PROGRAM {SIZES} --$TYPE
+        """
+    )
+    assert "workload.precision" not in given(reading) and "--bf16: depends on the test" in unknown(reading)
+
+
+@pytest.mark.parametrize("key", ["rl: dpo", "rl: grpo", "reward_model: true"])
+def test_training_of_axolotl_with_pairs_or_rewards_is_refused(key: str) -> None:
+    text = "base_model: a/b\nadapter: lora\nsequence_len: 2048\nmicro_batch_size: 1\n%s\n"
+    with pytest.raises(FormatError, match="trains with a reference, rewards or pairs"):
+        read(text % key, "deepspeed")
+    assert given(read(text % "reward_model: false", "deepspeed"))["layout.micro_batch"] == 1
+
+
+def test_memory_that_is_pinned_for_an_offload_is_no_offload_of_its_own() -> None:
+    text = '{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "pin_memory": true}}}'
+    reading = read(text)
+    assert given(reading)["layout.offload.optimizer"] == 1
+    assert "offload_optimizer.pin_memory: True" not in unknown(reading)

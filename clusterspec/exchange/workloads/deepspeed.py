@@ -157,7 +157,16 @@ _EMPTY: tuple[object, ...] = (None, "", [], {})
 """Values of a key that states nothing."""
 
 
+_REWARDED = ("rl", "reward_model", "process_reward_model")
+"""Keys of axolotl for training with pairs of answers or rewards (axolotl 067b021c, utils/schemas/config.py)."""
+
+
 def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
+    """Set what a configuration of axolotl states. Raises `FormatError` for training with pairs or rewards."""
+    for name in _REWARDED:
+        if (stated := keys.get(name)) and boolean_value(stated) is not False:
+            why = f"trains with a reference, rewards or pairs ({name}: {str(stated)[:40]}): supervised training only"
+            raise FormatError(why, keys.line(name))
     set_model_of_key(keys, "base_model", builder)
     set_counts(keys, _AXOLOTL, builder)
     _set_axolotl_length(keys, builder)

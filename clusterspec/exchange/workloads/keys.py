@@ -16,7 +16,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.shell import PASSED_ON, Command, script_of
 from clusterspec.exchange.shell_words import Word
-from clusterspec.exchange.workloads.launch_commands import SHELLS, in_container, is_launch
+from clusterspec.exchange.workloads.launch_commands import SHELLS, conditional_words, in_container, is_launch
 from clusterspec.exchange.workloads.launcher_options import take_launcher_options
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.offloads import list_offloads
@@ -45,6 +45,8 @@ class Keys:
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     severed: Command | None = None
     """The next command, if its name is an option: the line before it lacks a trailing backslash."""
+    conditional: list[tuple[str, int]] = field(default_factory=list)
+    """Words of the launch that it has only where a variable is set (``${EXTRA:+--option}``), with their lines."""
     open: set[str] = field(default_factory=set)
     """Keys that were read as a count, whose value is a variable or a calculation that the script does not give."""
 
@@ -105,11 +107,12 @@ class Keys:
         variable or command that the script does not decide (``$EXTRA_ARGS``, ``$(cat options)``).
         """
         words = [word.text for word in self.command.words]
-        return any(
+        return bool(self.conditional) or any(
             word in {"...", "…", *PASSED_ON}
             or _OPTIONS_OF.fullmatch(word)
             or _CUT_SCRIPT.fullmatch(word)
             or (_OUTPUT.fullmatch(word) and not _is_option(before))
+            or (_POSITIONAL.fullmatch(word) and before and not before.startswith("-"))
             for before, word in zip(("", *words), words, strict=False)
         )
 
@@ -123,6 +126,8 @@ _OPTIONS_OF = re.compile(
 """A variable that no line sets, by the usual names of variables that hold options."""
 _OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
 """Command output in place of options; not inside a word, such as a folder."""
+_POSITIONAL = re.compile(r"\$(?:[1-9]|\{[1-9][0-9]?\})")
+"""An argument of the script in place of options, which may be several."""
 _CUT_SCRIPT = re.compile(r"\w[^$\n]{0,200}\s\$\((?!\()[^)]{0,200}")
 """A quoted script, cut off at a command whose own quotes end the string; options after it are unknown."""
 
@@ -235,6 +240,8 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     if (script := _script_started(keys.command)) is not None:
         why = "a script of its own, which may state more, or state otherwise: import it as well"
         builder.unknown(script.text.rpartition("/")[2][:60], why, script.line)
+    for shown, line in keys.conditional:
+        builder.unknown(shown[:60], "options of the launch only where a variable is set: not read", line)
     if keys.severed:
         why = "the line before ends without a backslash: the shell takes the options from here on as another command"
         builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
@@ -295,6 +302,7 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     for keys in found:
         after = (other for one, other in pairwise(commands) if one is keys.command)
         keys.severed = next((other for other in after if other.words[0].text.startswith("--")), None)
+        keys.conditional = conditional_words(file, keys.command.line)
     return list(
         {
             (_options_without_ranks(keys), _word_after_command(keys.command, model)): keys for keys in reversed(found)
@@ -334,7 +342,8 @@ def command_keys(command: Command) -> Keys:
     """
     keys, words = Keys(command=command), [word for word in command.words if word.text not in PASSED_ON]
     program = next((word for word in words if word.text.endswith(".py")), words[0] if words else None)
-    own = {command.branch, program.branch if program and not _has_alternatives(words, program.branch) else 0}
+    shared = program is not None and words[0].branch == program.branch and not _has_alternatives(words, program.branch)
+    own = {command.branch, program.branch if program and shared else 0}
     for at, word in enumerate(words):
         if not _is_option(word.text):
             continue

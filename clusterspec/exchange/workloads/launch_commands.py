@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, script_in
 from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
 
@@ -23,6 +24,28 @@ _NO_LAUNCHERS = {
     "pip3",
 }
 """Programs that print, find or stop a launch named in their arguments instead of starting it."""
+
+
+_CONDITIONAL = re.compile(r"\$\{[A-Za-z_]\w{0,60}:?\+[^}\n]{0,200}(?:--|\$)[^}\n]{0,200}\}")
+MOST_LINES = 200
+"""Lines of a command that are looked at for words that depend on a variable."""
+
+
+def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:
+    """The words on the lines of a command, of which the first is given, that it has only where a variable is set
+    (``${EXTRA:+--option}``), with their lines.
+    """
+    found: list[tuple[str, int]] = []
+    start = max(first, 1) - 1
+    try:
+        lines = file.lines[start : start + MOST_LINES]
+    except FormatError:  # a line longer than any of a script
+        return found
+    for number, line in enumerate(lines, max(first, 1)):
+        found += [(match[0], number) for match in _CONDITIONAL.finditer(line)]
+        if not line.rstrip().endswith("\\"):
+            break
+    return found
 
 
 def is_launch(command: Command, launch: re.Pattern[str]) -> bool:

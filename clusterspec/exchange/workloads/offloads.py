@@ -9,7 +9,7 @@ from typing import Any
 from clusterspec.exchange.import_result import ImportBuilder
 
 _MOVES_STATES = re.compile(
-    r"(?:^|[._])(?:\w{0,40}offload(?!\w{0,40}(?:ratio|fraction|times|pin))|swap_optimizer$|cpu_(?:adam|optimizer)$)"
+    r"(?:^|[._])(?:\w{0,40}offload(?![\w.]{0,40}(?:ratio|fraction|times|pin))|swap_optimizer$|cpu_(?:adam|optimizer)$)"
 )
 _OFF = frozenset({"false", "0", "0.0", "none", "null", "no", "off", "", "[]", "{}", "device"})
 MOST_LISTED = 20
