@@ -239,3 +239,25 @@ def test_memory_that_is_pinned_for_an_offload_is_no_offload_of_its_own() -> None
     reading = read(text)
     assert given(reading)["layout.offload.optimizer"] == 1
     assert "offload_optimizer.pin_memory: True" not in unknown(reading)
+
+
+PPO = """\
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=gae actor_rollout_ref.actor.fsdp_config.param_offload=true \\
+    actor_rollout_ref.actor.ppo_micro_batch_size=64 data.train_batch_size=512 trainer.n_gpus_per_node=8 %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("rest", "each"),
+    [
+        ("trainer.nnodes=2", 4),
+        ("trainer.nnodes=2 actor_rollout_ref.actor.ulysses_sequence_parallel_size=4", 16),
+        ("trainer.nnodes=2 actor_rollout_ref.rollout.n=4", None),
+        ("trainer.nnodes=3", None),
+        ("", None),
+    ],
+)
+def test_a_micro_batch_of_all_replicas_of_verl_is_divided_among_them(rest: str, each: int | None) -> None:
+    reading = read(PPO % rest)
+    assert given(reading).get("layout.micro_batch") == each
+    assert ("ppo_micro_batch_size: 64: of all replicas together" in unknown(reading)) is (each is None)

@@ -84,6 +84,7 @@ no reader had seen were written down before the first reading, and what failed w
 | forty-sixth, others of 21 of those by lot, after the corrections; 15 state none | 26 | 23 | 1 | 0 | 2 |
 | forty-seventh, of the first repositories with 20 file names and 9 topics; 14 state none | 40 | 31 | 3 | 4 | 2 |
 | forty-eighth, by lot of 30 others of those names and topics, after those; 20 state none | 40 | 38 | 0 | 0 | 2 |
+| forty-ninth, by lot of other files of 20 of both sets' repositories; 18 state none | 36 | 34 | 2 | 0 | 0 |
 
 Of the ten contradicted in the first set, four expectations were themselves wrong, as the files show on second sight.
 The other six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over
@@ -250,7 +251,8 @@ Slurm job of whole nodes, a log of MLPerf without steps, and an image of vLLM th
 products that a label of Karpenter or a task names, and a word on 4 bits beside LoRA in axolotl. Both contradicted in
 the forty-eighth were wrong without a word: training with pairs of answers in axolotl (`rl: dpo`) was supervised, and a
 number format of the branch that also chooses the program was certain. Behind the second, options that a launch has only
-where a variable is set (`:+` of the shell) were passed over.
+where a variable is set (`:+` of the shell) were passed over. Lacking in the forty-ninth was, twice, the micro batch of
+all replicas in earlier releases of verl, which stood among the keys not imported.
 """
 LIMITS = """
 ### Limits for the health checks of a site

@@ -9,6 +9,7 @@ is on). Sizes of minibatches count prompts. ``n_agent`` is the name of ``n`` in 
 from __future__ import annotations
 
 import re
+from math import prod
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
@@ -142,6 +143,38 @@ def _set_roles(keys: Keys, builder: ImportBuilder) -> None:
             builder.unknown(f"{role} {named[:80]}", why, line)
 
 
+_SPLITS = tuple(
+    f"{_ACTOR}{name}"
+    for name in (
+        "ulysses_sequence_parallel_size",
+        "megatron.tensor_model_parallel_size",
+        "megatron.pipeline_model_parallel_size",
+        "megatron.context_parallel_size",
+    )
+)
+"""Degrees whose ranks work on the same samples."""
+
+
+def _set_shared_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the micro batch of a replica from that of all of them, which earlier releases take.
+
+    Source: verl as in soumyarani/verl-gaudi aefbd6cf, verl05-gaudi/verl/workers/fsdp_workers.py, line 189, and
+    megatron_workers.py, line 142; the release in Search-R1 multiplies it by ``rollout.n`` (ranyuzhou654/FinAgent-R1
+    3e141e02, vendor/Search-R1/verl/workers/fsdp_workers.py, line 101); read 2026-11-25.
+    """
+    name = f"{_ACTOR}ppo_micro_batch_size"
+    shared, line = keys.whole(name), keys.line(name)
+    counts = [keys.whole(f"trainer.{each}") for each in ("nnodes", "n_gpus_per_node")]
+    ranks = prod(count for count in counts if count) if all(counts) else 0
+    replicas = ranks // prod(keys.whole(each) or 1 for each in _SPLITS)
+    samples = keys.whole("actor_rollout_ref.rollout.n") or 1
+    if shared and replicas and shared % replicas == 0 and samples == 1:
+        builder.set("layout.micro_batch", shared // replicas, line)
+    elif shared:
+        why = "of all replicas together, in early releases for each sample: state layout.micro_batch"
+        builder.unknown(f"ppo_micro_batch_size: {shared}", why, line)
+
+
 def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     """Set the framework, its sharding and the batch of one rank."""
     strategy = f"{_ACTOR}strategy"
@@ -166,6 +199,8 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("layout.micro_batch", why, keys.line(f"{_ACTOR}use_dynamic_bsz"))
     elif count := keys.whole(size):
         builder.set("layout.micro_batch", count, keys.line(size))
+    elif keys.find(f"{_ACTOR}ppo_micro_batch_size") == f"{_ACTOR}ppo_micro_batch_size":
+        _set_shared_micro_batch(keys, builder)
     if keys.is_on("actor_rollout_ref.model.enable_gradient_checkpointing"):
         builder.set("layout.recompute", "full", keys.line("actor_rollout_ref.model.enable_gradient_checkpointing"))
     recomputed = f"{_ACTOR}megatron.override_transformer_config.recompute_"
