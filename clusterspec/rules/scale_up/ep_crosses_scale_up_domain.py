@@ -98,7 +98,8 @@ def check(
     if severity == "note" and layout.ep * max(1, layout.expert_tp) <= used_domain(cluster, layout):
         severity = "warning"  # the group fits into one domain, and crosses it only by its alignment
     inward = f"use `{inside.words}`" if inside else _degrees_inside(cluster, layout)
-    help_ = "; or ".join(filter(None, (inward, "use a dispatcher that overlaps (`overlap: {ep: true}`)")))
+    faster = _faster_dispatcher(what_if, layout) if workload.kind == "train" else ""
+    help_ = "; or ".join(filter(None, (inward, faster or "use a dispatcher that overlaps (`overlap: {ep: true}`)")))
     yield RULE.problem("layout.ep", message + what_if.comparison(inside), help_, severity=severity)
 
 
@@ -127,6 +128,19 @@ def _fastest_inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Altern
     found = what_if.fitting_alternatives({"ep": ep, "expert_tp": 1, **change} for change in stages for ep in degrees)
     saving = what_if.saved_share(found[0]) if found else None
     return found[0] if saving is not None and saving > NOTICEABLE else None
+
+
+def _faster_dispatcher(what_if: WhatIf, layout: Layout) -> str:
+    """The advice to use a dispatcher that sends a token once to each node, with its predicted step; empty where the layout
+    has one, the framework has none, or it is not noticeably faster.
+    """
+    if _sends_once(layout):
+        return ""
+    found = what_if.fitting_alternatives({"dispatcher": kind} for kind in ("deepep", "hybrid"))
+    saving = what_if.saved_share(found[0]) if found else None
+    if saving is None or saving <= NOTICEABLE:
+        return ""
+    return f"write `{found[0].words}` ({display(found[0].step_seconds, 's')} per step)"
 
 
 def _degrees_inside(cluster: Cluster, layout: Layout) -> str:
