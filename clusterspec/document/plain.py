@@ -120,7 +120,7 @@ def _interpreted_parser() -> type[Any]:
 
 # Parser of plain YAML, the subset in which nearly all specs and catalog entries are written
 
-KEY_NAME = r"(?![^:\n]{1000})[A-Za-z_][A-Za-z0-9_./+*-]*+(?: [A-Za-z0-9_./+*-]++)*+"
+KEY_NAME = r"(?![^:\n]{1000})[A-Za-z_][A-Za-z0-9_./+*-]*+(?: [A-Za-z0-9_./+*-]++)*"
 """A key of fewer than 1,000 characters; YAML allows 1,024."""
 KEY = re.compile(rf"{KEY_NAME}(?=:(?:[ \n]|\Z))")
 QUOTED = re.compile(r""""[^"\\\n]*"|'(?:[^'\n]|'')*'""")

@@ -73,7 +73,7 @@ def is_octal(text: str) -> bool:
 
 _PAIR = re.compile(r"""([A-Za-z_][A-Za-z0-9_.]*): (?:"([^"\\]*)"|([A-Za-z0-9][^"'{}\[\],:#&*!|>%@`?\n]*))(?:, |(\}))""")
 """A key of a flow mapping and its value, as nearly all are written."""
-_LINE = re.compile(rf"""( *)({KEY_NAME}):(?: (?:"([^"\\]*)"|([A-Za-z0-9][^:#]*+(?::[^ :#][^:#]*+)*+)|(\{{.*)))?""")
+_LINE = re.compile(rf"""( *)({KEY_NAME}):(?: (?:"([^"\\]*)"|([A-Za-z0-9][^:#]*+(?::[^ :#][^:#]*+)*)|(\{{.*)))?""")
 """A line of a block mapping: a key with a quoted value, an unquoted one, a flow mapping, or none yet."""
 
 
