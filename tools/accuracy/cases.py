@@ -114,7 +114,7 @@ def new_runs() -> Iterator[Case]:
 def first_predictions() -> Iterator[Case]:
     """The predictions made when the rows were entered."""
     for run in published_runs("new_runs"):
-        published = step_time(run, None)
+        published = step_time(run, study(run["spec"]).plan if run["flops_per_accelerator"] else None)
         if published is not None:
             yield Case(run["id"], run["accelerator"], published, run["first"], source=run["source"], note=run["model"])
 
