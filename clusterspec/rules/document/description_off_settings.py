@@ -121,56 +121,77 @@ _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\
 
 @dataclass(frozen=True)
 class Numbers:
-    """A number of the text: its pattern, with the groups ``n`` and ``s`` (a suffix), and the key it belongs to."""
+    """A number of the text: its pattern, with the groups ``n`` and ``s`` (a suffix), and the key it belongs to.
+
+    The pattern is not compiled for a text without the letters of ``cue``, as most are: compiling all takes longer than
+    most checks.
+    """
 
     key: str
+    cue: str
     pattern: re.Pattern[str]
     unit: str = "1"
     scale: float = 1.0
     same: float = SAME
 
 
+_STEP, _M = "tokens of a step", r"(?P<s>k|K|M|B| million)"
 _NUMBERS = (
-    Numbers("workload.sequence_length", pattern(_N + r"(?P<s>k|K|M| Ki)?(?: tokens (?:a|per)|-token) sequences?\b")),
     Numbers(
         "workload.sequence_length",
+        "sequence",
+        pattern(_N + r"(?P<s>k|K|M| Ki)?(?: tokens (?:a|per)|-token) sequences?\b"),
+    ),
+    Numbers(
+        "workload.sequence_length",
+        "equence",
         pattern(r"\b[Ss]equences? (?:of|length(?: of)?) " + _N + r"(?P<s>k|K|M| Ki)?\b(?! sequences)"),
     ),
     Numbers(
-        "tokens of a step",
+        _STEP,
+        " tokens ",
         pattern(
-            _N + r"(?P<s>k|K|M|B| million)? tokens (?:an?|per|in (?:each|every|one)|for (?:each|every))"
+            f"{_N}{_M}? tokens (?:an?|per|in (?:each|every|one)|for (?:each|every))"
             r"(?: optimizer| training)? (?:step|batch)\b"
         ),
     ),
+    Numbers(_STEP, " tokens", pattern(rf"\b[Ss]teps? (?:has|have|takes?|reads?) {_N}{_M} tokens\b")),
+    Numbers(_STEP, " tokens", pattern(rf"\b(?i:batch(?:es)?|steps?) of {_N}{_M} tokens\b")),
     Numbers(
-        "tokens of a step",
-        pattern(r"\b[Ss]teps? (?:has|have|takes?|reads?) " + _N + r"(?P<s>k|K|M|B| million) tokens\b"),
+        "workload.tokens",
+        " tokens",
+        pattern(_N + r"(?P<s>B|T| billion| trillion) tokens\b(?! (?:an?|per|in|for) )"),
     ),
-    Numbers("workload.tokens", pattern(_N + r"(?P<s>B|T| billion| trillion) tokens\b(?! (?:an?|per|in|for) )")),
-    Numbers("tokens of a step", pattern(r"\b(?i:batch(?:es)?|steps?) of " + _N + r"(?P<s>k|K|M|B| million) tokens\b")),
-    Numbers("workload.global_batch", pattern(_N + r" (?:sequences|samples) (?:a|per) (?:step|batch)\b")),
-    Numbers("workload.global_batch", pattern(r"\b(?i:global )?(?i:batch) (?:size )?of " + _N + r" sequences\b")),
-    Numbers("workload.model", pattern(_N + r"(?P<s>B)\b(?<!910B)(?! tokens)(?!-A)"), same=SAME_MODEL),
-    Numbers("workload.serving.concurrency", pattern(_N + r"(?: (?:requests|sequences|users))? in flight\b")),
-    Numbers("workload.serving.concurrency", pattern(_N + r" concurrent (?:requests|users|sessions)\b")),
-    Numbers("workload.serving.request_rate", pattern(_N + r" requests(?: (?:a|per) second|/s)\b")),
-    Numbers("workload.serving.input_tokens", pattern(_N + r"(?P<s>k)?(?: tokens)? in(?=,| and)")),
-    Numbers("workload.serving.output_tokens", pattern(_N + r"(?P<s>k)?(?: tokens)? out\b")),
-    Numbers("procurement.warranty", pattern(_N + r"[ -]years?(?: of)? warranty\b"), "s", YEAR),
-    Numbers("procurement.warranty", pattern(r"\b[Ww]arranty (?:of|for) " + _N + r" years?\b"), "s", YEAR),
-    Numbers("procurement.term", pattern(_N + r"[ -]years? (?:term|lease|reservation|commitment)\b"), "s", YEAR),
-    Numbers("procurement.delivery.weeks", pattern(r"\b[Dd]eliver(?:y|ed) (?:in|within|after) " + _N + r" weeks\b")),
-    Numbers("procurement.tax", pattern(_N + r" ?(?P<s>%) (?:VAT|sales tax|tax)\b")),
-    Numbers("procurement.discount", pattern(_N + r" ?(?P<s>%) (?:discount|off)\b")),
-    Numbers("procurement.discount", pattern(r"\b[Dd]iscount of " + _N + r" ?(?P<s>%)")),
-    Numbers("cluster.power.budget", pattern(_N + r" ?(?P<s>kW|MW)(?: of)? IT\b"), "W"),
+    Numbers("workload.global_batch", "s ", pattern(_N + r" (?:sequences|samples) (?:a|per) (?:step|batch)\b")),
+    Numbers(
+        "workload.global_batch",
+        " sequences",
+        pattern(r"\b(?i:global )?(?i:batch) (?:size )?of " + _N + r" sequences\b"),
+    ),
+    Numbers("workload.model", "B", pattern(_N + r"(?P<s>B)\b(?<!910B)(?! tokens)(?!-A)"), same=SAME_MODEL),
+    Numbers(
+        "workload.serving.concurrency", "in flight", pattern(_N + r"(?: (?:requests|sequences|users))? in flight\b")
+    ),
+    Numbers("workload.serving.concurrency", " concurrent", pattern(_N + r" concurrent (?:requests|users|sessions)\b")),
+    Numbers("workload.serving.request_rate", " requests", pattern(_N + r" requests(?: (?:a|per) second|/s)\b")),
+    Numbers("workload.serving.input_tokens", " in", pattern(_N + r"(?P<s>k)?(?: tokens)? in(?=,| and)")),
+    Numbers("workload.serving.output_tokens", " out", pattern(_N + r"(?P<s>k)?(?: tokens)? out\b")),
+    Numbers("procurement.warranty", "warranty", pattern(_N + r"[ -]years?(?: of)? warranty\b"), "s", YEAR),
+    Numbers("procurement.warranty", "arranty", pattern(r"\b[Ww]arranty (?:of|for) " + _N + r" years?\b"), "s", YEAR),
+    Numbers("procurement.term", "year", pattern(_N + r"[ -]years? (?:term|lease|reservation|commitment)\b"), "s", YEAR),
+    Numbers(
+        "procurement.delivery.weeks",
+        " weeks",
+        pattern(r"\b[Dd]eliver(?:y|ed) (?:in|within|after) " + _N + r" weeks\b"),
+    ),
+    Numbers("procurement.tax", "%", pattern(_N + r" ?(?P<s>%) (?:VAT|sales tax|tax)\b")),
+    Numbers("procurement.discount", "%", pattern(_N + r" ?(?P<s>%) (?:discount|off)\b")),
+    Numbers("procurement.discount", "iscount", pattern(r"\b[Dd]iscount of " + _N + r" ?(?P<s>%)")),
+    Numbers("cluster.power.budget", " IT", pattern(_N + r" ?(?P<s>kW|MW)(?: of)? IT\b"), "W"),
     *(
-        Numbers(
-            f"layout.{axis}",
-            pattern(rf"\b(?:{axis.upper()}|{word}(?:[ -]parallel(?:ism)?)?)[ =-]?{_N.replace('-]', ']')}\b"),
-        )
+        Numbers(f"layout.{axis}", cue, pattern(rf"\b{cue}(?:[ -]parallel(?:ism)?)?[ =]{_N}\b"))
         for axis, word in (("tp", "tensor"), ("pp", "pipeline"), ("cp", "context"), ("ep", "expert"))
+        for cue in (axis.upper(), word, word.capitalize())
     ),
 )
 _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
@@ -236,7 +257,7 @@ def check(
 
 def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Numbers]]:
     """The numbers of the text that belong to a key, in the unit of the key, each with its words."""
-    for numbers in (each for each in _NUMBERS if each.key == key):
+    for numbers in (each for each in _NUMBERS if each.key == key and each.cue in description):
         for match in numbers.pattern.finditer(description):
             if _COMPARED.search(description[: match.start()]) is None:
                 digits = match["n"]
