@@ -7,8 +7,8 @@ more than twice the prefill throughput; or in which several prefill engines proc
 second that the decode engines complete at the highest concurrency that cache and targets allow. Both are rates with all
 of the requests decoding. The severity depends on the share of all accelerators that are then idle: a note below the half-width of the range of that difference, a warning above it, and an error if at
 least a quarter is lost even at the low end of the range. Too few prefill engines for a closed load, which adapts to
-them, are a note up to a factor of five, and a warning above. For a finite run (`requests`) the finding is at most a
-warning.
+them, are a note up to a factor of five, and a warning above. Too many are a note where the decode engines carry the
+stated request rate. For a finite run (`requests`) the finding is at most a warning.
 
 ## Why it matters
 
@@ -99,12 +99,13 @@ def check(served: Served) -> Iterator[Problem]:
         return
     answers = served.rate_of_decoding(max(1, times.most_in_flight or 0, int(times.offered)))
     if _is_twice(prompts, answers):
+        carried = load.request_rate is not None and load.request_rate <= answers
         yield RULE.problem(
             PREFILL,
             f"the prefill engines process {plain(prompts, 2)} requests per second, {plain(prompts / answers, 2)} times the {plain(answers, 2)} "
             f"that the decode engines complete at most",
             "move engines from prefill to decode, or remove some",
-            severity=_severity(served, 1 - answers / prompts, prompts=True),
+            severity="note" if carried else _severity(served, 1 - answers / prompts, prompts=True),
         )
 
 
