@@ -100,7 +100,7 @@ from clusterspec.finding import Problem
 from clusterspec.precision import PRECISIONS
 from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec, OperationsSpec, RlSpec, ScaleOutSpec, Spec, WorkloadSpec
+from clusterspec.spec.model import LayoutSpec, NetworksSpec, OperationsSpec, RlSpec, ScaleOutSpec, Spec, WorkloadSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
@@ -115,11 +115,12 @@ def check(
 ) -> Iterator[Problem]:
     yield from _checkpoint_time_problems(operations)
     yield from _power_budget_problems(spec)
-    yield from _store_problems(spec)
     if written_scale_out is not None and written_scale_out.topology in {"single-switch", "torus", "dragonfly"}:
         yield from _topology_problems(written_scale_out)
     if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.without_links:
         yield _shared_network_problem(*spec.cluster.networks.without_links)
+    if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.seconds_to_fill < 300:
+        yield _fast_store_problem(spec.cluster.networks)
     if spec.workload is not None and spec.workload.rl is not None and spec.workload.rl.weight_sync is not None:
         yield from _weight_sync_problems(spec.workload, spec.workload.rl)
     if layout is None or written_layout is None or layout.capabilities.release is None:
@@ -153,19 +154,17 @@ def _power_budget_problems(spec: Spec) -> Iterator[Problem]:
         yield RULE.problem(other, message, "keep one of the two keys")
 
 
-SOONEST_FULL = 300.0
-"""Seconds that the fastest published storage systems need to fill their flash are three times as many, or more."""
-
-
-def _store_problems(spec: Spec) -> Iterator[Problem]:
-    """A storage system that its own write bandwidth fills in minutes: a prefix is wrong on one side."""
-    store = spec.cluster.networks.storage if spec.cluster is not None and spec.cluster.networks is not None else None
-    if store is None or store.capacity is None or store.bandwidth is None or store.bandwidth.value <= 0:
-        return
-    seconds = store.capacity.value / store.bandwidth.value
-    if seconds < SOONEST_FULL:
-        message = f"{store.bandwidth.written} of writes fill the {store.capacity.written} in {display(seconds, 's')}"
-        yield RULE.problem("cluster.networks.storage.capacity", message, "check the units of both", severity="warning")
+def _fast_store_problem(networks: NetworksSpec) -> Problem:
+    """A storage system that is full within five minutes of writes, where the fastest published ones need three times as
+    long for their flash: a prefix is wrong on one side.
+    """
+    store = networks.storage
+    assert store is not None
+    assert store.bandwidth is not None
+    assert store.capacity is not None
+    seconds = display(networks.seconds_to_fill, "s")
+    message = f"{store.bandwidth.written} of writes fill the {store.capacity.written} in {seconds}"
+    return RULE.problem("cluster.networks.storage.capacity", message, "check the units of both", severity="warning")
 
 
 WITHOUT: Mapping[str, tuple[str, ...]] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 
@@ -151,6 +153,14 @@ class NetworksSpec:
         shares = {"frontend": self.frontend, "storage": self.storage, "out_of_band": self.out_of_band}
         of = {name: part.shares for name, part in shares.items() if part is not None and part.shares in shares}
         return next(((name, other) for name, other in of.items() if other == name or of.get(other) == name), None)
+
+    @property
+    def seconds_to_fill(self) -> float:
+        """Seconds in which the write bandwidth of the storage system fills its capacity; infinite without both."""
+        store = self.storage
+        if store is None or store.capacity is None or store.bandwidth is None or store.bandwidth.value <= 0:
+            return math.inf
+        return store.capacity.value / store.bandwidth.value
 
 
 @dataclass(frozen=True)
