@@ -199,6 +199,8 @@ _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
 _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )
+_RATIO_CUES = ("blocking", "full bisection", "oversubscri")
+_NAME_CUES = {"layout.sharding": ("ZeRO", "SDP"), "workload.precision": (" in ",)}
 _NAMES = {
     "cluster.accelerator": pattern(
         r"\b(?:[ABHLV]\d{2,3}|L40S|L4|[AHB]800|H20|GB\d00|GH200|MI\d{3}[AX]|RTX \d{4}|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
@@ -249,7 +251,8 @@ def check(
             yield _problem(words, key, display(stated, numbers.unit))
     yield from _ratio_problem(description, cluster)
     for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():
-        found_names = list(_NAMES[key].finditer(description))
+        cued = any(cue in description for cue in _NAME_CUES.get(key, ("",)))
+        found_names = list(_NAMES[key].finditer(description)) if cued else []
         names = {_plain(match.groupdict().get("name") or match[0]) for match in found_names}
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], description):
             yield _problem(found_names[0][0], key, own_name)
@@ -276,7 +279,8 @@ def _own_numbers(
     if workload is not None and workload.kind == "train" and workload.rl is None:
         found["workload.sequence_length"] = workload.sequence_length
         found["workload.global_batch"] = workload.global_batch
-        found["workload.tokens"] = None if _PASSES.search(description) else workload.tokens
+        once = " tokens" in description and _PASSES.search(description) is None
+        found["workload.tokens"] = workload.tokens if once else None
         found["tokens of a step"] = workload.global_batch * workload.sequence_length
     if workload is not None and (load := workload.serving) is not None:
         found |= {f"workload.serving.{key}": getattr(load, key) for key in _LOAD}
@@ -305,15 +309,16 @@ def _si_value(value: object) -> float | None:
 def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
     """The problem with the only ratio of down- to uplinks in the text, if no level of the fabric has it."""
     fabric = cluster.scale_out
+    if fabric is None or not any(cue in description for cue in _RATIO_CUES):
+        return
     found = list(_RATIO.finditer(description))
-    if fabric is None or len(found) != 1:
+    if len(found) != 1:
         return
     (match,) = found
     confined = _WITHIN.search(description[match.end() :]) or _COMPARED.search(description[: match.start()])
     ratio = float(match["down"]) / float(match["up"]) if match["down"] and float(match["up"]) else 1.0
     levels = [each.oversubscription for each in fabric.levels] or list(fabric.oversubscription)
-    named = match["down"] is None or "oversubscri" in description or "blocking" in description
-    if levels and named and not confined and not any(abs(ratio / each - 1) <= SAME for each in (*levels, prod(levels))):
+    if levels and not confined and not any(abs(ratio / each - 1) <= SAME for each in (*levels, prod(levels))):
         yield _problem(match[0], "cluster.scale_out.oversubscription", f"{prod(levels):g}:1")
 
 
