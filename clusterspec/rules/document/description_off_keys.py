@@ -98,8 +98,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
-from clusterspec.records import fields, is_dataclass
 from clusterspec.rules.knowledge.purchases import price_ends
+from clusterspec.rules.knowledge.written_numbers import written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import display
@@ -152,7 +152,10 @@ def check(
     if spec.pools or spec.jobs:
         return
     yield from _price_problem(description, spec, cluster)
-    written, engine_ranks = _written_integers(spec), _engine_ranks(workload)
+    written, engine_ranks = (
+        {number for number in written_numbers(spec) if isinstance(number, int)},
+        _engine_ranks(workload),
+    )
     nodes = (
         _node_counts(cluster, layout)
         | _role_nodes(spec)
@@ -269,23 +272,3 @@ def _engine_ranks(workload: Workload | None) -> set[int]:
     serving = workload.serving if workload is not None else None
     engines = [each for each in (serving.prefill, serving.decode) if each is not None] if serving is not None else []
     return {number * each.ranks for each in engines for number in (1, each.replicas)}
-
-
-def _written_integers(spec: Spec) -> set[int]:
-    """All integers of the sections of a spec: a text may count what any key states."""
-    sections = (spec.cluster, spec.workload, spec.layout, spec.acceptance, spec.operations, spec.procurement)
-    return {value for section in sections for value in _integers(section)}
-
-
-def _integers(value: object) -> Iterator[int]:
-    if isinstance(value, int):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _integers(each)
-    elif isinstance(value, tuple | list):
-        for each in value:
-            yield from _integers(each)
-    else:
-        for each in fields(value) if is_dataclass(value) else ():
-            yield from _integers(getattr(value, each.name))

@@ -78,8 +78,9 @@ from math import prod
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
-from clusterspec.quantity import YEAR, Figure, Quantity
-from clusterspec.records import dataclass, fields, is_dataclass
+from clusterspec.quantity import YEAR
+from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.written_numbers import numbers_within, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import display
@@ -238,7 +239,7 @@ def check(
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
-    everywhere, of_jobs = _written_numbers(spec), {*_numbers(spec.workload), *_numbers(spec.layout)}
+    everywhere, of_jobs = {*written_numbers(spec)}, {*numbers_within((spec.workload, spec.layout))}
     own = _own_numbers(spec, layout, workload, description)
     for key in dict.fromkeys(each.key for each in _NUMBERS):
         stated = own.get(key)
@@ -300,10 +301,9 @@ _LOAD = ("concurrency", "request_rate", "input_tokens", "output_tokens")
 
 
 def _si_value(value: object) -> float | None:
-    """The number of a value of the spec, in SI; None for other values."""
-    if isinstance(value, Quantity | Figure):
-        return value.value
-    return float(value) if isinstance(value, int | float) else None
+    """The number of a value of the spec, in SI; None for values without one, or with several."""
+    found = list(numbers_within(value))
+    return found[0] if len(found) == 1 else None
 
 
 def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
@@ -357,23 +357,3 @@ def _problem(words: str, key: str, own: str) -> Problem:
     at = f"`{key}`" if "." in key else f"the number of {key}"
     message = f"the description says `{words}`, and {at} is {own}"
     return RULE.problem("description", message, "correct the text or the key")
-
-
-def _written_numbers(spec: Spec) -> set[float]:
-    """All numbers of the sections of a spec, in SI: a text may name what any key states."""
-    sections = (spec.cluster, spec.workload, spec.layout, spec.acceptance, spec.operations, spec.procurement)
-    return {value for section in sections for value in _numbers(section)}
-
-
-def _numbers(value: object) -> Iterator[float]:
-    if (number := _si_value(value)) is not None:
-        yield number
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _numbers(each)
-    elif isinstance(value, tuple | list):
-        for each in value:
-            yield from _numbers(each)
-    else:
-        for each in fields(value) if is_dataclass(value) else ():
-            yield from _numbers(getattr(value, each.name))
