@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A node price per accelerator and used hour of the term (`utilization`) above the highest rent in the catalog's sources;
+A stated or quoted node price per accelerator and used hour of the term (`utilization`) above the highest rent in the catalog's sources;
 or a rent over the term of four times the accelerator's highest price or more.
 
 ## Why it matters
@@ -58,15 +58,21 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.procurement.offered import quoted_unit_prices
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.purchases import band_in_currency, is_bought, is_off_market, price_ends
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import Price, ProcurementSpec
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 TIMES = 4.0
 """Rents of the term over the highest purchase price: twice the price for nodes, power and support, and twice that."""
+
+
+def _quoted_node_price(procurement: ProcurementSpec, cluster: Cluster) -> Price | None:
+    """The unit price of the nodes of the quote; None without one."""
+    return quoted_unit_prices(procurement.quote or (), cluster, {"node": cluster.all_nodes}).get("node")
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -82,7 +88,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if prices_of is None or rents_of is None:
         return
     hours, unit = term.value / HOUR, procurement.currency or "USD"
-    node, hourly = prices.get("node"), prices.get("node_hour")
+    node, hourly = prices.get("node") or _quoted_node_price(procurement, cluster), prices.get("node_hour")
     if (
         node
         and not hourly
