@@ -94,11 +94,13 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
     """
     bare = with_values(cluster, {("measured",): ()})
+    told = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
+    if series.ranks == 1 and not told:
+        raise NotComparable(_one_rank(series))
     known = series.collective or stated.collective or (UNFINISHED if not series.points else None)
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")
     most = cluster.all_nodes * cluster.ranks_per_node
-    told = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
     count = series.ranks or stated.ranks or (None if series.points else most)  # lines alone need no placement
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")

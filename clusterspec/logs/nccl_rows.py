@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from math import isclose
 
 from clusterspec.records import dataclass, replace
@@ -118,9 +118,36 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
     failed = max((int(count) for count in _OUT_OF_BOUNDS.findall(text)), default=0)
     wrong = max(sum(_wrong_value_count(line) for line in lines), failed)
     jobs = separate_jobs(head)
+    if ranks is None and _rows_of_one_rank(lines):
+        ranks, nodes, jobs = 1, 1, max(jobs, _printed_side_by_side(lines))
     return NcclLog(
         lines, tests, _table_columns(text), ranks, nodes if jobs == 1 else 1, wrong, device, buses, jobs=jobs
     )
+
+
+SMALLEST_FACTOR = 0.5
+"""The smallest factor of bus bandwidth to algorithm bandwidth of two ranks or more: (n - 1) / n of 2 (nccl-tests,
+doc/PERFORMANCE.md). Of one rank, which sends nothing, the factor of a collective is 0.
+"""
+
+
+def _of_one_rank(line: LogRow) -> bool:
+    """Whether a row has a bus bandwidth of 0 beside an algorithm bandwidth that two ranks would print above 0."""
+    return line.busbw == 0 and SMALLEST_FACTOR * line.algbw > 2 * line.rounding
+
+
+def _rows_of_one_rank(lines: tuple[LogRow, ...]) -> bool:
+    """Whether a table is of one rank, or of jobs of one rank each (NVIDIA/nccl-tests issue 294)."""
+    return any(map(_of_one_rank, lines)) and all(line.busbw == 0 for line in lines)
+
+
+def _printed_side_by_side(lines: tuple[LogRow, ...]) -> int:
+    """The copies of a benchmark whose rows stand among each other: the most rows of one size that follow each other.
+
+    A sweep of one size alone repeats it too (``-b`` is ``-e``, with cycles): it counts as one job.
+    """
+    runs = [sum(1 for _ in rows) for _, rows in groupby(lines, key=lambda line: line.size)]
+    return max(runs) if len(runs) > 1 else 1
 
 
 _STARTED = re.compile(r"^# Collective test starting: \w{1,30}$", re.MULTILINE)
@@ -319,6 +346,8 @@ def log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...], int]]:
 
 def _begins_another_run(rows: list[LogRow], row: LogRow) -> bool:
     """Whether a row without a heading is of another run: its size falls, and it repeats no sweep line by line."""
+    if _of_one_rank(row) and _of_one_rank(rows[-1]):
+        return False  # jobs of one rank print among each other, in any order
     return row.size < rows[-1].size and (row.size != rows[0].size or row.number > rows[-1].number + 1)
 
 
