@@ -37,7 +37,7 @@ MEANINGS = {
     "fabric-manager": "The service of the NVLink switches, or IMEX, does not run, or was restarted below a job.",
     "shared-accelerator": "Two ranks use one accelerator or one rank number: a launcher starts them wrongly.",
     "file-limit": "The limit of open files of a process is too low for its connections.",
-    "driver-release": "The driver of the accelerators is older than the runtime that a program was built with.",
+    "driver-release": "The driver of the accelerators is older than a program's runtime, or not built for the kernel.",
     "missing-accelerator": "A rank addresses an accelerator that it does not see: too many ranks, or hidden ones.",
     "peer-limit": "A process opens more peer connections than a device has: eight on a system, by the CUDA runtime.",
     "accelerator-fault": "An accelerator or its link reports an error of its hardware.",

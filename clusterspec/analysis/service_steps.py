@@ -34,3 +34,16 @@ HEAD = "ray status on the head node, gcs_server.out in its /tmp/ray/session_late
 WORKERS = "dmesg | grep -i oom on that node, and raylet.err and worker-*.err in /tmp/ray/session_latest/logs"
 QUEUES = "ibv_devinfo -v | grep -E 'max_qp|max_cq|max_srq'; fewer queue pairs (-q) and a smaller depth (-t)"
 ALL_GPUS = "the parallel sizes against nvidia-smi -L of each node; ray status: every node of the job has joined"
+HEADERS = (
+    "uname -r on that node: boot the latest kernel of its system, mount a repository that has the packages of this one "
+    "into the driver's container, or use a precompiled driver"
+)
+"""NVIDIA/gpu-operator issue 85; docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest,
+install-gpu-operator-outdated-kernels.html (2026-11-25).
+"""
+HOROVOD = (
+    "HOROVOD_GPU_OPERATIONS=NCCL pip install --no-cache-dir --force-reinstall horovod; then horovodrun --check-build"
+)
+"""horovod/horovod issue 2686."""
+LAUNCHER = "ldd of the program names its MPI: start it with mpiexec of that one, or with srun --mpi=pmi2"
+"""NVIDIA/nccl-tests issue 92."""

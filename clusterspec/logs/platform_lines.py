@@ -44,6 +44,15 @@ PLATFORM_PATTERNS = (
         "pod-network",
         re.compile(r"(Failed to create pod sandbox: .{0,200}(?:failed \(add\)|failed to set ?up network).{0,60})"),
     ),
+    # NVIDIA/gpu-driver-container 39206294, centos8/nvidia-driver line 32, and the package managers that it calls.
+    # Threads: NVIDIA/gpu-operator issues 85 and 190, GoogleCloudPlatform/container-engine-accelerators issue 140
+    ("kernel-headers", re.compile(r"(Could not resolve Linux kernel version)")),
+    ("kernel-headers", re.compile(r"(Unable to find a match: .{0,80}kernel-(?:devel|headers)-\S{1,60})")),
+    ("kernel-headers", re.compile(r"(Unable to locate package linux-headers-\S{1,60})")),
+    # MPICH and those made from it (`src/mpi/errhan/errnames.txt`). Thread: NVIDIA/nccl-tests issue 92
+    ("foreign-launcher", re.compile(r"(PMI2?_KVS_(?:Get|Put|Commit|Create) returned -?[0-9]{1,4})")),
+    # horovod/horovod d261b5e8, horovod/runner/launch.py line 127: what `horovodrun --check-build` prints
+    ("built-without", re.compile(r"^\s{0,8}(\[ \] NCCL)\s*$")),
     ("no-free-device", re.compile(r"([0-9]{1,6} Insufficient (?:nvidia|amd)\.com/gpu)")),
     # SchedMD/slurm 284c3b95, src/slurmd/slurmstepd/task.c line 541: the script that slurmd itself wrote, then others
     ("spool", re.compile(r"(slurmstepd: error: execve\(\): \S{1,120}/slurm_script: No such file or directory)")),
