@@ -17,6 +17,7 @@ from clusterspec.analysis.hangs import (
     causes_of_a_hang,
     explained_symptoms,
     messages_of_a_slow_run,
+    refused_connections,
     stops_of_one_rank,
     unreachable_peers,
 )
@@ -65,7 +66,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         stops = causes_of_a_hang(run, (_separate_jobs, release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
         likeliest = _most_likely(with_consequences_last(run, without_refuted(run, stops)))
         if all(each.name in SYMPTOMS or is_own_exception(run, each) for each in likeliest):
-            others = (*explained_symptoms(run, likeliest), *families_of_causes(run))
+            others = (*explained_symptoms(run, likeliest), *families_of_causes(run), *refused_connections(run))
             likeliest = _most_likely(with_consequences_last(run, others))
         return likeliest
     last = run.largest

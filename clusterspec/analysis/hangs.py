@@ -164,6 +164,13 @@ def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
             yield Cause(name, f"line {line} of the log: {text}{why}", following, weight)
 
 
+def refused_connections(run: PlacedRun) -> Iterator[Cause]:
+    """The causes of a rank's trace of a connection whose warning the log does not show (NVIDIA/nccl issue 1000)."""
+    for text, line in run.log_lines("socket-trace")[:1]:
+        for name in ("wrong-interface", "unreachable-peer"):
+            yield Cause(name, f"line {line} of the log: {text}, a connection that failed", _INTERFACE, WEAK)
+
+
 def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Cause]:
     """The causes that other errors suggest for some symptoms, followed by the symptoms. Without symptoms, the causes
     that the errors suggest.

@@ -23,6 +23,7 @@ LIBRARY_PATTERNS = (
     ("peer-memory", re.compile(r"(Peermem is not supported, and device [0-9]{1,4} does not support DMA-BUF)")),
     ("no-transport", re.compile(r"(No transport found for rank [0-9]{1,7}\[\w{1,9}\] -> rank [0-9]{1,7})")),
     ("no-interface", re.compile(r"(No (?:usable listening interface|interface found in the same subnet).{0,60})")),
+    ("socket-trace", re.compile(r"(misc/socket\.cc:[0-9]{1,5} -> 2)\b")),  # ncclSystemError (src/nccl.h.in)
     ("diverging", re.compile(r"(symmetric registration check failed on rank [0-9]{1,7}.{0,80})")),
     ("diverging", re.compile(r"(Communicator ranks have different \w{1,30} operation counts)")),  # RAS
     ("wrong-plan", re.compile(r"(Could not find (?:NET with|NIC for rank|any local path from).{1,60})")),
