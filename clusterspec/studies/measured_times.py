@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path as FilePath
 from statistics import median
 
@@ -121,13 +122,14 @@ def _with_step(design: Design, seconds: float, index: int, spread: float) -> Des
 
 def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> float | Unused:
     """The rate of some kernels from `rate_of_time`; without a reason where there is no time to compare with."""
-    found, bounds = rate_of_time(time, seconds)
+    timed = cache(time)
+    found, bounds = rate_of_time(timed, seconds)
     if found is not None:
         return found
     if bounds is None:
         return Unused("")
     rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of {kernels}"
-    impossible = seconds * TOO_SHORT < (time(MOST) or 0.0)
+    impossible = seconds * TOO_SHORT < (timed(MOST) or 0.0)
     return Unused(f"{rates} give {bounds}: it is not used", Severity.ERROR if impossible else Severity.WARNING)
 
 

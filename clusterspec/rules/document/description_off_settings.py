@@ -73,6 +73,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
@@ -239,7 +240,6 @@ def check(
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
-    everywhere, of_jobs = {*written_numbers(spec)}, {*numbers_within((spec.workload, spec.layout))}
     own = _own_numbers(spec, layout, workload, description)
     for key in dict.fromkeys(each.key for each in _NUMBERS):
         stated = own.get(key)
@@ -247,8 +247,8 @@ def check(
         if len({value for value, *_ in found}) != 1 or stated is None:
             continue
         value, words, numbers = found[0]
-        accepted = (stated, *(of_jobs if key.startswith("layout.") else everywhere))
-        if not any(abs(value - each) <= numbers.same * abs(each) for each in accepted):
+        others = numbers_within((spec.workload, spec.layout)) if key.startswith("layout.") else written_numbers(spec)
+        if not any(abs(value - each) <= numbers.same * abs(each) for each in chain((stated,), others)):
             yield _problem(words, key, display(stated, numbers.unit))
     yield from _ratio_problem(description, cluster)
     for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():

@@ -196,8 +196,9 @@ def _stated_rents(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[tu
     if hourly:
         yield ("procurement", "prices", "node_hour"), hourly
     for line in offered_lines(procurement.quote or (), cluster):
-        if line.is_node_rent and line.line.unit_price and line.line.unit_price / line.hours != hourly:
-            yield ("procurement", "quote", line.index, "unit_price"), line.line.unit_price / line.hours
+        rent = line.line.unit_price / line.hours if line.is_node_rent and line.line.unit_price else None
+        if rent and rent != hourly:
+            yield ("procurement", "quote", line.index, "unit_price"), rent
 
 
 def _problem(
