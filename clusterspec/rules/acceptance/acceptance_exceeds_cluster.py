@@ -1,9 +1,11 @@
-"""An acceptance test needs more nodes than the cluster has, or more runs than the test makes.
+"""An acceptance test needs more nodes or memory than there are, or more runs than it makes.
 
 ## What it finds
 
 An entry with more `nodes` or `ranks` than the cluster, spares included; with a `scope` of more nodes than the cluster
-without spares, or of fewer than the test uses; or with a `pass` that requires more runs than the test makes.
+without spares, or of fewer than the test uses; with more `ranks` than its `nodes` have; with a `size` whose send and
+receive buffers exceed the memory of an accelerator; or with a `pass` that requires more runs than the test makes. All
+these are errors. It is a warning if `ranks` do not lie on the `nodes` in equal number, or leave a part of a node idle that is no half or quarter.
 
 ## Why it matters
 
@@ -11,7 +13,7 @@ The test cannot be run, so the clause proves nothing.
 
 ## What to do
 
-Use fewer nodes, ranks or runs.
+Use fewer nodes, ranks, bytes or runs.
 
 ## When to ignore it
 
@@ -37,6 +39,7 @@ acceptance:
 
 ## Sources
 
+- Two buffers for each rank: https://github.com/NVIDIA/nccl-tests/blob/master/src/common.cu (AllocateBuffs)
 - Tests at scale: https://aidatacenterguide.com/part-13-commissioning-and-go-live/13-9-cluster-scale-benchmarking-reference-training-and-storage-scheduler-validat
 """
 
@@ -49,28 +52,65 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import plural
+from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
+BUFFERS = 2
+"""Buffers of the size of a message that nccl-tests and rccl-tests allocate on each rank: one to send, one to receive."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     there = cluster.all_nodes
     for number, test in enumerate(acceptance):
         yield from _run_problems(("acceptance", number), test)
+        yield from _buffer_problems(("acceptance", number), test, cluster)
         yield from _node_set_problems(("acceptance", number), test, cluster)
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes cannot run on a cluster of {there:,}"
             yield RULE.problem(("acceptance", number, "nodes"), message, f"use at most {there:,}")
-        elif test.ranks is not None and test.nodes is not None and test.ranks < test.nodes:
-            message = f"{plural(test.ranks, 'rank')} cannot lie on {test.nodes:,} nodes: each has at least one"
-            help_ = f"write {test.nodes * cluster.ranks_per_node:,}, all ranks of these nodes"
+        elif test.ranks is not None and test.nodes is not None and _is_uneven(test.ranks, test.nodes, cluster):
+            yield _uneven_ranks_problem(("acceptance", number, "ranks"), test.ranks, test.nodes, cluster)
+        elif test.ranks is not None and test.nodes is not None and test.ranks > test.nodes * cluster.ranks_per_node:
+            all_ranks = test.nodes * cluster.ranks_per_node
+            message = f"a test over {test.ranks:,} ranks cannot run on {plural(test.nodes, 'node')} of {cluster.ranks_per_node} ranks"
+            help_ = f"write `ranks: {all_ranks}`, or the nodes that hold {test.ranks:,} ranks"
             yield RULE.problem(("acceptance", number, "ranks"), message, help_)
         elif test.ranks is not None and test.ranks > there * cluster.ranks_per_node:
             message = f"a test over {test.ranks:,} ranks cannot run on a cluster of {there * cluster.ranks_per_node:,}"
             yield RULE.problem(
                 ("acceptance", number, "ranks"), message, f"use at most {there * cluster.ranks_per_node:,}"
             )
+
+
+def _is_uneven(ranks: int, nodes: int, cluster: Cluster) -> bool:
+    """Whether ranks do not lie on nodes in equal number, or in a number that does not divide the ranks of a node.
+
+    More ranks than the nodes have are another problem.
+    """
+    each = ranks // nodes
+    return ranks % nodes > 0 or (each < cluster.ranks_per_node and cluster.ranks_per_node % each > 0)
+
+
+def _uneven_ranks_problem(path: Path, ranks: int, nodes: int, cluster: Cluster) -> Problem:
+    """The problem with ranks that do not lie on nodes in equal number: an error with fewer ranks than nodes."""
+    all_ranks = nodes * cluster.ranks_per_node
+    if ranks < nodes:
+        message = f"{plural(ranks, 'rank')} cannot lie on {nodes:,} nodes: each has at least one"
+        return RULE.problem(path, message, f"write {all_ranks:,}, all ranks of these nodes")
+    message = f"{ranks:,} ranks do not lie evenly on {plural(nodes, 'node')}, which have {all_ranks:,}"
+    return RULE.problem(path, message, f"write {all_ranks:,}, all ranks of these nodes", severity="warning")
+
+
+def _buffer_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
+    """A message that no accelerator can hold: benchmarks allocate it for sending and for receiving."""
+    memory = cluster.accelerator.memory
+    if test.size is None or memory is None or BUFFERS * test.size.value <= memory.value:
+        return
+    message = (
+        f"messages of {test.size.written} need {BUFFERS} buffers of that size on each rank, and {cluster.accelerator.name} "
+        f"has {display(memory.value, 'B')}"
+    )
+    yield RULE.problem((*path, "size"), message, "write `size: 8 GiB`, at which bandwidth no longer grows with size")
 
 
 def _run_problems(path: Path, test: AcceptanceSpec) -> Iterator[Problem]:

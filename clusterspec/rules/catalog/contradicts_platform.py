@@ -3,8 +3,8 @@
 ## What it finds
 
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology`,
-`scale_up.switches` or `pcie` that differs from the platform's entry, or a `scale_out.technology` of another family than
-a cloud instance has. It is an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
+`scale_up.switches` or `pcie` that differs from the platform's entry; a `scale_out.technology` of another family than
+a cloud instance has; or a technology of a cloud's own beside a machine that is sold. It is an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
 warning for parts that can be ordered otherwise. The same accelerator with another memory size is a note, except on
 cloud instances, since machines are often sold with both sizes. A slice may use part of a host (four of the eight chips
 of a TPU v6e host), so its smaller `accelerators_per_node` is accepted. In Markdown and text files, the rule reports a
@@ -115,7 +115,10 @@ def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
 def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
     """A technology that an instance does not have: of another family, or of another generation of the cloud's own."""
     stated = given.scale_out.technology if given.scale_out else None
-    if stated is None or not platform.cloud or not platform.technologies or stated in platform.technologies:
+    if stated is None or not platform.technologies or stated in platform.technologies:
+        return
+    if not platform.cloud:
+        yield from _cloud_fabric_problem(catalog, stated, platform)
         return
     entries = {each: catalog.find("interconnect", each) for each in (stated, *platform.technologies)}
     known = {each: entry for each, entry in entries.items() if isinstance(entry, Interconnect)}
@@ -126,6 +129,18 @@ def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Pla
             "cluster.scale_out.technology",
             f"{platform.id} has {offered}, not {stated}",
             f"write `technology: {platform.technologies[0]}`, or remove the key",
+            severity="error",
+        )
+
+
+def _cloud_fabric_problem(catalog: Catalog, stated: str, platform: Platform) -> Iterator[Problem]:
+    """The network of a cloud, with a machine that is bought: its adapters and switches are not sold."""
+    entry = catalog.find("interconnect", stated)
+    if isinstance(entry, Interconnect) and entry.cloud and entry.scope == "scale-out":
+        yield RULE.problem(
+            "cluster.scale_out.technology",
+            f"{entry.name} is the network of a cloud, and {platform.id} is a machine that is sold",
+            f"name the machine of the cloud as `platform`, or write `technology: {platform.technologies[0]}`",
             severity="error",
         )
 

@@ -4,7 +4,8 @@
 
 A framework on an accelerator of a vendor that its catalog entry does not list; or a release from before the
 accelerator's architecture was added, or after it was dropped. The finding is an error where the entry cites a document,
-and a warning otherwise. The rule is silent where the entry states neither.
+and a warning otherwise. The rule is silent where the entry states neither. `attention: flash-2` on an NVIDIA part older
+than Ampere is an error, too.
 
 ## Why it matters
 
@@ -36,6 +37,13 @@ workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 2000, outpu
 layout: {software: vllm 0.6}
 ```
 
+```yaml workload.attention
+clusterspec: 1
+cluster: {platform: dgx-2, nodes: 1}
+workload: {model: gpt-3.6b, sequence_length: 2048, global_batch: 512, precision: fp16, loss_scaling: dynamic, attention: flash-2}
+layout: {framework: megatron-deepspeed, tp: 2}
+```
+
 ## Silent
 
 ```yaml
@@ -49,6 +57,7 @@ layout: {framework: vllm}
 
 - TensorRT LLM: https://nvidia.github.io/TensorRT-LLM/supported-hardware.html
 - vLLM: https://docs.vllm.ai/en/v0.9.2/getting_started/installation/index.html
+- GPUs of FlashAttention-2: https://github.com/Dao-AILab/flash-attention/blob/main/README.md
 - SGLang: https://docs.sglang.io/docs/hardware-platforms/overview.md
 """
 
@@ -63,13 +72,22 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.support import refusal
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
-from clusterspec.spec.model import LayoutSpec
+from clusterspec.spec.model import LayoutSpec, WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
+BEFORE_AMPERE = frozenset({"sm_60", "sm_61", "sm_70", "sm_72", "sm_75"})
+"""Architectures of NVIDIA without the asynchronous copies that FlashAttention-2 is written for."""
 
 
-def check(design: Design, written_layout: LayoutSpec, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
+def check(
+    design: Design, written_layout: LayoutSpec, accelerator: Accelerator, layout: Layout, written_workload: WorkloadSpec
+) -> Iterator[Problem]:
     framework = layout.capabilities.framework
+    if written_workload.attention == "flash-2" and accelerator.architecture in BEFORE_AMPERE:
+        message = f"the kernels of FlashAttention-2 are for Ampere (sm_80) and newer, and {accelerator.id} is {accelerator.architecture}"
+        yield RULE.problem(
+            "workload.attention", message, "write `attention: plain`, or `flash` for another fused kernel"
+        )
     if (not framework.vendors or accelerator.vendor in framework.vendors) and not layout.capabilities.refused:
         return
     at = "layout.framework" if written_layout.framework else "layout.software"

@@ -5,7 +5,7 @@
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
 `expert_parameter_precision`, `capacity_factor`) for a model without experts; a `recipe` of 8 or 4 bits beside products
 in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan; a
-`shard_group` without hsdp; a `gradient_sync` without sharded gradients; a critic or a reference model for a
+`shard_group` without hsdp; adapters on modules that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
@@ -75,11 +75,12 @@ def check(
     layout = written_layout or LayoutSpec()
     of_layout = layout.dispatcher or layout.attention_dp or layout.shard_group or layout.capacity_factor
     of_layout = of_layout or layout.gradient_sync
-    if not (stated or of_layout or written.serving or written.kind == "serve" or written.rl):
+    if not (stated or of_layout or written.serving or written.kind == "serve" or written.rl or written.trainable):
         return
     yield from _precision_problems(written, workload)
     if not model.experts:
         yield from _expert_problems(written, layout)
+    yield from _adapter_problems(written, model)
     yield from (
         _training_problems(written, layout) if written.kind == "serve" else _serving_problems(written, workload, layout)
     )
@@ -132,6 +133,17 @@ def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Prob
         if stated:
             message = f"`{key.rpartition('.')[2]}` has no effect: the model has no experts"
             yield RULE.problem(key, message, "remove the key, or describe the experts of the model")
+
+
+def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
+    """Adapters on routed experts of a model without them, or on dense networks where every layer has experts alone."""
+    modules = (written.trainable.modules if written.trainable else None) or ()
+    dense = model.layers > model.moe_layers or model.shared_width
+    for index, module in enumerate(modules):
+        if (module == "experts" and not model.experts) or (module == "ffn" and not dense):
+            has = "has no experts" if module == "experts" else "has experts in every layer, and no dense network"
+            message = f"adapters on `{module}`, and the model {has}"
+            yield RULE.problem(("workload", "trainable", "modules", index), message, "remove the module from the list")
 
 
 def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:

@@ -129,6 +129,9 @@ RANGES: dict[str, UsualRange] = {
     "workload.serving.session.turns": _count_range(1, 1000, "count the requests of one session"),
     "workload.serving.concurrency": _count_range(1, 2_000_000, "count requests in flight"),
     "workload.serving.max_sequences": _count_range(1, 16_384, _SLOTS),
+    "workload.serving.redundant_experts": _count_range(
+        0, 256, "count the copies of all layers' experts once: 32 is usual"
+    ),
     "workload.serving.chunk_tokens": _count_range(16, 1_000_000, "count the tokens of one step"),
     "workload.serving.request_rate": UsualRange(1e-5, 1e6, "1", "count the requests of a second"),
     "workload.serving.session.think_time": _time_range(0.01, 7 * DAY, "give the time between two turns"),

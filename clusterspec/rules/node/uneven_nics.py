@@ -3,8 +3,8 @@
 ## What it finds
 
 Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators. The finding
-is a warning; with more NICs than accelerators it is a note, since no accelerator shares one. The rule is silent where
-the platform is sold with these NICs.
+is a warning. With more NICs than accelerators it is a warning beside a platform, since ten for eight usually count those
+of the storage network, and a note without one. The rule is silent where the platform is sold with these NICs.
 
 ## Why it matters
 
@@ -72,5 +72,5 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         "cluster.scale_out.nics_per_node",
         f"{nics} NICs for {accelerators} accelerators: {pairing}, and all run at the pace of the slowest",
         "use a number of NICs that divides the accelerators, or a multiple of them",
-        severity="note" if nics > accelerators else "warning",
+        severity="note" if nics > accelerators and cluster.platform is None else "warning",
     )

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`precision: fp16` with `loss_scaling: none`, an error; and fp16 for a model of at least 20 billion parameters and a run of
+`precision: fp16` with `loss_scaling: none`, an error; `gradient_precision: fp16` beside products in bf16, whose loss nothing scales, a warning; and fp16 for a model of at least 20 billion parameters and a run of
 at least 500 billion tokens on accelerators that also multiply bf16, a warning. `loss_scaling: static` is a warning in a run of 10
 billion tokens and more.
 
@@ -75,6 +75,9 @@ LONG = 500e9
 
 def check(training: Workload, written_workload: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
     if training.precision != "fp16":
+        if written_workload.gradient_precision == "fp16" and written_workload.loss_scaling in {None, "none"}:
+            message = f"gradients of {training.precision} products are kept in fp16, and no scaled loss keeps them in its range"
+            yield RULE.problem("workload.gradient_precision", message, "write `gradient_precision: fp32` or `bf16`")
         return
     if written_workload.loss_scaling == "none":
         message = "fp16 without loss scaling sets gradients below 6e-8 to zero"

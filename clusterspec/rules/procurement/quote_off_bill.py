@@ -7,7 +7,7 @@ leaf switches or NICs than needed; a third fewer spines, 15 % fewer cables or tr
 fabric without one kind of its parts, or as many nodes as the design has accelerators. A warning is given for a quote of
 nodes alone, or of switches without nodes; a shortage of parts that the spec does not name; missing NICs alone, which
 servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
-includes them, or for a quarter too many cables where `cables` or `links_per_cable` states each level. A note is given
+includes them, for fewer switches than the spec states, or for a quarter too many cables where `cables` or `links_per_cable` states each level. A note is given
 for more than 10 % too many parts otherwise; a fabric that a serving design does not describe; and
 a shared fabric of unknown topology, which may exist already. A line for a whole lot (`cabling`, `network`) counts as
 all parts of its kind.
@@ -173,6 +173,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             offered = [line for line in lines if line.kind == kind]
             surplus = "warning" if kind == "cable" and decided else "note"
             yield from _count_problem(kind, count, offered, guessed, exact, surplus)
+    yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster)
 
@@ -263,6 +264,20 @@ def _difference_problem(
     elif total > SURPLUS * needed:
         message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}"
         yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity=surplus)
+
+
+def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int], design: Design) -> Iterator[Problem]:
+    """Switches that cover the need, and are fewer than the spec states: one of the two numbers is wrong."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    for kind in SWITCHES:
+        key = f"{kind}es"
+        stated = getattr(out, key, None)
+        offered = [line for line in lines if line.kind == kind and line.quantity is not None and not line.is_lot]
+        total = _offered_quantity(offered)
+        if stated and offered and needed.get(kind, 0) <= total < stated:
+            name = plural(round(total), kind.replace("_", " "))
+            message = f"the quote has {name}, and `scale_out.{key}` states {stated:,}"
+            yield RULE.problem(_quantity_path(offered[0]), message, HELP, severity="warning")
 
 
 def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:

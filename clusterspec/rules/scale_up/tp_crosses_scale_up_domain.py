@@ -6,8 +6,9 @@ A tp that needs more accelerators than one domain has, where the fabric has no i
 with only PCIe, `tp-over-pcie` reports it instead. In training the finding is an error where exposed tensor-parallel
 communication is predicted to take a quarter of the step, where a layout within domains is predicted to save a quarter
 even at the low end of the range, or where the time is not known. It is a warning where such a layout saves more than
-the half-width of the prediction's range; else a note. In serving, the same limits apply to the predicted throughput;
-without a target for the time between tokens it is at most a warning, and a note where no throughput is predicted. For
+the half-width of the prediction's range; else a note. In serving, the same limits apply to the predicted throughput, of
+which a gain of 20 % is at least a warning; without a target for the time between tokens it is at most a warning, and a
+note where no throughput is predicted. For
 rollout engines it is a note, since published recipes of reinforcement learning generate with tp 16 and 32 over nodes of
 eight.
 
@@ -79,6 +80,8 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
+A_FIFTH = 0.2
+"""Gain in throughput of pipeline stages over tensor parallelism across nodes, above the error of such comparisons."""
 
 
 def check(
@@ -123,6 +126,11 @@ def _severity(workload: Workload | None, timed: Plan | None, what_if: WhatIf, be
     return what_if.severity(what_if.saved_share(best) if best else None)
 
 
+def _serving_severity(severity: str, gain: float) -> str:
+    """The severity of a gain in throughput: both layouts compute the same, so less of the range of a plan applies."""
+    return "warning" if severity == "note" and gain >= A_FIFTH else severity
+
+
 def _serving_problem(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
     """The problem with a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
     from clusterspec.rules.advice.serving import best, comparison_text
@@ -140,6 +148,6 @@ def _serving_problem(served: Served, legality: Legality, cluster: Cluster, place
         f"keep tp within the domain: `{found.words}`"
         if found
         else f"use tp of at most {domain}, and pp across domains",
-        severity=found.severity if found else "note",
+        severity=_serving_severity(found.severity, found.share) if found else "note",
         related=[("cluster.scale_up.domain", plural(cluster.scale_up.domain, "accelerator"))],
     )
