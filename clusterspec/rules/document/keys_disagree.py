@@ -12,7 +12,7 @@ year of `software`.
 All of these are errors. So is a topology with parts that it does not have: a second tier of a `single-switch`, or
 switches of a tree beside a `torus`; and two networks that each claim to share the links of the other. A
 `weight_sync.precision` with fewer bits than the engines keep is a warning, and so is a storage system whose stated write
-bandwidth fills its capacity within five minutes.
+bandwidth fills its capacity within five minutes, or that reads slower than it writes.
 
 ## Why it matters
 
@@ -121,6 +121,8 @@ def check(
         yield _shared_network_problem(*spec.cluster.networks.without_links)
     if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.seconds_to_fill < 300:
         yield _fast_store_problem(spec.cluster.networks)
+    if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.reads_slower:
+        yield _slow_read_problem(spec.cluster.networks)
     if spec.workload is not None and spec.workload.rl is not None and spec.workload.rl.weight_sync is not None:
         yield from _weight_sync_problems(spec.workload, spec.workload.rl)
     if layout is None or written_layout is None or layout.capabilities.release is None:
@@ -165,6 +167,17 @@ def _fast_store_problem(networks: NetworksSpec) -> Problem:
     seconds = display(networks.seconds_to_fill, "s")
     message = f"{store.bandwidth.written} of writes fill the {store.capacity.written} in {seconds}"
     return RULE.problem("cluster.networks.storage.capacity", message, "check the units of both", severity="warning")
+
+
+def _slow_read_problem(networks: NetworksSpec) -> Problem:
+    """A storage system with less bandwidth for reads than for writes, although each write also stores copies or parity."""
+    store = networks.storage
+    assert store is not None
+    assert store.bandwidth is not None
+    assert store.read is not None
+    message = f"the store reads {store.read.written} and writes {store.bandwidth.written}: such systems read faster than they write"
+    help_ = "swap the two values, or state the bandwidth that the supplier measured"
+    return RULE.problem("cluster.networks.storage.read", message, help_, severity="warning")
 
 
 WITHOUT: Mapping[str, tuple[str, ...]] = {

@@ -120,7 +120,7 @@ RANGES: dict[str, UsualRange] = {
     "workload.rl.environment_time": _time_range(1e-4, 4 * HOUR, "give the time of one turn"),
     "workload.rl.epochs": _count_range(1, 20, "count the passes over one batch of samples"),
     "workload.rl.prompts_per_step": _count_range(1, 100_000, "count the prompts of one batch"),
-    "workload.rl.samples_per_prompt": _count_range(1, 2048, "count the samples of one prompt"),
+    "workload.rl.samples_per_prompt": _count_range(1, 512, "count the samples of one prompt"),
     "workload.rl.max_staleness": _count_range(0, 64, "count steps"),
     "workload.rl.rollout.max_sequences": _count_range(1, 16_384, _SLOTS),
     "workload.rl.weight_sync.bucket": UsualRange(1e6, 100 * GB, "B", "check the prefix: 0.5 to 4 GiB is usual"),

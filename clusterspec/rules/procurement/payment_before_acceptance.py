@@ -3,8 +3,8 @@
 ## What it finds
 
 The rule checks the shares in `payment`. The finding is an error if they do not sum to 1. It is a warning if less than
-10 % is due after acceptance, or a note if the quote is below 100,000 US dollars. It is a note if more than half is due
-with the order.
+10 % is due after acceptance, or a note if the quote is below 100,000 US dollars. More than half due
+with the order is a note, and from 80 % on a warning.
 
 ## Why it matters
 
@@ -54,6 +54,8 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely")
 WITHHELD = 0.10
 ADVANCE = 0.5
+MOST = 0.8
+"""Share due with the order from which nothing but the acceptance is left: a supplier that fails to deliver has the price."""
 
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
@@ -76,6 +78,6 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         yield RULE.problem("procurement.payment", message, help_, severity="note" if is_small(procurement) else "")
     elif order > ADVANCE:
         message = f"{percent(order, 2)} of the price is due with the order"
-        yield RULE.problem(
-            "procurement.payment", message, "ask for a bank guarantee, or a smaller advance", severity="note"
-        )
+        severity = "note" if order < MOST or is_small(procurement) else ""
+        help_ = "ask for a bank guarantee, or a smaller advance"
+        yield RULE.problem("procurement.payment", message, help_, severity=severity)

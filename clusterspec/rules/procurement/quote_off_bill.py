@@ -7,8 +7,8 @@ leaf switches or NICs than needed; a third fewer spines, 15 % fewer cables or tr
 fabric without one kind of its parts, or as many nodes as the design has accelerators. A warning is given for a quote of
 nodes alone, or of switches without nodes; a shortage of parts that the spec does not name; missing NICs alone, which
 servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
-includes them, for fewer switches than the spec states, or for a quarter too many cables where `cables` or `links_per_cable` states each level. A note is given
-for more than 10 % too many parts otherwise; a fabric that a serving design does not describe; and
+includes them, for fewer switches than the spec states, or for a quarter too many cables where `cables` or `links_per_cable` states each level. More than 10 % too many nodes are a warning, and so are four times
+the parts of another kind, with more than eight in excess. A note is given for more than 10 % too many parts otherwise; a fabric that a serving design does not describe; and
 a shared fabric of unknown topology, which may exist already. A line for a whole lot (`cabling`, `network`) counts as
 all parts of its kind.
 
@@ -153,6 +153,8 @@ SURPLUS = 1.10
 FAR_ABOVE = 1.25
 """Cables above this share of the bill are a warning where the spec states how many links are in each: spares are 2 to 10 %.
 """
+FOUR_TIMES, MANY = 4.0, 8
+"""A quantity at this multiple of the bill, and this many parts above it, is no stock of spares and no growth."""
 INCLUDED = 0.5
 """At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
@@ -200,7 +202,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
             )
             return
     if offered:
-        yield from _difference_problem(unit, total, needed, _quantity_path(offered[0]))
+        yield from _difference_problem(unit, total, needed, _quantity_path(offered[0]), surplus="warning")
 
 
 def _states_links(design: Design, counted: Bill) -> bool:
@@ -242,8 +244,15 @@ def _count_problem(
         _quantity_path(counted[0]),
         least,
         guessed,
-        surplus if _offered_quantity(counted) > FAR_ABOVE * needed else "note",
+        _surplus_severity(_offered_quantity(counted), needed, surplus),
     )
+
+
+def _surplus_severity(total: float, needed: int, far: str) -> str:
+    """The severity of parts beyond the bill; ``far`` is that of a quarter too many."""
+    if total >= FOUR_TIMES * needed and total - needed > MANY:
+        return "warning"
+    return far if total > FAR_ABOVE * needed else "note"
 
 
 def _difference_problem(

@@ -162,6 +162,14 @@ class NetworksSpec:
             return math.inf
         return store.capacity.value / store.bandwidth.value
 
+    @property
+    def reads_slower(self) -> bool:
+        """Whether the storage system is stated to read at least 5 % slower than it writes."""
+        store = self.storage
+        if store is None or store.read is None or store.bandwidth is None:
+            return False
+        return store.read.value < 0.95 * store.bandwidth.value
+
 
 @dataclass(frozen=True)
 class CdusSpec:
