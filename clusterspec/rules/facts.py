@@ -47,6 +47,7 @@ class Facts(WrittenParts):
         thresholds: Mapping[str, float] | None = None,
         measurements: tuple[Measurement, ...] = (),
         description: str | None = None,
+        remarks: Callable[[], str] = str,
     ) -> None:
         self.spec = spec
         self.catalog = catalog
@@ -57,9 +58,15 @@ class Facts(WrittenParts):
         self._measurements = measurements
         self.description = description
         """The description of the spec as written; None where it describes other keys."""
+        self._remarks = remarks
         self.thresholds = Thresholds(thresholds or {})
         self.fleet: Fleet | None = None
         """The pools and jobs of a fleet; None for a design of its own."""
+
+    @property
+    def remarks(self) -> str:
+        """What the text says outside its keys: its description and its comments."""
+        return self._remarks()
 
     @cached_property
     def deviations(self) -> Deviations:
@@ -76,6 +83,7 @@ class Facts(WrittenParts):
             estimated=lambda: None,
             thresholds=self._thresholds,
             description=self.description,
+            remarks=self._remarks,
         )
 
     def engine_facts(self, design: Design, estimated: Callable[[], Plan | None]) -> Facts:

@@ -302,7 +302,17 @@ class Study:
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
             description=self._description_of_keys,
+            remarks=self._text_outside_keys,
         )
+
+    def _text_outside_keys(self) -> str:
+        """The description and the comments of the text, those of the whole fleet for one of its pools."""
+        document = self.fleet_part[0] if self.fleet_part else self.document
+        if document is None or not isinstance(document.value, dict):
+            return ""
+        described = document.value.get("description")
+        texts = [described if isinstance(described, str) else "", *(each.text for each in document.comments)]
+        return ". ".join(texts)
 
     @property
     def _description_of_keys(self) -> str | None:

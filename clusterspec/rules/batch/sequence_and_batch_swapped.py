@@ -68,4 +68,6 @@ def check(training: Workload) -> Iterator[Problem]:
         return
     message = f"{batch:,} sequences of {length:,} tokens are a step, and the context of the model is {context:,}: the two values look swapped"
     help_ = f"write `sequence_length: {batch}` and `global_batch: {length}`"
-    yield RULE.problem("workload.sequence_length", message, help_, related=[("workload.global_batch", f"{batch:,} here")])
+    yield RULE.problem(
+        "workload.sequence_length", message, help_, related=[("workload.global_batch", f"{batch:,} here")]
+    )

@@ -206,8 +206,8 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
     for number in _COUNT.finditer(description):
         count, before = _stated_count(number[0]), description[: number.start()].split()
         names = len(before) > 1 and description[number.start() - 1] == " " and before[-1].istitle()
-        if number.start() < end or count is None:
-            continue  # a number of the part's name: 8 RTX 4090 servers
+        if number.start() < end or count is None or (before and before[-1] in {"x", "×", "*"}):
+            continue  # a number of the part's name, as in 8 RTX 4090 servers; or a factor, as in 16 × 31 GPUs
         if (what := counted.match(description, number.end())) is not None:
             end = what.end()
             if not names or before[-2][-1] == ".":

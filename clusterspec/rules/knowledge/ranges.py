@@ -142,7 +142,7 @@ RANGES: dict[str, UsualRange] = {
     "workload.serving.cache_tiers.writes_per_day": UsualRange(0.02, 100, "1", "drives are sold for 0.3 to 60 a day"),
     "workload.serving.disaggregated.transfer.block_tokens": _count_range(1, 8192, "count the tokens of one block"),
     "workload.serving.targets.itl": _time_range(0.0005, 60.0, "check ms and s"),
-    "workload.serving.targets.end_to_end": _time_range(0.02, 24 * HOUR, "check ms and s"),
+    "workload.serving.targets.end_to_end": _time_range(0.02, 7 * DAY, "check ms and s"),
     "workload.serving.targets.ttft": _time_range(0.005, 600.0, "check ms and s"),
     "workload.serving.targets.tpot": _time_range(0.0005, 5.0, "check ms and s"),
     "workload.serving.targets.percentile": _count_range(50, 100, "99 promises that of 100 requests one may be slower"),

@@ -3,7 +3,7 @@
 ## What it finds
 
 `precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is not a multiple of 16; of
-32 with `parameter_precision: mxfp8` or `mxfp4`. The finding is an error in Megatron Core and NeMo, a note elsewhere.
+32 with `parameter_precision: mxfp8` or `mxfp4`, or `recipe: mxfp8`. The finding is an error in Megatron Core and NeMo, a note elsewhere.
 
 ## Why it matters
 
@@ -70,7 +70,7 @@ BLOCKS = {"mxfp8": 32, "mxfp4": 32}
 def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
     if workload.precision not in {"fp8", "fp4"}:
         return
-    block = BLOCKS.get(workload.parameter_precision, BLOCK)
+    block = max(BLOCKS.get(workload.parameter_precision, BLOCK), BLOCKS.get(workload.recipe or "", BLOCK))
     odd = [
         f"{name} = {width // parts:,}"
         for name, width, parts in _widths(model, layout)

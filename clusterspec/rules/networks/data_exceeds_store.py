@@ -3,7 +3,9 @@
 ## What it finds
 
 A data set larger than the `capacity` of `networks.storage`: its tokens (`dataset_tokens`; without it, `tokens`) times
-the bytes of a token (`dataset_token_bytes`; without it 2 for vocabularies below 65,500 words, else 4). The finding is
+the bytes of a token (`dataset_token_bytes`; without it 2 for vocabularies below 65,500 words, else 4). Where
+`dataset_tokens` and `operations.checkpoint.keep` are stated, the checkpoints that are kept, of 14 bytes per parameter,
+are added. The finding is
 an error where `dataset_tokens` is stated, and a warning where only the tokens of the run are known, since some may
 repeat.
 
@@ -57,15 +59,21 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import NetworksSpec, WorkloadSpec
+from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(
-    networks: NetworksSpec, training: Workload, model: Model, written_workload: WorkloadSpec
+    networks: NetworksSpec,
+    training: Workload,
+    model: Model,
+    written_workload: WorkloadSpec,
+    operations: OperationsSpec | None,
 ) -> Iterator[Problem]:
     capacity = networks.storage.capacity if networks.storage else None
     written = written_workload.dataset_tokens
@@ -74,6 +82,8 @@ def check(
         return
     width = token_width(written_workload, model).value
     if tokens * width <= capacity.value:
+        if written is not None:
+            yield from _checkpoints_beside_problem(tokens * width, capacity, model, training, operations)
         return
     yield RULE.problem(
         "cluster.networks.storage.capacity",
@@ -82,3 +92,20 @@ def check(
         f"plan at least {display(2 * tokens * width, 'B')}, or state where the data are",
         severity="" if written is not None else "warning",
     )
+
+
+def _checkpoints_beside_problem(
+    data: float, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
+) -> Iterator[Problem]:
+    """The problem with data and kept checkpoints that fit alone, and not together."""
+    keep, size = (
+        operations.checkpoint.keep if operations and operations.checkpoint else None,
+        saved_bytes(model, training),
+    )
+    if keep is None or size is None or not keep * size <= capacity.value < data + keep * size:
+        return
+    message = f"{display(data, 'B')} of data and {keep:,} checkpoints of {display(size, 'B')} are {display(data + keep * size, 'B')}, more than the {capacity.written} of the store"
+    help_ = (
+        f"keep {int((capacity.value - data) / size):,} checkpoints, or plan {display(1.25 * (data + keep * size), 'B')}"
+    )
+    yield RULE.problem("cluster.networks.storage.capacity", message, help_)

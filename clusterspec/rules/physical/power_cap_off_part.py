@@ -3,7 +3,7 @@
 ## What it finds
 
 `accelerator_cap` above the power of the accelerator, or below 15 % of it (errors); a cap below the accelerator's power,
-with the rate that GEMMs keep (a note, and a warning below two thirds of the power unless a stated `budget` or
+with the rate that GEMMs keep (a note, and a warning below 60 % of the power unless a stated `budget` or
 `rack_limit` requires the cap); and `node_idle` at or above the power of a node at full load (an error).
 
 ## Why it matters
@@ -14,7 +14,7 @@ with limits of 350 to 500 W lost 17 to 35 % of their throughput.
 
 ## What to do
 
-Write the configured cap, and measure the machine with it. Below two thirds of the power, compare with fewer accelerators
+Write the configured cap, and measure the machine with it. Below 60 % of the power, compare with fewer accelerators
 at full power: `clusterspec solve SPEC --for nodes --until "power<=2MW"`.
 
 ## When to ignore it
@@ -68,8 +68,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "note")
 AT = "cluster.power.accelerator_cap"
-DEEP = 2 / 3
-"""Share of the power below which clocks in GEMMs surely fall."""
+DEEP = 0.6
+"""Share of the power below which few machines run: JUPITER and Alps limit their GH200 to 0.66 to 0.68."""
 LEAST = 0.15
 """Share of the power below which drivers accept no limit: 200 of 700 W on H100 SXM, 100 of 400 W on A100, 200 of 1000 W
 on B200 (`nvidia-smi -q -d POWER`)."""

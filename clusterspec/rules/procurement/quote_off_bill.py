@@ -8,8 +8,9 @@ fabric without one kind of its parts, or as many nodes as the design has acceler
 nodes alone, or of switches without nodes; a shortage of parts that the spec does not name; missing NICs alone, which
 servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
 includes them, for fewer switches than the spec states, or for a quarter too many cables where `cables` or `links_per_cable` states each level. More than 10 % too many nodes are a warning, and so are four times
-the parts of another kind, with more than eight in excess. A note is given for more than 10 % too many parts otherwise; a fabric that a serving design does not describe; and
-a shared fabric of unknown topology, which may exist already. A line for a whole lot (`cabling`, `network`) counts as
+the parts of another kind, with more than eight in excess. A note is given for more than 10 % too many parts otherwise; a fabric that a serving design does not describe;
+a shared fabric of unknown topology, which may exist already; and missing parts of which the description or a comment
+says that they come from elsewhere, such as another contract. A line for a whole lot (`cabling`, `network`) counts as
 all parts of its kind.
 
 ## Why it matters
@@ -137,7 +138,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_service, offered_lines
 from clusterspec.procurement.quotes import needed_parts
-from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
+from clusterspec.rules.knowledge.purchases import are_elsewhere, is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
@@ -160,7 +161,7 @@ INCLUDED = 0.5
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
 
-def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if not procurement.quote or not is_bought(procurement, cluster):
         return
     lines = list(offered_lines(procurement.quote, cluster))
@@ -177,7 +178,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield from _count_problem(kind, count, offered, guessed, exact, surplus)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
-    yield from _missing_part_problems(lines, needed, counted, design, cluster)
+    yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
@@ -320,7 +321,7 @@ def _may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
 
 
 def _missing_part_problems(
-    lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster
+    lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster, remarks: str
 ) -> Iterator[Problem]:
     kinds = {kind for line in lines for kind in line.covered_kinds}
     whole = bool(kinds & {*NETWORKED, "switch"})
@@ -336,7 +337,7 @@ def _missing_part_problems(
     named = and_list(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
-    elsewhere = set(missing) <= included or _may_have_no_fabric(design, cluster)
+    elsewhere = set(missing) <= included or _may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
     if "transceiver" in missing and "transceiver" in included:

@@ -1,0 +1,273 @@
+"""A figure in the text of a quote's line contradicts the design.
+
+## What it finds
+
+Lines of `procurement.quote` whose text states
+
+- the amperes or volts of power distribution units, other than those of `power.pdus`;
+- the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
+- a time of support shorter than `support.term`, where no line sells support by the year;
+- accelerators or NICs of a node, by their name, other than the design has;
+- cables, all of them shorter than the longest stated `distance`;
+- multimode fiber where all transceivers are single-mode, or the reverse;
+- a storage system smaller than the `capacity` of `networks.storage`.
+
+## Why it matters
+
+What is delivered is what the line says, not what the design says: the difference appears on the day of installation.
+
+## What to do
+
+Correct the line with the supplier, or the key.
+
+## When to ignore it
+
+Ignore it where a line describes a part for something else than the design.
+
+## Fires
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster:
+  platform: dgx-h200
+  nodes: 8
+  power: {nodes_per_rack: 4, pdus: {count: 4, voltage: 415 V, current: 60 A, phases: 3}, feeds: 2N}
+procurement:
+  currency: USD
+  quote:
+    - {part: DGX H200 node, quantity: 8, unit_price: 300000, price: 2400000}
+    - {part: "rack PDU 415 V, 30 A", quantity: 8, unit_price: 2100, price: 16800}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  term: 5 years
+  support: {term: 5 years}
+  quote:
+    - {part: DGX H200 node, quantity: 8, unit_price: 300000, price: 2400000}
+    - {part: "Support of 8 systems, 36 months", quantity: 1, unit_price: 300000, price: 300000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h200
+  nodes: 8
+  power: {nodes_per_rack: 4, pdus: {count: 4, voltage: 415 V, current: 60 A, phases: 3}, feeds: 2N}
+procurement:
+  currency: USD
+  term: 5 years
+  support: {term: 5 years}
+  quote:
+    - {part: DGX H200 node with 8x H200, quantity: 8, unit_price: 300000, price: 2400000}
+    - {part: "rack PDU 415 V, 60 A", quantity: 8, unit_price: 2100, price: 16800}
+    - {part: "Support of 8 systems, 60 months", quantity: 1, unit_price: 500000, price: 500000}
+```
+
+## Sources
+
+- Single-mode and multimode fibers of one maker: https://docs.nvidia.com/networking/display/mfp7e30nxxx
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines, plain_part
+from clusterspec.quantity import Quantity
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+SAME = 0.02
+"""Relative difference up to which a figure of a line and of a key are the same."""
+_NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
+_PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
+_CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
+_AMPERES = pattern(rf"(?<![\w.]){_NUMBER} ?a(?:mps?|mperes?)?\b")
+_VOLTS = pattern(rf"(?<![\w./]){_NUMBER} ?v(?:ac|olts?)?\b")
+_KILOWATTS = pattern(rf"(?<![\w.]){_NUMBER} ?(kw|mw)\b")
+_SUPPORT = pattern(r"\b(?:support|care|maintenance)\b")
+_BY_THE_YEAR = pattern(
+    r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d|one|two)"
+)
+_DURATION = pattern(r"(?<![\w.])(\d{1,2})[ -]?(years?|yrs?|y|months?|mo)\b")
+_YEARS = {"y": 1.0, "m": 1 / 12}
+_METERS = pattern(rf"(?<![\w.]){_NUMBER} ?m\b")
+_CAPACITY = pattern(rf"(?<![\w.]){_NUMBER} ?(tb|tib|pb|pib)\b")
+_BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
+_STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
+_MULTIMODE = pattern(r"\bmulti-?mode\b|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|\b(?:\d+g)?[ -]?v?sr[1248]?\b")
+_SINGLE_MODE = pattern(
+    r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
+)
+_FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
+SECONDS_OF_YEAR = 365.25 * 86400
+
+
+def check(
+    procurement: ProcurementSpec,
+    cluster: Cluster,
+    written_scale_out: ScaleOutSpec | None,
+    power: PowerSpec | None,
+    networks: NetworksSpec | None,
+) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    lines = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
+    for line in lines:
+        text = plain_part(line.line)
+        if power is not None:
+            yield from _power_problems(line, text, power)
+        if line.kind == "node":
+            yield from _node_problems(line, text, cluster)
+    yield from _support_problem(lines, procurement)
+    yield from _length_problem(lines, written_scale_out)
+    yield from _fiber_problem(lines, written_scale_out)
+    yield from _store_problem(lines, networks)
+
+
+def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
+    """The problem of one line: what its text states, and what a key of the design says."""
+    message = f"`{(line.line.part or '')[:60]}` states {states}, and `{key}` is {design}"
+    return RULE.problem(
+        ("procurement", "quote", line.index, "part"), message, "correct the line with the supplier, or the key"
+    )
+
+
+def _power_problems(line: Offered, text: str, power: PowerSpec) -> Iterator[Problem]:
+    """Power distribution units with other amperes or volts, and coolant distribution units that take up less heat."""
+    if power.pdus is not None and _PDU.search(text) is not None:
+        pairs = (("current", _AMPERES, power.pdus.current, "A"), ("voltage", _VOLTS, power.pdus.voltage, "V"))
+        for key, figures, stated, unit in pairs:
+            found = [_value(each) for each in figures.findall(text)]
+            if stated is not None and found and not any(_agree(each, stated.value) for each in found):
+                yield _problem(line, f"{found[0]:g} {unit}", f"power.pdus.{key}", display(stated.value, unit))
+                return
+    capacity = power.cdus.capacity if power.cdus is not None else None
+    if capacity is not None and _CDU.search(text) is not None:
+        watts = [_value(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
+        if watts and max(watts) < capacity.value * (1 - SAME):
+            yield _problem(line, display(max(watts), "W"), "power.cdus.capacity", display(capacity.value, "W"))
+
+
+def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Problem]:
+    """Accelerators and NICs that a node's line counts by their names."""
+    accelerator = cluster.accelerator.id.split("-", maxsplit=1)[0]
+    nodes = cluster.all_nodes
+    whole = {cluster.accelerators_per_node, cluster.scale_up.domain, round(line.line.quantity or 0), nodes}
+    whole |= {cluster.accelerators, cluster.accelerators_per_node * nodes}
+    counts = _counts_before(text, accelerator)
+    if counts and not whole & {*counts, sum(counts)}:
+        key, stated = "accelerators_per_node", str(cluster.accelerators_per_node)
+        yield _problem(line, f"{counts[0]} {accelerator}", key, stated)
+        return
+    fabric = cluster.scale_out
+    if fabric is None or fabric.nic is None or not fabric.nics_per_node:
+        return
+    counts = _counts_before(text, fabric.nic.id.replace("-", " "))
+    if counts and not {fabric.nics_per_node, nodes * fabric.nics_per_node} & {*counts, sum(counts)}:
+        yield _problem(line, f"{counts[0]} {fabric.nic.id}", "scale_out.nics_per_node", str(fabric.nics_per_node))
+
+
+def _counts_before(text: str, name: str) -> list[int]:
+    """The counts of a part in a text: the whole numbers right before its name.
+
+    >>> _counts_before("hgx server, 8x h100 and 4 connectx-7", "h100"), _counts_before("8 x connectx-7", "connectx 7")
+    ([8], [8])
+    """
+    words = text.replace("-", " ")
+    at = pattern(rf"(?<![\w.])(\d{{1,3}}) ?(?:[x×*] ?)?(?:nvidia |amd |intel )?{name.replace('-', ' ')}\b")
+    return [int(count) for count in at.findall(words)]
+
+
+def _support_problem(lines: Sequence[Offered], procurement: ProcurementSpec) -> Iterator[Problem]:
+    """Support of fewer years than the design buys; lines of several periods add up."""
+    term = procurement.support.term if procurement.support else None
+    sold = [line for line in lines if line.kind == "other" and _SUPPORT.search(plain_part(line.line)) is not None]
+    if term is None or any(_BY_THE_YEAR.search(plain_part(line.line)) is not None for line in sold):
+        return
+    stated = [(line, _DURATION.findall(plain_part(line.line))) for line in sold]
+    if not stated or not all(found for _, found in stated):
+        return
+    years = sum(max(int(number) * _YEARS[unit[0]] for number, unit in found) for _, found in stated)
+    if years * SECONDS_OF_YEAR < term.value * (1 - SAME):
+        yield _problem(
+            stated[0][0], f"{years:g} {'year' if years == 1 else 'years'}", "procurement.support.term", term.written
+        )
+
+
+def _length_problem(lines: Sequence[Offered], written: ScaleOutSpec | None) -> Iterator[Problem]:
+    """Cables that all state their length, of which none reaches the longest stated run."""
+    runs = (written.distance if written else None) or {}
+    cables = [(line, _METERS.findall(plain_part(line.line))) for line in lines if line.kind == "cable"]
+    if not runs or not cables or not all(found for _, found in cables):
+        return
+    level = max(runs, key=lambda each: runs[each].value)
+    longest = max(_value(length) for _, found in cables for length in found)
+    if longest < runs[level].value * (1 - SAME):
+        yield _problem(cables[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
+
+
+def _fiber_problem(lines: Sequence[Offered], written: ScaleOutSpec | None) -> Iterator[Problem]:
+    """Fiber of the other kind than all modules need, of those quoted and those named in the design."""
+    named = [id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids]
+    modules = [plain_part(line.line) for line in lines if line.kind == "transceiver"] + named
+    needed = {_fiber_of(text) for text in modules}
+    if len(needed) != 1 or "" in needed:
+        return
+    fibers = [line for line in lines if line.kind == "cable" and _FIBER.search(plain_part(line.line)) is not None]
+    for line in fibers:
+        kind = _fiber_of(plain_part(line.line))
+        if kind and kind not in needed:
+            message = f"`{(line.line.part or '')[:60]}` is {kind} fiber, and all transceivers are {needed.pop()}"
+            help_ = "order the fiber of the modules: light of one kind does not pass through the other"
+            yield RULE.problem(("procurement", "quote", line.index, "part"), message, help_)
+            return
+
+
+def _fiber_of(text: str) -> str:
+    """The kind of fiber that a text names, or that its modules use; empty if it names none or both.
+
+    >>> [_fiber_of(each) for each in ("mfp7e10 cable, om4", "mms4x00-ns", "400g dr4 module", "2x400g sr4", "mpo cable")]
+    ['multimode', 'single-mode', 'single-mode', 'multimode', '']
+    """
+    multi, single = _MULTIMODE.search(text) is not None, _SINGLE_MODE.search(text) is not None
+    return "" if multi == single else "multimode" if multi else "single-mode"
+
+
+def _store_problem(lines: Sequence[Offered], networks: NetworksSpec | None) -> Iterator[Problem]:
+    """Storage systems whose stated sizes sum to less than the capacity of the design."""
+    store = networks.storage if networks is not None else None
+    capacity: Quantity | None = store.capacity if store is not None else None
+    sold = [(line, _CAPACITY.findall(plain_part(line.line))) for line in lines if line.kind == "other"]
+    sold = [(line, found) for line, found in sold if found and _STORE.search(plain_part(line.line)) is not None]
+    if capacity is None or not sold:
+        return
+    total = sum((line.line.quantity or 1) * max(map(_bytes, found)) for line, found in sold)
+    if total < capacity.value * (1 - SAME):
+        yield _problem(sold[0][0], display(total, "B"), "networks.storage.capacity", capacity.written)
+
+
+def _bytes(figure: tuple[str, str]) -> float:
+    """Bytes of a number and its unit."""
+    return _value(figure[0]) * _BYTES[figure[1]]
+
+
+def _value(number: str) -> float:
+    """The value of a number with commas between thousands."""
+    return float(number.replace(",", ""))
+
+
+def _agree(one: float, other: float) -> bool:
+    """Whether two figures are the same."""
+    return abs(one - other) <= SAME * other
