@@ -115,10 +115,10 @@ def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
 def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
     """A technology that an instance does not have: of another family, or of another generation of the cloud's own."""
     stated = given.scale_out.technology if given.scale_out else None
-    if stated is None or not platform.technologies or stated in platform.technologies:
+    if stated is None or stated in platform.technologies:
         return
-    if not platform.cloud:
-        yield from _cloud_fabric_problem(catalog, stated, platform)
+    if not platform.cloud or not platform.technologies:
+        yield from () if platform.cloud else _cloud_fabric_problem(catalog, stated, platform)
         return
     entries = {each: catalog.find("interconnect", each) for each in (stated, *platform.technologies)}
     known = {each: entry for each, entry in entries.items() if isinstance(entry, Interconnect)}
@@ -140,7 +140,7 @@ def _cloud_fabric_problem(catalog: Catalog, stated: str, platform: Platform) -> 
         yield RULE.problem(
             "cluster.scale_out.technology",
             f"{entry.name} is the network of a cloud, and {platform.id} is a machine that is sold",
-            f"name the machine of the cloud as `platform`, or write `technology: {platform.technologies[0]}`",
+            f"name the machine of the cloud as `platform`, or write `technology: {(*platform.technologies, 'infiniband-ndr')[0]}`",
             severity="error",
         )
 

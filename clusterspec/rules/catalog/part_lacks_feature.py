@@ -10,7 +10,8 @@ A key that relies on a feature, where the catalog entry of the part says that it
 - `gpudirect_rdma: true` with an accelerator, cloud instance or NIC without it
 - `subnet_manager: switch` on an unmanaged switch; any subnet manager on Ethernet
 - `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
-- `mtu` above the largest packet of the cloud instance, technology, NIC or switch
+- `mtu` above the largest packet of the cloud instance, technology, NIC or switch, or above the 10,240 bytes that no
+  Ethernet switch exceeds
 - `collective_plugin` for another vendor's collective library; a plugin for another network on InfiniBand or RoCE, which
   the libraries support themselves; reduction in the switches (SHARP) with `none` or the library's own transport (a
   warning)
@@ -93,6 +94,8 @@ from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out"
+LARGEST_FRAME = 10_240
+"""Bytes of the largest frame of current Ethernet switches; 9,216 is usual (jumbo MTU of Broadcom and NVIDIA)."""
 BY_LOAD = ("adaptive", "spray")
 FAMILIES = {
     "aws-ofi-nccl": ("efa", "slingshot", "omni-path"),
@@ -203,6 +206,11 @@ def _mtu_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) 
             message = f"packets of {written.mtu:,} bytes exceed the {largest:,.0f} bytes of {part.id}"
             yield RULE.problem(f"{AT}.mtu", message, f"write at most {largest:.0f}")
             return
+    if written.mtu is not None and written.mtu > LARGEST_FRAME and scale_out.technology.family in ETHERNET:
+        message = (
+            f"no Ethernet switch takes packets of {written.mtu:,} bytes: their limits are {LARGEST_FRAME:,} or less"
+        )
+        yield RULE.problem(f"{AT}.mtu", message, "write `mtu: 9000`")
 
 
 def _foreign_plugin_problem(plugin: str | None, cluster: Cluster, scale_out: ScaleOut) -> Problem | None:

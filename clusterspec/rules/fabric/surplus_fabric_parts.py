@@ -104,10 +104,24 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
     for level in LEVELS:
         wanted = fabric.links[level] or 0
         orders = links_and_cables(written_scale_out, level)
+        if fabric.links[level] == 0:
+            yield from _absent_level_problem(level, written_scale_out)
+            continue
         stated = next((each for each in orders if wanted and each.links > MOST * wanted), None)
         if stated is not None:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed: they add no bandwidth"
             yield RULE.problem(stated.at, message, HELP, severity=_surplus_severity(stated.links, wanted))
+
+
+def _absent_level_problem(level: str, written: ScaleOutSpec) -> Iterator[Problem]:
+    """Links or cables of a level that the fabric does not have, where the spec states no switches for it."""
+    lower, _, upper = level.partition("_")
+    if getattr(written, f"{upper}_switches", None) or written.levels:
+        return
+    beyond = next(links_and_cables(written, level), None)
+    if beyond is not None and beyond.links:
+        message = f"{beyond.how} between {lower} and {upper} stated, and the fabric has no {upper} switches"
+        yield RULE.problem(beyond.at, message, "remove the key, or state the switches", severity="warning")
 
 
 def _surplus_severity(written: int, needed: int) -> str:

@@ -10,7 +10,8 @@ purpose. A part with several other changes is a part of its own and is not repor
 whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB as well. It is also an error if the
 only change is a memory size at least half as large again that no variant has, which is usually the memory of a node or
 includes host memory; a memory bandwidth at least half as large again, which is usually that of a cache; a power of
-two and a half times the entry's; or any of the three at a quarter of the entry's or below.
+two and a half times the entry's; or any of the three at a quarter of the entry's or below. Among several changes, a
+memory, memory bandwidth or power of five times the entry's and more, or of a fifth, is an error.
 
 ## Why it matters
 
@@ -105,6 +106,8 @@ entry.
 """
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """At these ratios to the catalog's figures or above, no other memory stack or limit of the same part explains the figure."""
+FAR = 5.0
+"""Ratio to the entry's figure, or its inverse, that no variant of a part has, whatever else differs."""
 TOO_SMALL = 0.25
 """At this ratio or below, no part of the same name explains the figure."""
 ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
@@ -135,6 +138,9 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"{changed[0].comparison}: it is the figure of one of its devices, and both together are the accelerator",
             f"state the {_deviation_key(changed[0])} of both together, or remove the key: the catalog supplies it",
         )
+    elif len(changed) > 1 and (far := next((each for each in changed if _is_far(each)), None)) is not None:
+        help_ = f"check the number and its unit: no part with other figures has such a {_deviation_key(far).replace('_', ' ')}"
+        yield RULE.problem(far.stated.at, far.comparison, help_)
     elif len(changed) == 1 and not TOO_SMALL < changed[0].ratio < TOO_LARGE.get(_deviation_key(changed[0]), inf):
         key, message = (
             _deviation_key(changed[0]),
@@ -142,6 +148,11 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
         )
         help_ = f"state the {key} of one accelerator; that of a node is derived{ELSEWHERE.get(key, '')}"
         yield RULE.problem(changed[0].stated.at, message, help_ if changed[0].ratio > 1 else "check the unit")
+
+
+def _is_far(deviation: Deviation) -> bool:
+    """Whether no variant of a part differs so much: by a factor of five."""
+    return _deviation_key(deviation) in TOO_LARGE and not 1 / FAR < deviation.ratio < FAR
 
 
 def _is_as_printed(deviation: Deviation) -> bool:
