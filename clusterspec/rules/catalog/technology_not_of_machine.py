@@ -2,7 +2,7 @@
 
 ## What it finds
 
-- A `scale_out.technology` that joins parts inside a node or a domain, such as PCIe or NVLink (an error).
+- A `scale_out.technology` that joins the parts of a node, such as PCIe (an error).
 - Ports that are on the chip of another vendor, such as those of Gaudi 3 on an Instinct (an error).
 - Without a platform, the network of a cloud that has no instance with this accelerator and this network, although it
   has others with the accelerator (a warning).
@@ -78,8 +78,8 @@ def check(
     if written_scale_out.technology is None:
         return
     technology, accelerator = scale_out.technology, cluster.accelerator
-    if technology.scope in {"scale-up", "host-bus"}:
-        message = f"{technology.name} joins the parts of a node or of a domain: no network between nodes has it"
+    if technology.scope == "host-bus":
+        message = f"{technology.name} joins the parts of a node: no network between nodes has it"
         yield RULE.problem(AT, message, "name the technology of the adapters, such as `infiniband-ndr` or `roce-v2`")
     elif technology.id in ON_CHIP and accelerator.vendor != technology.vendor:
         message = f"the ports of {technology.id} belong to accelerators of {technology.vendor}, and {accelerator.id} is of {accelerator.vendor}"
