@@ -24,9 +24,10 @@ _PLAIN = frozenset(
     {
         *("rack", "server", "system", "node", "instance", "vm", "accelerator", "gpu", "card", "chip", "cpu", "nic"),
         *("adapter", "switch", "cable", "transceiver", "module", "part", "processor"),
+        *("price", "rent", "cost", "spec", "specs"),
     }
 )
-"""Words for what a part is, which narrow nothing where no entry has them."""
+"""Words for what a part is and for what is asked of it, which narrow nothing where no entry has them."""
 
 
 class Found(NamedTuple):
