@@ -37,7 +37,9 @@ EARLIEST_SOFTWARE = 2021
 PLUGIN = "cluster.scale_out.collective_plugin"
 OF_RANGES = frozenset({"spread", "spread.experts", "spread.part"})
 """Figures of a software release or an accelerator that widen a range and change no time."""
-OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "routing.copies", "launch.expert", "unevenness"})
+OF_EXPERTS = frozenset(
+    {"products.grouped", "fusion.routing", "routing.copies", "routing.biases", "launch.expert", "unevenness"}
+)
 """Figures of a software release that only models with experts use."""
 OF_QUESTION = frozenset({"workload.kind"})
 """Keys with alternatives that change the question, and so yield incomparable figures."""
@@ -265,13 +267,15 @@ def _schema_node(key: str) -> Mapping[str, Any]:
 
 def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:
     """The design with another value for a key of the spec; None if the assumption is about no key, or if the other
-    design cannot run.
+    design cannot run, or not at a known rate as the design of the plan.
     """
     try:
         other = design_with_keys(plan.design, {tuple(key.split(".")): value})
     except NoSuchKeyError:
         return None
-    return None if other.cluster is None or (refusals(other) and not plan.refused) else other
+    if other.cluster is None or (plan.step and other.workload and other.workload.peak is None):
+        return None
+    return None if refusals(other) and not plan.refused else other
 
 
 def _figure_owner(design: Design, key: str) -> str:

@@ -286,7 +286,7 @@ def refusals(design: Design) -> frozenset[str]:
 def _refusals_of_layout(design: Design) -> frozenset[str]:
     if design.cluster is None or design.layout is None or design.workload is None:
         return frozenset()
-    found = violations(numbers_of(design), demands_of(design)) - {"layers-indivisible-by-pp", LACKS}
+    found = violations(numbers_of(design), demands_of(design), _NO_ERRORS_OF_LAYOUTS)
     found |= {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
     about = _statements_on_layouts(design.layout.capabilities)
     used = design_uses(design) if about else frozenset()
@@ -294,6 +294,8 @@ def _refusals_of_layout(design: Design) -> frozenset[str]:
 
 
 LACKS = "framework-lacks-feature"
+_NO_ERRORS_OF_LAYOUTS = frozenset({"layers-indivisible-by-pp", LACKS})
+"""Conditions that `refusals` does not ask: stages may differ, and the whole support matrix is read for the other."""
 
 
 @recent(2)

@@ -6,7 +6,7 @@ from math import inf
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas import parameters
-from clusterspec.cost.formulas.compute import larger, smaller, value_where
+from clusterspec.cost.formulas.compute import is_zero, larger, smaller, value_where
 from clusterspec.cost.formulas.memory import (
     bucket_bytes,
     buffer_bytes,
@@ -44,11 +44,11 @@ def _state_shards(job: Job, sharded: bool) -> Shards:
 
 
 def _state_lines(name: str, share: Share, each: float, shards: Shards) -> Lines:
-    """One state of all weights of the rank, experts separately."""
-    kinds = (("dense", share.outside_experts, shards.dense), ("expert", share.expert, shards.expert))
+    """One state of all weights of the rank, experts separately; a model without experts has no line for them."""
+    kinds = [("dense", share.outside_experts, shards.dense), ("expert", share.expert, shards.expert)]
     return tuple(
         memory_line(f"{name}, {kind}", parameters.sharded_bytes, ZERO, weights=weights, width=each, ranks=ranks)
-        for kind, weights, ranks in kinds
+        for kind, weights, ranks in (kinds[:1] if is_zero(share.expert) else kinds)
     )
 
 
