@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -193,6 +194,23 @@ def test_a_paragraph_is_folded_at_its_width(text: str, width: int, lines: list[s
     assert page_text.wrapped_lines(text, width) == lines
     first = page_text.wrapped_lines(text, max(width, 10) + 2, "- ", "  ")
     assert first == [mark + line for mark, line in zip(["- ", "  "], lines, strict=False)]
+
+
+@given(
+    words=st.lists(st.text(st.sampled_from("ab-é."), min_size=1, max_size=14), min_size=1, max_size=12),
+    width=st.integers(0, 40),
+    then=st.sampled_from(["", "  ", " " * 12]),
+)
+def test_words_are_folded_as_the_standard_library_folds_them(words: list[str], width: int, then: str) -> None:
+    expected = textwrap.wrap(
+        " ".join(words),
+        max(width, 10),
+        initial_indent="- ",
+        subsequent_indent=then,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    assert page_text.wrapped_lines(" ".join(words), width, "- ", then) == expected
 
 
 NETWORKED = (

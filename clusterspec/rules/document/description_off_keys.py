@@ -125,6 +125,8 @@ _ACCELERATORS = pattern(
     rf" (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|{_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
 )
 """What follows the number of accelerators."""
+_NOUNS = frozenset({"nodes", "servers", "instances", "accelerators", "chips", "quad"})
+"""Words in lower case with which one of the two begins."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _PRICE = pattern(
     r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
@@ -208,6 +210,9 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
         names = len(before) > 1 and description[number.start() - 1] == " " and before[-1].istitle()
         if number.start() < end or count is None or (before and before[-1] in {"x", "×", "*"}):
             continue  # a number of the part's name, as in 8 RTX 4090 servers; or a factor, as in 16 × 31 GPUs
+        next_word = description[number.end() + 1 :].partition(" ")[0]
+        if next_word.isalpha() and next_word.islower() and next_word not in _NOUNS:
+            continue  # NOTE: compiling a pattern that cannot match takes longer than most rules
         if (what := counted.match(description, number.end())) is not None:
             end = what.end()
             if not names or before[-2][-1] == ".":

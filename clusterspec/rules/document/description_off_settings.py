@@ -164,7 +164,8 @@ _NUMBERS = (
         " tokens",
         pattern(_N + r"(?P<s>B|T| billion| trillion) tokens\b(?! (?:an?|per|in|for) )"),
     ),
-    Numbers("workload.global_batch", "s ", pattern(_N + r" (?:sequences|samples) (?:a|per) (?:step|batch)\b")),
+    Numbers("workload.global_batch", " sequences ", pattern(_N + r" sequences (?:a|per) (?:step|batch)\b")),
+    Numbers("workload.global_batch", " samples ", pattern(_N + r" samples (?:a|per) (?:step|batch)\b")),
     Numbers(
         "workload.global_batch",
         " sequences",
@@ -202,12 +203,17 @@ _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )
 _RATIO_CUES = ("blocking", "full bisection", "oversubscri")
-_NAME_CUES = {"layout.sharding": ("ZeRO", "SDP"), "workload.precision": (" in ",)}
+_NETWORKS = ("InfiniBand", "RoCE", "Spectrum-X", "Slingshot", "EFA", "Omni-Path")
+_NAME_CUES = {
+    "cluster.scale_out.technology": _NETWORKS,
+    "layout.sharding": ("ZeRO", "SDP"),
+    "workload.precision": (" in ",),
+}
 _NAMES = {
     "cluster.accelerator": pattern(
         r"\b(?:[ABHLV]\d{2,3}|L40S|L4|[AHB]800|H20|GB\d00|GH200|MI\d{3}[AX]|RTX \d{4}|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
     ),
-    "cluster.scale_out.technology": pattern(r"\b(?:InfiniBand|RoCE|Spectrum-X|Slingshot|EFA|Omni-Path)\b"),
+    "cluster.scale_out.technology": pattern(rf"\b(?:{'|'.join(_NETWORKS)})\b"),
     "layout.sharding": pattern(r"\b(?:ZeRO-?[123]|FSDP2?|HSDP)\b"),
     "workload.precision": pattern(
         r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)|[Tt]uning) in (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
