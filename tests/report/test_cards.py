@@ -148,7 +148,7 @@ def test_a_run_is_told_with_interruptions_where_they_are_known() -> None:
 def test_times_of_serving_stand_for_a_plan_that_has_them() -> None:
     found = report(SPECS["serving"])
     shown = cards(found)
-    assert [label for label in shown if label != "Memory"][0] == "Time to first token"
+    assert next(label for label in shown if label != "Memory") == "Time to first token"
     assert all(card.field.startswith("estimate.serving.") for label, card in shown.items() if label != "Memory")
     without = cards(replace(found, estimate=with_plan(found, serving=None)))
     assert not any(card.field.startswith("estimate.serving") for card in without.values())

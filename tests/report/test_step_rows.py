@@ -131,7 +131,14 @@ def quick(times: RlTimes) -> Any:
 
 def test_roles_are_drawn_one_after_another_on_shared_nodes_and_beside_each_other_on_others() -> None:
     """Shared: 50 s of rollout, 50 s of waiting and 90 s of training; apart, rollout works 50 of 200 s."""
-    given = {"step": 200.0, "log_probabilities": 20.0, "update": 60.0, "driver": 10.0, "switch": 0.0, "waits": 0.0}
+    given: dict[str, Any] = {
+        "step": 200.0,
+        "log_probabilities": 20.0,
+        "update": 60.0,
+        "driver": 10.0,
+        "switch": 0.0,
+        "waits": 0.0,
+    }
     times = replace(rollout(), rollout=quick(rollout()), roles=(), **given)
     shared = roles_picture(times)
     assert shared.svg.count(">all<") == 1 and ">trainer<" not in shared.svg
@@ -162,7 +169,7 @@ def phase(transfers: tuple[TransferTime, ...] = (), launch: float = 0.0, exposed
     return PhaseTime(kernels, transfers, 1.0, exposed, 4.0, 0.0, launch)
 
 
-def shown(parts: tuple[StackPart, ...]) -> list[tuple[str, float]]:
+def shown(parts: tuple[StackPart, ...]) -> list[tuple[str, Any]]:
     return [(part.label, pytest.approx(part.value)) for part in parts]
 
 
