@@ -131,8 +131,7 @@ def quick(times: RlTimes) -> Any:
 
 def test_roles_are_drawn_one_after_another_on_shared_nodes_and_beside_each_other_on_others() -> None:
     """Shared: 50 s of rollout, 50 s of waiting and 90 s of training; apart, rollout works 50 of 200 s."""
-    given: dict[str, Any] = {"step": 200.0, "log_probabilities": 20.0, "update": 60.0, "driver": 10.0, "switch": 0.0}
-    given["waits"] = 0.0
+    given: dict[str, Any] = {
         "step": 200.0,
         "log_probabilities": 20.0,
         "update": 60.0,
