@@ -275,7 +275,7 @@ def _cost_term(plan: Plan, cost: Cost) -> Term | None:
 
 def errors_of(study: Study) -> frozenset[str]:
     """Rules that find an error in a study. Raises the exception of a failed rule."""
-    return frozenset(found.rule for found in study.errors)
+    return study.erring_rules
 
 
 def _known_errors(study: Study) -> frozenset[str]:

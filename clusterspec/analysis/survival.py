@@ -199,6 +199,7 @@ class VariedRates:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self._clusters: dict[Rates, Cluster] = {}
+        self._links: dict[tuple[Rates, Placement], MeasuredLinks | None] = {}
         self._timings: dict[tuple[Rates, str, Placement], CollectiveTiming | None] = {}
 
     def device_seconds(self, rates: Rates, transfer: WireTime) -> float:
@@ -210,11 +211,21 @@ class VariedRates:
         return timing.cost(transfer.size).device_seconds if timing else 0.0
 
     def _timing(self, rates: Rates, collective: str, placement: Placement) -> CollectiveTiming | None:
+        if (rates, placement) not in self._links:
+            self._links[rates, placement] = self._links_at(rates, placement)
+        links = self._links[rates, placement]
+        return paths_timing(links, collective) if links else None
+
+    def _links_at(self, rates: Rates, placement: Placement) -> MeasuredLinks | None:
+        """The links of a group at these rates, which all collectives of the group share; None if none connects it."""
+        cluster = self._cluster_at(rates)
+        paths = group_paths(cluster, placement)
+        return MeasuredLinks.of(cluster, paths) if paths else None
+
+    def _cluster_at(self, rates: Rates) -> Cluster:
         if rates not in self._clusters:
             self._clusters[rates] = varied_cluster(self.cluster, *rates)
-        cluster = self._clusters[rates]
-        paths = group_paths(cluster, placement)
-        return paths_timing(MeasuredLinks.of(cluster, paths), collective) if paths else None
+        return self._clusters[rates]
 
 
 def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:

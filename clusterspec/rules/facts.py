@@ -48,6 +48,7 @@ class Facts(WrittenParts):
         measurements: tuple[Measurement, ...] = (),
         description: str | None = None,
         remarks: Callable[[], str] = str,
+        advises: bool = True,
     ) -> None:
         self.spec = spec
         self.catalog = catalog
@@ -59,6 +60,8 @@ class Facts(WrittenParts):
         self.description = description
         """The description of the spec as written; None where it describes other keys."""
         self._remarks = remarks
+        self.advises = advises
+        """Whether somebody reads the remedies of the findings: each changed layout in one takes an estimate."""
         self.thresholds = Thresholds(thresholds or {})
         self.fleet: Fleet | None = None
         """The pools and jobs of a fleet; None for a design of its own."""
@@ -203,7 +206,7 @@ class Facts(WrittenParts):
     @cached_property
     def what_if(self) -> WhatIf:
         """Estimates of this design with some keys of the spec changed."""
-        return WhatIf(self.design, self.legality, self.plan, self.timed)
+        return WhatIf(self.design, self.legality, self.plan, self.timed, advises=self.advises)
 
     # Counts and placement
 

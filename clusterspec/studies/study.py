@@ -112,6 +112,8 @@ class Study:
     """The document of the fleet, and the place in it, of a study of one pool or job."""
     is_variation: bool = False
     """Whether keys differ from those of the text, whose description then names other numbers."""
+    advises: bool = True
+    """Whether findings have their remedies, some of which take estimates of changed layouts."""
 
     @cached_property
     def fleet(self) -> FleetStudy | None:
@@ -260,6 +262,15 @@ class Study:
         return tuple(found for found in self.findings if found.severity is Severity.ERROR)
 
     @cached_property
+    def erring_rules(self) -> frozenset[str]:
+        """The rules that find an error, neither waived nor deselected. Raises the exception of a failed rule."""
+        if "checked" in vars(self) or self.fleet is not None or not self.advises:
+            return frozenset(found.rule for found in self.errors)
+        judged = replace(self, advises=False)
+        vars(judged)["plan"] = self.plan
+        return judged.erring_rules
+
+    @cached_property
     def has_figures(self) -> bool:
         """Whether the design has figures: the keys they need are readable, all names known, and the layout can run."""
         unknown = any(problem.rule == "unknown-catalog-id" for problem in self.problems)
@@ -303,6 +314,7 @@ class Study:
             measurements=self.measurements,
             description=self._description_of_keys,
             remarks=self._text_outside_keys,
+            advises=self.advises,
         )
 
     def _text_outside_keys(self) -> str:

@@ -109,6 +109,8 @@ def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried:
     If none fits, the text names the layout with the least memory, and ``otherwise``, what else to change; ``untried`` stands
     where no change could be estimated. Of a layout that cannot run for another reason the changes of no degree are judged by memory alone, if none makes it run.
     """
+    if not what_if.advises:
+        return untried
     estimated = what_if.estimated_alternatives(changes, most=None)
     if fitting := fastest_fitting(estimated):
         texts = (_alternative_text(each, timed=not what_if.refused) for each in fitting[:SHOWN])

@@ -84,11 +84,15 @@ class WhatIf:
     """Estimates of a design with changed keys.
 
     Each costs one more estimate, so rules use it only after they found a flaw. ``plan`` is the estimate of the design
-    itself. ``timed`` is None if the plan's times depend on a figure reported as wrong.
+    itself. ``timed`` is None if the plan's times depend on a figure reported as wrong. ``advises`` is false where nobody
+    reads the remedies of the findings.
     """
 
-    def __init__(self, design: Design, legality: Legality | None, plan: Plan | None, timed: Plan | None) -> None:
+    def __init__(
+        self, design: Design, legality: Legality | None, plan: Plan | None, timed: Plan | None, *, advises: bool = True
+    ) -> None:
         self.design = design
+        self.advises = advises
         self._legality = legality
         self._plan = plan
         self._timed = timed
