@@ -1,0 +1,185 @@
+"""Candidate layouts of starting specs, worked out by hand from round machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clusterspec.catalog.entries import Accelerator, Platform
+from clusterspec.catalog.models import Model
+from clusterspec.cli import UsageFault, starting
+from clusterspec.cli.starting import NODES, Attempt, candidate_layouts
+from clusterspec.cost.parameters import model_weights
+from clusterspec.records import replace
+from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES
+from tests.settings import SETTINGS
+
+CATALOG = SETTINGS.catalog
+DGX, GAUDI, V5P = (CATALOG.platform(name) for name in ("dgx-h100", "gaudi3-hls", "tpu-v5p"))
+H100 = CATALOG.accelerator("h100-sxm-80gb")
+SMALL, LARGE, SPARSE = (CATALOG.model(name) for name in ("llama-3.1-8b", "llama-3.1-70b", "deepseek-v3"))
+
+
+def with_memory(bytes_: float) -> Accelerator:
+    assert isinstance(H100, Accelerator) and H100.memory is not None
+    return replace(H100, memory=replace(H100.memory, value=bytes_))
+
+
+@pytest.mark.parametrize(("kind", "each"), [("train", 16), ("serve", 1)])
+def test_the_fewest_nodes_are_those_whose_memory_holds_the_parameters(kind: str, each: int) -> None:
+    """8 accelerators a node; exactly the memory of four nodes is enough, a byte less needs eight."""
+    needed = model_weights(SMALL).total * each
+    for nodes, place in ((1, 0), (2, 1), (4, 2), (1024, 10)):
+        assert starting._fewest_nodes(DGX, with_memory(needed / (8 * nodes)), SMALL, kind) == place
+        less = with_memory(needed / (8 * nodes) * 0.999)
+        assert starting._fewest_nodes(DGX, less, SMALL, kind) == min(place + 1, len(NODES) - 1)
+    assert starting._fewest_nodes(DGX, None, SMALL, kind) == 0
+    assert starting._fewest_nodes(DGX, replace(with_memory(1.0), memory=None), SMALL, kind) == 0
+
+
+def found(kind: str = "train", nodes: int = 1, model: Model = SMALL, chip: Accelerator | None = H100) -> list[Attempt]:
+    return list(starting._layouts_on_nodes(nodes, DGX, chip, model, kind))
+
+
+def degrees(attempts: list[Attempt]) -> list[tuple[int, int]]:
+    return list(dict.fromkeys((one.tp, one.pp) for one in attempts))
+
+
+def test_layouts_of_one_node_begin_with_the_lowest_degrees() -> None:
+    """8 ranks; stages begin where tp takes four ranks; without recomputation first."""
+    attempts = found()
+    assert degrees(attempts) == [(1, 1), (2, 1), (4, 1), (8, 1), (4, 2)]
+    assert list(dict.fromkeys(one.recompute for one in attempts)) == ["none", "selective", "full"]
+    assert all(one.ranks == 8 and one.nodes == 1 and one.ep == 1 and one.precision == "bf16" for one in attempts)
+    assert degrees(found("serve")) == [(1, 1), (2, 1), (4, 1), (8, 1), (4, 2)]
+    assert {one.recompute for one in found("serve")} == {"none"}
+
+
+def test_tensor_parallelism_stays_in_the_domain_and_divides_the_ranks() -> None:
+    three = found(nodes=3)
+    assert max(one.tp for one in three) == 8
+    assert {one.pp for one in three if one.tp == 8} == {1, 3}, "24 ranks: three stages, and no power of two"
+    assert all(24 % (one.tp * one.pp) == 0 for one in three)
+    assert {one.pp for one in three} == {1, 2, 3}
+    alone = replace(DGX, domain=None, accelerators_per_node=None)
+    assert degrees(list(starting._layouts_on_nodes(2, alone, H100, SMALL, "train"))) == [(1, 1), (1, 2)]
+
+
+def test_stages_are_at_most_the_layers() -> None:
+    shallow = replace(SMALL, layers=2)
+    assert {one.pp for one in found(nodes=8, model=shallow)} == {1, 2}
+    unknown = replace(SMALL, layers=0)
+    assert max(one.pp for one in found(nodes=8, model=unknown)) == 16
+
+
+@pytest.mark.parametrize(("kind", "each"), [("train", 6), ("serve", 1)])
+def test_the_split_is_wide_enough_for_the_part_that_data_parallelism_does_not_divide(kind: str, each: int) -> None:
+    """With a quarter of that part as memory, four ranks of a replica are the fewest."""
+    chip = with_memory(model_weights(SMALL).total * each / 4)
+    assert min(one.tp * one.pp for one in found(kind, chip=chip)) == 4
+    assert min(one.tp * one.pp for one in found(kind, chip=with_memory(model_weights(SMALL).total * each / 3.99))) == 4
+    assert min(one.tp * one.pp for one in found(kind, chip=None)) == 1
+
+
+def test_experts_lie_on_the_ranks_of_degrees_that_divide_them() -> None:
+    assert starting._expert_degrees(SPARSE, 64, "train") == (8, 16, 32, 64, 1)
+    assert starting._expert_degrees(SPARSE, 63, "train") == (8, 16, 32, 1)
+    assert starting._expert_degrees(replace(SPARSE, experts=24), 64, "train") == (8, 1)
+    assert starting._expert_degrees(SPARSE, 64, "serve") == (1,)
+    assert starting._expert_degrees(LARGE, 64, "train") == (1,)
+    spread = found(nodes=4, model=SPARSE, chip=None)
+    assert any(one.pp > 1 and one.tp == 1 and one.ep > 1 for one in spread), "experts need no tensor parallelism"
+
+
+def test_layouts_are_those_of_the_nodes_or_of_growing_numbers_of_them() -> None:
+    stated = list(candidate_layouts(DGX, H100, SMALL, "train", 3))
+    assert {one.nodes for one in stated} == {3} and len(stated) <= starting.MOST_OF_NODES
+    grown = candidate_layouts(DGX, H100, LARGE, "train", None)
+    assert next(grown).nodes == NODES[starting._fewest_nodes(DGX, H100, LARGE, "train")]
+
+
+@pytest.mark.parametrize(
+    ("peaks", "unpublished", "kind", "precision"),
+    [
+        (("bf16", "fp8"), (), "train", "bf16"),
+        (("fp8", "fp16"), (), "train", "fp16"),
+        (("fp8",), ("bf16",), "train", "fp8"),
+        ((), ("fp32", "fp8"), "train", "fp8"),
+        (("fp4",), (), "serve", "fp4"),
+        (("fp4",), (), "train", "bf16"),
+    ],
+)
+def test_the_precision_is_the_most_usual_with_a_published_peak(
+    peaks: tuple[str, ...], unpublished: tuple[str, ...], kind: str, precision: str
+) -> None:
+    figure: Any = next(iter(H100.peaks.values()))
+    chip: Any = replace(H100, peaks=dict.fromkeys(peaks, figure), unpublished_peaks=unpublished)
+    assert starting._usual_precision(chip, kind) == precision
+    assert starting._usual_precision(None, kind) == "bf16"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "kind", "names"),
+    [
+        ("NVIDIA", "train", ["megatron-core", "maxtext", "custom"]),
+        ("Google", "train", ["maxtext", "custom"]),
+        ("AWS", "train", ["neuronx-distributed", "custom"]),
+        ("NVIDIA", "serve", ["vllm", "sglang", "custom"]),
+        ("nobody", "serve", ["custom"]),
+    ],
+)
+def test_usual_frameworks_run_on_accelerators_of_the_vendor(vendor: str, kind: str, names: list[str]) -> None:
+    assert list(starting._usual_frameworks(CATALOG, vendor, kind)) == names
+
+
+def text_of(attempt: Attempt, kind: str = "train", model: Model = SMALL, platform: Platform = DGX) -> str:
+    return attempt.text(platform, model, kind, "megatron-core")
+
+
+def test_a_spec_states_its_degrees_above_one() -> None:
+    plain, split = Attempt(2, 4, 1, 1, "none", "bf16", 16), Attempt(2, 4, 2, 8, "full", "fp8", 16)
+    one, two = text_of(plain), text_of(split)
+    assert "  pp: 1 " in one and "\n  ep: " not in one and "recompute: none" in one and "micro_batch: 1" in one
+    assert "  pp: 2 " in two and "\n  ep: 8" in two and "precision: fp8" in two and "recompute: full" in two
+    served = text_of(plain, "serve")
+    assert "pp:" not in served and "recompute" not in served and "kind: serve" in served
+    assert "  pp: 2 " in text_of(split, "serve")
+    assert "sequence_length: 8192 " in one and f"global_batch: {plain.global_batch} " in one
+
+
+@pytest.mark.parametrize(
+    ("longest", "length", "prompt"), [(None, 8192, 2048), (4096, 4096, 2048), (300, 300, 44), (256, 256, 1)]
+)
+def test_sequences_fit_in_the_context_of_the_model(longest: int | None, length: int, prompt: int) -> None:
+    attempt, model = Attempt(1, 1, 1, 1, "none", "bf16", 8), replace(SMALL, max_sequence_length=longest)
+    assert f"sequence_length: {length} " in text_of(attempt, model=model)
+    assert f"input_tokens: {prompt} " in text_of(attempt, "serve", model)
+
+
+def test_the_precision_of_a_published_checkpoint_is_left_to_it() -> None:
+    attempt = Attempt(1, 8, 1, 1, "none", "bf16", 8)
+    published = text_of(attempt, "serve", SPARSE)
+    assert "weights as in the published checkpoint: fp8" in published and "\n  precision:" not in published
+    other = text_of(replace(attempt, precision="fp8"), "serve", SPARSE)
+    assert "published checkpoint" not in other and "  precision: fp8" in other
+    assert "published checkpoint" not in text_of(attempt, "train", SPARSE)
+    assert starting._checkpoint_text(replace(SPARSE, checkpoint_expert_precision="fp4")).endswith("fp8, experts fp4")
+    assert starting._checkpoint_text(SMALL) == ""
+
+
+def test_flow_control_is_stated_where_ethernet_drops_packets_and_nobody_states_it() -> None:
+    roce = CATALOG.platform("gaudi3-hls")
+    assert isinstance(roce, Platform)
+    known = next(iter(TECHNOLOGIES))
+    lossy = replace(roce, technologies=(known,), cloud=False, pfc=None, ecn=None)
+    assert "flow_control: {pfc: true, ecn: true}" in starting._flow_control_text(lossy)
+    for stated in ({"cloud": True}, {"pfc": False}, {"ecn": True}, {"technologies": ("infiniband-ndr", known)}):
+        changed: dict[str, Any] = dict(stated)
+        assert starting._flow_control_text(replace(lossy, **changed)) == ""
+
+
+def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:
+    with pytest.raises(UsageFault, match=r"no platform 'dgx-h10'; nearest: dgx-h100"):
+        starting._catalog_entry(CATALOG, "platform", "dgx-h10")
+    assert starting._catalog_entry(CATALOG, "model", "llama-3.1-8b") is not None
