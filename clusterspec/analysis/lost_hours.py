@@ -85,7 +85,7 @@ def hours_lost(losses: Sequence[YearlyLoss], variance: float = 0.0) -> tuple[flo
     if not deviation:
         return mean, dict.fromkeys(NORMAL, mean)
     if sum_of(each.failures for each in losses) >= MANY:
-        return mean, {share: _limit(mean, deviation, at, gamma=variance > 0) for share, at in NORMAL.items()}
+        return mean, {share: _quantile(mean, deviation, at, gamma=variance > 0) for share, at in NORMAL.items()}
     longest = max(each.fixed + each.spread for each in losses)
     cell = max(mean + REACH * deviation, longest) / CELLS
     reached, total, quantiles = 0, 0.0, {}
@@ -98,7 +98,7 @@ def hours_lost(losses: Sequence[YearlyLoss], variance: float = 0.0) -> tuple[flo
     return mean, quantiles
 
 
-def _limit(mean: float, deviation: float, at: float, *, gamma: bool) -> float:
+def _quantile(mean: float, deviation: float, at: float, *, gamma: bool) -> float:
     """A quantile ``at`` standard deviations of the normal distribution, or of the gamma distribution."""
     if not gamma:
         return max(0.0, mean + at * deviation)

@@ -12,10 +12,10 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True)
 class StorageSystem(PoweredPart):
-    """One storage system as sold: an appliance, or the nodes of which the smallest cluster consists.
+    """One storage system as sold: an appliance, or the nodes of the smallest cluster.
 
     ``read`` and ``write`` are B/s of large files over all clients, ``capacity`` the bytes that files can fill,
-    ``nodes`` the servers of which it consists; ``power`` applies to the whole system.
+    ``nodes`` the number of its servers; ``power`` applies to the whole system.
     """
 
     read: Figure | None = None

@@ -23,7 +23,7 @@ _LABELS = ("year", "pcie", "pcie.host", "pcie.nic")
 class FactView:
     """A fact: as written, in SI (``value`` in ``unit``; per direction, dense), and with its source.
 
-    ``readings`` are equivalent figures by what they count (``one way``, ``per link`` …).
+    ``readings`` are the same figure in other conventions, by their names (``one way``, ``per link`` …).
     """
 
     name: str

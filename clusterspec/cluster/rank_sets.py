@@ -38,7 +38,7 @@ class BlockSpread:
 
     @property
     def smallest_block(self) -> int:
-        """The members of the emptier of the outermost blocks."""
+        """The ranks of a group in the outermost block that has the fewest of them."""
         return min(self.first_members, self.last_members)
 
 

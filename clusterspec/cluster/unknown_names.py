@@ -171,7 +171,7 @@ def _meant_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
 
 
 def unknown_software_problem(software: str, lookup: Lookup) -> Problem:
-    """The problem with a release of no framework of the format; the fix keeps the release."""
+    """The problem with a framework that the catalog lacks, written with its release; the fix keeps the release."""
     name, _, release = software.partition(" ")
     meant, underneath = _meant_frameworks(name, lookup)
     choices = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]

@@ -144,11 +144,11 @@ class Waived:
 
 
 def apply(findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()) -> list[Finding]:
-    """The findings that are not waived, and findings about the waivers themselves (see `split`)."""
-    return split(findings, document, today, skipped)[0]
+    """The findings that are not waived, and findings about the waivers themselves (see `open_and_waived`)."""
+    return open_and_waived(findings, document, today, skipped)[0]
 
 
-def split(
+def open_and_waived(
     findings: list[Finding],
     document: Document,
     today: date,

@@ -130,7 +130,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
                 yield cause, shown.strip()[:160], number
 
 
-def families(text: str) -> Iterator[tuple[str, str, int]]:
+def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
     """The families that lines state, each with its first line; else a start as the last line, or the last exception."""
     found = False
     stated = any(word in text for word in _FAMILY_WORDS)
@@ -143,7 +143,7 @@ def families(text: str) -> Iterator[tuple[str, str, int]]:
     if "NCCL INFO" in text:
         yield from _plugins_of_some_hosts(text)
     if not found:
-        yield from _last_words(text.rstrip().split("\n"))
+        yield from _cause_in_last_lines(text.rstrip().split("\n"))
 
 
 def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:
@@ -163,7 +163,7 @@ def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:
         yield "plugins", f"{without[0]} finds no plugin of the network, and {min(loaded)} loads one", absent[without[0]]
 
 
-def _last_words(lines: list[str]) -> Iterator[tuple[str, str, int]]:
+def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
     """A start or a phase as the last line, or the last exception of a program with a traceback."""
     member = _MEMBER.search(lines[-1][:LONGEST])
     if member:

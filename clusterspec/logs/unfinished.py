@@ -20,7 +20,7 @@ from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.suggestions import families, suggested_causes
+from clusterspec.logs.suggestions import stated_families, suggested_causes
 from clusterspec.logs.told_lines import ended_well, told_text
 
 _MARK = re.compile(
@@ -59,7 +59,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
-        stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
+        stated = (Evidence(f"family {family}", shown, line) for family, shown, line in stated_families(text))
         evidence = (*evidence, *suggested, *stated)
         evidence, failures = _with_consequences_last(text, evidence)
         told = any(each.name in _TOLD or each.name.startswith(("suggests ", "family ")) for each in evidence)

@@ -98,7 +98,7 @@ def diff_as_markdown(report: DiffReport) -> str:
 
 
 def _labeled_findings(report: DiffReport) -> tuple[tuple[str, Sequence[Finding]], ...]:
-    """The findings that differ, labeled by what changed."""
+    """The findings that differ, labeled as new, fixed or no longer checked."""
     return ("new", report.found), ("fixed", report.fixed), ("no longer checked", report.unchecked)
 
 

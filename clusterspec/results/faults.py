@@ -148,7 +148,7 @@ class FaultsReport(Result):
     """The failures of single parts by class. ``step_time`` in seconds, and ``hour`` the cost of an hour, are those of
     the whole machine; None if they cannot be computed.
 
-    ``repairs`` has, by part, the number in repair at once that 95 % of the time do not exceed.
+    ``repairs`` has, by part, the number in repair at the same time that is not exceeded in 95 % of the time.
     """
 
     tool: Tool

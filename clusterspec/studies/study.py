@@ -164,7 +164,7 @@ class Study:
         if document is not None and document.may_have_waivers:
             from clusterspec.document import waivers  # most specs have none
 
-            findings, waived = waivers.split(
+            findings, waived = waivers.open_and_waived(
                 findings, document, self.settings.today, known=self._exists, alike=self._similar_rules
             )
         if self.fleet_part is not None or self.is_variation:  # another part, or the spec as written, may need it
@@ -339,7 +339,7 @@ class Study:
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
     """A study of a text; ``folder`` is the base of its ``extends`` paths."""
     document, loaded = documents.load_source(source, folder, schema()["properties"])
-    return _study(Read(Input(source.name, data), source, settings, folder), document, tuple(loaded))
+    return _resolved_study(Read(Input(source.name, data), source, settings, folder), document, tuple(loaded))
 
 
 @dataclass(frozen=True)
@@ -356,10 +356,10 @@ def study_of_document(whole: Study, document: Document, part: tuple[Document, Fl
     """The study of a part of a fleet, whose document has the text of the ``whole``."""
     read_text = Read(whole.input, whole.source, whole.settings, whole.folder)
     steps = part[1].job is not None and len(whole.spec.jobs or ()) == 1
-    return replace(_study(read_text, document, (), whole=False, steps=steps), fleet_part=part)
+    return replace(_resolved_study(read_text, document, (), whole=False, steps=steps), fleet_part=part)
 
 
-def _study(
+def _resolved_study(
     text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
 ) -> Study:
     """The study of a document. For a ``whole`` fleet, only the keys are read; its parts are resolved where they are

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.suggestions import families, suggested_causes
+from clusterspec.logs.suggestions import stated_families, suggested_causes
 from tests.effort import each
 
 MEMBER = "initializing ddp: GLOBAL_RANK: {}, MEMBER: {}/{}"
@@ -25,11 +25,11 @@ def starts(*ranks: int, of: int = 4) -> str:
     ],
 )
 def test_ranks_that_started_are_counted_once_and_by_their_world(text: str, found: list[tuple[str, str, int]]) -> None:
-    assert list(families(text)) == found
+    assert list(stated_families(text)) == found
 
 
 def test_a_start_of_all_ranks_as_the_last_line_is_a_start_without_what_follows() -> None:
-    ((family, line, number),) = families(starts(1, 2, 4, 3))
+    ((family, line, number),) = stated_families(starts(1, 2, 4, 3))
     assert (family, number) == ("start", 4) and line.startswith("initializing ddp: GLOBAL_RANK: 2, MEMBER: 3/4")
 
 
@@ -39,9 +39,11 @@ def test_a_host_without_the_plugin_that_another_loads_is_named_with_its_line() -
         "b:1:1 [0] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal implementation",
         "b:1:1 [1] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal implementation",
     )
-    assert list(families("\n".join(lines)))[:1] == [("plugins", "b finds no plugin of the network, and a loads one", 2)]
+    assert list(stated_families("\n".join(lines)))[:1] == [
+        ("plugins", "b finds no plugin of the network, and a loads one", 2)
+    ]
     for all_alike in (lines[0], "\n".join(lines[1:])):
-        assert "plugins" not in [family for family, _, _ in families(all_alike)]
+        assert "plugins" not in [family for family, _, _ in stated_families(all_alike)]
 
 
 def test_each_cause_is_suggested_once_by_its_first_line() -> None:

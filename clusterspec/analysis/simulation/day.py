@@ -45,14 +45,14 @@ def simulated_day(study: Study, seed: int, requests: int | None) -> tuple[Simula
     found = []
     for before, plan in zip((day.hours[-1], *day.hours[:-1]), day.hours, strict=True):
         if plan.hours.rate not in known:
-            known[plan.hours.rate] = _hours(pools, plan, seed, min(MOST_HOUR, requests or MOST_HOUR))
+            known[plan.hours.rate] = _simulated_hours(pools, plan, seed, min(MOST_HOUR, requests or MOST_HOUR))
         start, end = plan.hours.start, plan.hours.end
         rise = _rise(pools, (before, plan), late[start], seed) if start in late else None
         found.append(known[plan.hours.rate]._replace(start=start, end=end, rise=rise))
     return tuple(found)
 
 
-def _hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> SimulatedHours:
+def _simulated_hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> SimulatedHours:
     """Hours with one load; without figures where there are no requests or no engines."""
     bare = SimulatedHours(0, 0, plan.hours.rate, plan.prefill, plan.replicas, plan.accelerators)
     if plan.times is None:

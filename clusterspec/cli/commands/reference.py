@@ -61,7 +61,7 @@ def describe_config(parser: argparse.ArgumentParser) -> None:
 
 def run_explain(args: argparse.Namespace) -> int:
     """Print the page of a rule, or the list of all rules."""
-    text, body = listed(ink_of(args).width) if args.rule is None else rule_page(args.rule, ink_of(args))
+    text, body = rule_list(ink_of(args).width) if args.rule is None else rule_page(args.rule, ink_of(args))
     if args.format == "json":
         print_json(headed_document(args, body))
     else:
@@ -69,7 +69,7 @@ def run_explain(args: argparse.Namespace) -> int:
     return OK
 
 
-def listed(columns: int) -> tuple[str, dict[str, object]]:
+def rule_list(columns: int) -> tuple[str, dict[str, object]]:
     """The list of rules, as text of some columns and as JSON."""
     from clusterspec import rules  # `convert` needs none
 

@@ -78,7 +78,7 @@ def latency_range(times: ServingTimes, load: Serving, quantity: str, percentile:
 
 
 def latency_factors(times: ServingTimes, quantity: str, percentile: float) -> tuple[float, float]:
-    """The ends of the range of ``ttft`` or ``tpot`` over its prediction, at a percentile."""
+    """The low and high ends of the range of ``ttft`` or ``tpot`` at a percentile, as factors of the prediction."""
     if percentile <= MEDIAN:
         return range_factors(times, quantity)
     return tail_factors(times, quantity, min(percentile, HIGHEST) / 100)

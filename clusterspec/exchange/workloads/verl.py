@@ -156,7 +156,7 @@ _SPLITS = tuple(
 
 
 def _set_shared_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the micro batch of a replica from that of all of them, which earlier releases take.
+    """Set the micro batch of a replica from the micro batch of all replicas, which earlier releases take.
 
     Source: verl as in soumyarani/verl-gaudi aefbd6cf, verl05-gaudi/verl/workers/fsdp_workers.py, line 189, and
     megatron_workers.py, line 142; the release in Search-R1 multiplies it by ``rollout.n`` (ranyuzhou654/FinAgent-R1

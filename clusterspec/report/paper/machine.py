@@ -150,7 +150,7 @@ def _fabric_rows(machine: Machine) -> Iterator[TableRow]:
 
 
 def _more_nodes_rows(machine: Machine) -> Iterator[TableRow]:
-    """How many nodes more the machine takes, by what limits them."""
+    """The nodes that can still be added, for each limit: switch ports, racks and power."""
     more = machine.more_nodes
     if more is None:
         return

@@ -226,7 +226,7 @@ def _foreign_plugin_problem(plugin: str | None, cluster: Cluster, scale_out: Sca
 
 
 def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Problem]:
-    """A plugin whose network the fabric is not, and reduction in switches that no plugin asks for."""
+    """The problems with a plugin for another network, and with reduction in switches without its plugin."""
     technology = scale_out.technology
     if plugin in WITHOUT_PLUGIN and scale_out.in_network_reduction and technology.family in VERBS:
         message = "the switches are to reduce, and no plugin enables it: NCCL reduces in the fabric only with `nccl-rdma-sharp`"

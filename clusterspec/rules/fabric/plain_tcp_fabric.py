@@ -80,6 +80,6 @@ def check(training: Workload, cluster: Cluster, scale_out: ScaleOut, timed: Plan
 
 
 def _severity(timed: Plan) -> str:
-    """The severity of all exposed traffic between nodes, more than which no other technology saves."""
+    """The severity if all exposed traffic between nodes were saved; no other technology saves more."""
     exposed = sum_of(row.exposed for row in timed.communication if row.tier == "scale-out")
     return step_severity(share(exposed, timed), timed, most="warning")

@@ -101,7 +101,7 @@ def _files_text(store: NetworkSpec, layout: Layout, *, reads: bool) -> str:
     return f" after {verb} {layout.ranks:,} files at {store.metadata_rate:g} a second"
 
 
-def written_after(
+def asynchronous_checkpoint_time(
     operations: OperationsSpec,
     networks: NetworksSpec | None,
     model: Model | None,

@@ -64,7 +64,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.checkpoints import checkpoint_time, written_after
+from clusterspec.rules.knowledge.checkpoints import asynchronous_checkpoint_time, checkpoint_time
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
@@ -86,7 +86,7 @@ def check(
     interval = operations.interval
     if interval is None or interval.value <= 0:
         return
-    written = written_after(operations, networks, model, workload, layout)
+    written = asynchronous_checkpoint_time(operations, networks, model, workload, layout)
     if written is not None and written.seconds >= interval.value:
         key = "cluster.networks.storage.bandwidth" if written.store else "operations.checkpoint.write_time"
         message = f"a checkpoint is complete after {display(written.seconds, 's')}, and the next one starts every {interval.written}"

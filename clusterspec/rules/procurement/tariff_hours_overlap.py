@@ -65,7 +65,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         if differing or (shared and len(shared) == len(minutes)):
             other = procurement.tariff[earlier[(differing or shared)[0]]]
             message = (
-                f"{_hours(len(differing or shared))} from {hours.starts} to {hours.to} at {hours.price:g} also in those "
+                f"{_hours_text(len(differing or shared))} from {hours.starts} to {hours.to} at {hours.price:g} also in those "
                 f"from {other.starts} to {other.to} at {other.price:g}"
             )
             yield RULE.problem(
@@ -76,10 +76,10 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             )
         earlier |= {minute: number for minute in minutes if minute not in earlier}
     if procurement.electricity is None and len(earlier) < DAY_MINUTES:
-        message = f"{_hours(DAY_MINUTES - len(earlier))} of the day have no price of a kWh: the cost of energy cannot be computed"
+        message = f"{_hours_text(DAY_MINUTES - len(earlier))} of the day have no price of a kWh: the cost of energy cannot be computed"
         yield RULE.problem("procurement.tariff", message, "state `electricity` for the other hours")
 
 
-def _hours(minutes: int) -> str:
+def _hours_text(minutes: int) -> str:
     """Minutes as hours in words: `1 hour`, `2.5 hours`."""
     return "1 hour" if minutes == 60 else f"{minutes / 60:.3g} hours"
