@@ -163,7 +163,7 @@ def cache_reading_parts(
 
 
 def _sequences_on_fullest(engine: Engine, sequences: float, most: float) -> float:
-    """Sequences of the rank with the most, where all have ``sequences`` in the mean."""
+    """Sequences on the fullest rank; ``sequences`` is the mean of all ranks."""
     return min(most, requests_on_fullest(sequences, unevenly_loaded_ranks(engine)))
 
 

@@ -128,7 +128,7 @@ class PromptCycle:
 
     @cached_property
     def row(self) -> float:
-        """The number of steps with prompts after which the next is formed too early for the prompts that come."""
+        """The number of consecutive steps with prompts; the step after them is formed before further prompts arrive."""
         earlier = self.longer - self.floor
         return inf if earlier <= 0 else max(2.0, 2.0 + (self.floor - self.late - self.plain) / earlier)
 

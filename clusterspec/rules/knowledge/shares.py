@@ -98,8 +98,8 @@ def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error",
 
 
 def _share_of_whole_step(loss: float, times: RlTimes) -> float:
-    """The share of a step of reinforcement learning that a share of its updates costs: nothing while the trainer
-    waits for rollout anyway.
+    """The share of a whole step of reinforcement learning that is lost with a share of its updates; 0 while the trainer
+    waits for rollout.
     """
     waits = sum(part.idle_share for part in times.parts if part.role == "update")
     return max(0.0, loss * times.update / times.step - waits)
