@@ -88,11 +88,13 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _promises_a_tail(job: Job) -> bool:
-    """Whether the load is open, or a target has a percentile above the median."""
+    """Whether the load of a job that answers users is open, or a target has a percentile above the median."""
     serving = job.spec.workload.serving if job.spec.workload else None
     targets = serving.targets if serving else None
-    if serving is None or targets is None or serving.load == "open":
-        return serving is not None
+    if serving is None:
+        return False
+    if targets is None or serving.load == "open" or (serving.load is None and serving.request_rate is not None):
+        return True
     times = (targets.ttft, targets.tpot, targets.itl, targets.end_to_end)
     by_percentile = any(each.keys() - {"p50"} for each in times if isinstance(each, dict))
     return by_percentile or (targets.percentile or 50) > 50

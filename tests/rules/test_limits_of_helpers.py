@@ -1,0 +1,128 @@
+"""What rules share, at its limits: parts of a design made by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from clusterspec.rules.advice.remedies import may_fit
+from clusterspec.rules.fabric import endpoints_exceed_fabric
+from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
+from clusterspec.rules.knowledge.part_classes import built_levels
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+
+def plan_of(low: float | None, total: float, capacity: float | None) -> Any:
+    held = None if capacity is None else SimpleNamespace(value=capacity)
+    made: Any = SimpleNamespace(
+        memory=SimpleNamespace(total=SimpleNamespace(value=total), capacity=held),
+        memory_range=None if low is None else (low, 2 * total),
+    )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("low", "total", "capacity", "fits"),
+    [
+        (80.0, 90.0, 80.0, True),
+        (80.1, 90.0, 80.0, False),
+        (None, 80.0, 80.0, True),
+        (None, 80.1, 80.0, False),
+        (1.0, 2.0, None, False),
+    ],
+)
+def test_a_plan_may_fit_up_to_its_capacity(low: float | None, total: float, capacity: float | None, fits: bool) -> None:
+    assert may_fit(plan_of(low, total, capacity)) is fits
+    assert not may_fit(None)
+    without: Any = SimpleNamespace(memory=None)
+    assert not may_fit(without)
+
+
+SERVED = """
+clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 2}}
+workload: {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: 512, output_tokens: 128, {load}}}}}
+layout: {{framework: vllm, tp: 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("load", "tail"),
+    [
+        ("request_rate: 4", True),
+        ("request_rate: 4, targets: {ttft: 2 s}", True),
+        ("concurrency: 16, targets: {ttft: 2 s}", False),
+        ("concurrency: 16, targets: {ttft: 2 s, percentile: 50}", False),
+        ("concurrency: 16, targets: {ttft: 2 s, percentile: 51}", True),
+        ("concurrency: 16, targets: {ttft: {p50: 1 s}}", False),
+        ("concurrency: 16, targets: {tpot: {p50: 1 s, p99: 2 s}}", True),
+    ],
+)
+def test_a_tail_is_promised_by_a_percentile_above_the_median(load: str, tail: bool) -> None:
+    spec = study_text(SERVED.format(load=load), SETTINGS).design.spec
+    job: Any = SimpleNamespace(spec=spec)
+    assert _promises_a_tail(job) is tail
+
+
+def test_work_that_serves_nothing_promises_no_tail() -> None:
+    for workload in (None, SimpleNamespace(serving=None)):
+        job: Any = SimpleNamespace(spec=SimpleNamespace(workload=workload))
+        assert not _promises_a_tail(job)
+
+
+POD = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64, scale_out: {topology: TOPOLOGY, LEVELS}}\n"
+
+
+@pytest.mark.parametrize(
+    ("topology", "ports", "nodes"),
+    [
+        ("rail-optimized", 32, 32),  # one NIC of a node on each leaf
+        ("fat-tree", 32, 4),  # all eight NICs of a node on one leaf
+        ("fat-tree", 4, 1),
+        ("rail-optimized", 100, 64),  # no more than the pod has
+    ],
+)
+def test_leaves_below_a_pod_have_the_nodes_of_their_ports(topology: str, ports: int, nodes: int) -> None:
+    text = POD.replace("TOPOLOGY", topology).replace("LEVELS", "levels: [{name: pod, nodes: 64, oversubscription: 1}]")
+    cluster = study_text(text, SETTINGS).design.cluster
+    fabric: Any = SimpleNamespace(down_ports=ports)
+    assert cluster is not None
+    found = built_levels(cluster, fabric)
+    assert [level.name for level in found] == ["leaf", "pod"] and found[0].nodes == nodes
+    assert [level.name for level in built_levels(cluster, None)] == ["pod"]
+
+
+def exceeding(endpoints: int, capacity: int, rails: int, topology: str = "fat-tree", **written: Any) -> list[Any]:
+    """The problems with a fabric of switches of 64 ports that does not fit."""
+    fabric = {"fits": False, "capacity": capacity, "endpoints": endpoints, "planes": 1, "tiers": 2, "switch_ports": 64}
+    counts: Any = SimpleNamespace(fabric=SimpleNamespace(**fabric))
+    out: Any = SimpleNamespace(**{"tiers": None, "topology": topology, "rails": rails, "nics_per_node": 8} | written)
+    cluster: Any = SimpleNamespace(all_nodes=64)
+    return list(endpoints_exceed_fabric.check(counts, cluster, out, {}, SETTINGS.catalog))
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "rails", "by_rail"), [(2048, 8, True), (2049, 8, False), (2048, 1, False), (100, 2, True)]
+)
+def test_a_rail_that_exceeds_its_tree_is_told_where_all_endpoints_would_fit(
+    endpoints: int, rails: int, by_rail: bool
+) -> None:
+    (problem,) = exceeding(endpoints, 2048, rails)
+    assert ("(every rail by itself)" in problem.message) is by_rail
+
+
+@pytest.mark.parametrize(
+    ("topology", "tiers", "path"),
+    [
+        ("single-switch", None, ("cluster", "scale_out", "topology")),
+        ("rail-only", None, ("cluster", "scale_out", "topology")),
+        ("fat-tree", None, ("cluster", "nodes")),
+        ("fat-tree", 2, ("cluster", "scale_out", "tiers")),
+    ],
+)
+def test_a_fabric_that_is_too_small_is_reported_at_its_key(topology: str, tiers: int | None, path: Any) -> None:
+    (problem,) = exceeding(4096, 2048, 8, topology, tiers=tiers)
+    assert problem.path == path
