@@ -46,6 +46,7 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("init", "EREMOTEIO"): (("nic-fault", STRONG),),
     ("address", "EREMOTEIO"): (("unreachable-peer", STRONG), ("nic-fault", GIVEN)),
     ("address", "EINVAL"): (("unreachable-peer", STRONG), ("wrong-interface", GIVEN)),
+    ("address", "ENOMEM"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     **{("address", error): (("unreachable-peer", STATED),) for error in NO_PATH},
     ("open", "ENOENT"): (("wrong-interface", STRONG),),
     ("open", "EPERM"): (("wrong-interface", STRONG),),

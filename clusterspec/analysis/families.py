@@ -75,6 +75,9 @@ ANYWHERE = {
         ("storage-fault", f"{_BLOCKED}a read of that file from every node"),
         ("data-loading", f"{_BLOCKED}the bandwidth of the file system with several readers"),
     ),
+    "settings": (
+        ("invalid-setting", "the option or key that the message names, against the model and the number of devices"),
+    ),
     "program": (
         (
             "program-error",

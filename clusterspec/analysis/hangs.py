@@ -10,6 +10,7 @@ from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
+from clusterspec.logs.refused_calls import CALL
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import plural
@@ -36,6 +37,9 @@ _GLOO = (
     "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
     "announces the address of the host's name"
 )
+_LAYERS = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
+_LAYER = re.compile(r":[0-9]{1,3}/(IB|RoCE)\b")
+"""The link layer of a NIC in the list that NCCL prints."""
 SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
 """Causes that an earlier error of the log explains, where it has one."""
 NEXT_STEPS = {
@@ -49,6 +53,8 @@ _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
 """The weight of a cause by how much a catalogued message tells of it."""
 _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
 """An address that a connection to another node names, other than one of the link alone."""
+_UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
+"""A status of a request that was sent again until its retries were used up."""
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
@@ -195,6 +201,10 @@ def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
     """Connections that the network refuses or never answers, and obstacles to opening a connection."""
     yield from _wrong_interface(run)  # before what follows from it
+    unanswered = any(_UNANSWERED.search(text) for text, _ in run.log_lines("unreachable"))
+    for text, line in run.log_lines("link-counter")[:1] if unanswered else ():  # openucx/ucx issue 9590
+        evidence = f"line {line} of the log: {text}, and requests that no peer answers"
+        yield Cause("unstable-link", evidence, NEXT_STEPS["unstable-link"], STATED)
     for text, line in run.log_lines("unreachable")[:1]:
         following = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
         yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, STATED)
@@ -230,8 +240,8 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
         if "Unable to open device" in text:  # NVIDIA/nccl issue 2428: a device that the container may not open
             yield Cause("container-permission", f"line {line} of the log: {text}", following, STRONG)
     for text, line in run.log_lines("mixed-fabrics")[:1]:
-        following = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
-        yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
+        yield Cause("wrong-interface", f"line {line} of the log: {text}", _LAYERS, STATED)
+    yield from _unlike_nics(run)
     for text, line in run.log_lines("foreign-nic")[:1]:  # NVIDIA/nccl issues 551 (index) and 925 (NIC)
         evidence = f"line {line} of the log: {text}: the container does not have that GID of the NIC"
         following = "show_gids within the container; set NCCL_IB_HCA and NCCL_IB_GID_INDEX to what it lists"
@@ -251,6 +261,20 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("local-interface")[:1] if stopped else ():
         evidence = f"line {line} of the log: {text}, an address that reaches no other node"
         yield Cause("wrong-interface", evidence, _INTERFACE, STRONG if ":fe80:" in text and elsewhere else STATED)
+
+
+def _unlike_nics(run: PlacedRun) -> Iterator[Cause]:
+    """NICs of two link layers that the library uses side by side, where a connection between NICs failed: a rank
+    reaches the NICs of its own kind alone (NVIDIA/nccl issue 302).
+    """
+    refused = any(each.name.startswith(f"{CALL}address") for each in run.benchmark.evidence)
+    if not refused and not run.log_lines("unreachable"):
+        return
+    for text, line in run.log_lines("hcas")[:1]:
+        layers = set(_LAYER.findall(text.split("OOB")[0]))
+        if len(layers) > 1:
+            evidence = f"line {line} of the log: NICs of InfiniBand and of Ethernet are used side by side"
+            yield Cause("wrong-interface", evidence, _LAYERS, STATED)
 
 
 def _unused_interface(run: PlacedRun) -> str:

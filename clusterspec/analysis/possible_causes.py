@@ -163,6 +163,7 @@ POSSIBLE = (
         service_steps.DEVICES_OF_CONTAINER,
         STRONG,
     ),
+    ("nvml-denied", "container-permission", _UNSAID, service_steps.DEVICES_OF_CONTAINER, GIVEN),
     (
         "nvml-denied",
         "library-release",

@@ -173,11 +173,12 @@ PLATFORM_PATTERNS = (
     ("out-of-memory", re.compile(r"((?:UR|ZE)_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)")),
     ("out-of-memory", re.compile(r"(\b[Dd]evice memory allocation failed.{0,40})")),
     ("device-reset", re.compile(r"((?:UR|ZE)_RESULT_ERROR_DEVICE_LOST|\b(?:i915|xe) .{1,40}GPU HANG: .{0,60})")),
-    ("misuse", re.compile(r"((?:CUDA|HIP) error: invalid resource handle\b.{0,40})")),
-    ("misuse", re.compile(r"((?:CUDA|HIP) error: too many resources requested for launch)")),
     ("misuse", re.compile(r"((?:CUDA|HIP) error: .{1,60}(?:stream is capturing|in the present state).{0,40})")),
     ("misuse", re.compile(r"(Default process group has not been initialized|Expected all tensors to be on the same)")),
     ("out-of-memory", re.compile(r"(rtMalloc\b.{0,80}out of memory)")),  # CANN
+    # the receive daemon of GPUDirect-TCPXO. Thread: NVIDIA/aicr pull 1662
+    ("wrong-plan", re.compile(r"(Number of GPUs detected in the PCI tree [0-9]{1,3} is not equal.{0,80})")),
+    ("service", re.compile(r"(NET/FasTrak\b.{0,80}connect\(\) error: 111\b.{0,40})")),
     ("mps", re.compile(r"(MPS client terminated .{1,40})")),
     ("kernel-fault", re.compile(r"((?:CUDA|HIP) error: the launch timed out and was terminated)")),
     # networks

@@ -68,7 +68,7 @@ TELLING = {
     "multicast": ("EPERM", "EINVAL", "EOPNOTSUPP"),
     "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO"),
     "init": ("EINVAL", "ENODEV", "EREMOTEIO"),
-    "address": ("EREMOTEIO", "EINVAL", *NO_PATH),
+    "address": ("EREMOTEIO", "EINVAL", "ENOMEM", *NO_PATH),
     "create": ("ENOMEM", "EPERM", "EREMOTEIO"),
     "open": ("ENOENT", "EPERM", "EACCES", "ENODEV", "ENOMEM"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
@@ -78,8 +78,11 @@ TELLING = {
 """The errors of each call that tell a cause."""
 _BRIDGE = re.compile(
     r"\bfe80::[0-9a-fA-F:]{1,40}|\b(?:172\.17\.[0-9]{1,3}|169\.254\.[0-9]{1,3}|192\.168\.122)\.[0-9]{1,3}\b"
+    r"|\b172\.(?:1[89]|2[0-9]|3[01])\.0\.1\b"
 )
-"""Addresses that every host has for itself: the default bridges of Docker and libvirt, and those of the link alone."""
+"""Addresses that every host has for itself: the default bridges of Docker and libvirt, the first address of Docker's
+further bridges (172.18.0.0/16 to 172.31.0.0/16; gpustack/gpustack issue 2275), and those of the link alone.
+"""
 _ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.items()))
 _CALL = {name: re.compile(words) for name, words in CALLS.items()}
 _QUIET = re.compile(r"\bDEBUG\b|\bTRACE\b|\bcannot (?:remove|stat|access)\b")

@@ -80,6 +80,18 @@ _START = re.compile(STARTS)
 _RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}): \S")
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
 _DIGITS = re.compile(r"[0-9]+")
+_FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
+_SETTINGS = re.compile(
+    r"(?:/|^)(?:config\w{0,20}|\w{0,20}_config|arg_utils|server_args|llm_args|training_args|arguments|argparse"
+    r"|(?:config|configs|arg_groups|omegaconf|hydra|pydantic)/(?:\w{1,40}/)?\w{1,60})\.py$"
+)
+"""Files of programs that check their settings: vllm-project/vllm (`vllm/config`, `engine/arg_utils.py`),
+sgl-project/sglang (`srt/server_args.py`, `srt/arg_groups`), NVIDIA/Megatron-LM (`megatron/training/arguments.py`),
+deepspeedai/DeepSpeed (`runtime/config.py`), NVIDIA/TensorRT-LLM (`llmapi/llm_args.py`), huggingface/transformers
+(`training_args.py`, `configuration_*.py`), hydra, OmegaConf, pydantic and Python's argparse.
+"""
+FRAME_LINES = 8
+"""Lines before an exception among which the frame that raised it is: its code, and marks below that."""
 LONGEST = 1_000
 """Characters of a line that is read for common words."""
 MOST_LINES = 20_000
@@ -184,5 +196,12 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
         return
     for number, line in zip(range(len(lines), 0, -1), reversed(last), strict=False):
         if _RAISED.search(line[:LONGEST]):
-            yield "program", line.strip()[:160], number
+            yield "settings" if _is_of_settings(lines, number) else "program", line.strip()[:160], number
             return
+
+
+def _is_of_settings(lines: list[str], number: int) -> bool:
+    """Whether the exception in a line was raised by a file that checks settings."""
+    before = reversed(lines[max(0, number - 1 - FRAME_LINES) : number - 1])
+    frame = next((found[1] for line in before if (found := _FRAME.search(line[:LONGEST]))), "")
+    return _SETTINGS.search(frame) is not None
