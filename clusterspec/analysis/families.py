@@ -78,6 +78,12 @@ ANYWHERE = {
     "settings": (
         ("invalid-setting", "the option or key that the message names, against the model and the number of devices"),
     ),
+    "registry": (
+        (
+            "library-release",
+            "pip show transformers, against the release that the model's page names (transformers_version)",
+        ),
+    ),
     "program": (
         (
             "program-error",

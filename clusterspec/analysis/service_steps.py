@@ -47,3 +47,7 @@ HOROVOD = (
 """horovod/horovod issue 2686."""
 LAUNCHER = "ldd of the program names its MPI: start it with mpiexec of that one, or with srun --mpi=pmi2"
 """NVIDIA/nccl-tests issue 92."""
+TOOLKITS = "ldconfig -p | grep libcublas, and LD_LIBRARY_PATH of the rank: the one of its own wheel alone"
+"""awslabs/awsome-distributed-training 0edaf152, `3.test_cases/pytorch/deepspeed/qlora/docs/TROUBLESHOOTING.md`."""
+EFA = "fi_info -p efa within every rank's container, the head's, too: all ranks have the device, or none uses it"
+"""awslabs/awsome-distributed-training 0edaf152, `3.test_cases/pytorch/verl/hyperpod-eks/rlvr/README.md`."""

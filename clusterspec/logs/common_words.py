@@ -107,7 +107,7 @@ SUGGESTIONS = (
     (
         "invalid-setting",
         r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|flag\b|argument for|configuration|--?\w)"
-        r"|Misconfiguration",
+        r"|Misconfiguration|unrecognized (?:option|argument)s?\b",
     ),
     ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
     ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),
@@ -123,8 +123,12 @@ SUGGESTIONS = (
     # options of the launch, by their form
     (
         "invalid-setting",
-        r"(?:Value|Assertion|Runtime|Argument|Config\w{0,12})Error: .{0,200}?"
+        r"(?:Value|Assertion|Runtime|Argument|NotImplemented|Config\w{0,12}|Validation)Error: .{0,200}?"
         r"(?:(?<!\w)--[a-z][\w-]{2,40}|`\w{2,40}="
+        r"|\b(?:not|n't|in) ?(?:be )?compatible with\b|\b(?:cannot|can't|not) be used (?:with|together|when|for)\b"
+        r"|\bmutually exclusive\b|\b[Pp]lease (?:set|specify|enable|disable|unset|pass|increase|decrease|reduce)\b"
+        r"|\b(?:must|should|needs? to|has to) be (?:set|specified|one of|enabled|disabled|provided)\b"
+        r"|\b[Uu]nsupported (?:\w{1,24} ){0,3}\w{1,24}: |\b(?:is not (?:a )?valid|not (?:yet )?supported)\b"
         r"|\b(?:must|should|needs? to|cannot|can't) .{0,40}\b(?:GPUs?|devices?|nodes?|ranks?|workers?|process(?:es)?)\b"
         r"|\b\w{0,30}[Pp]arallel\w{0,12}\b.{0,60}\b(?:must|should|needs?|cannot|can't)\b"
         r"|\b(?:must|should|needs?|cannot|can't|need to) .{0,60}\b\w{0,30}parallel\w{0,12}\b"

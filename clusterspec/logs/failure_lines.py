@@ -350,6 +350,7 @@ FAILURE_PATTERNS = (
     ("daemon-lost", re.compile(r"(ORTE has lost communication with a remote daemon)")),
     ("time-limit", re.compile(r"(CANCELLED .{0,60}DUE TO TIME LIMIT)")),
     ("peer-ended", re.compile(r"([Cc]onnection closed by (?:remote )?peer.{0,60})")),
+    ("peer-ended", re.compile(r"(NCCL communicator was aborted.{0,40})")),  # PyTorch, `NCCLUtils.cpp`
     ("peer-ended", re.compile(r"(marked dead because the detector has missed too many heartbeats)")),  # Ray
     ("peer-ended", re.compile(r"(may indicate a possible application crash on rank 0 or a network set ?up issue)")),
     ("peer-ended", re.compile(r"(Connection reset by peer|Broken pipe|TCPStore server has shut down too early)")),

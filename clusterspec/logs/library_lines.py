@@ -37,12 +37,13 @@ LIBRARY_PATTERNS = (
         "remote-access",
         re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)1[01]\b.{0,40})"),
     ),
+    ("invalid-request", re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)9\b.{0,40})")),
     ("not-ready", re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)13\b.{0,40})")),
     ("unequal", re.compile(r"(collective mismatch error, local size [0-9]{1,12} remote size [0-9]{1,12})")),
     ("unequal", re.compile(r"(message truncated : receiving [0-9]{1,12} bytes instead of [0-9]{1,12})")),
     # aws-ofi-nccl and the EFA provider of libfabric
     ("efa-peer", re.compile(r"(Unable to insert remote address into address vector.{0,60})")),
-    ("efa-peer", re.compile(r"(Failed to insert address for peer rank.{0,40})")),
+    ("efa-peer", re.compile(r"(Failed to insert address for peer rank.{0,40}|fi_av_insert (?:call )?failed.{0,40})")),
     ("queue-gone", re.compile(r"(Invalid receiver queue pair number.{0,10})")),
     (
         "efa-peer",

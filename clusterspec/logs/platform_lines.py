@@ -170,6 +170,7 @@ PLATFORM_PATTERNS = (
     ("no-kernel", re.compile(r"(HSA_STATUS_ERROR_INVALID_(?:ISA|CODE_OBJECT)\b.{0,80})")),
     ("device-resource", re.compile(r"((?:HSA_STATUS|UR_RESULT|ZE_RESULT)_ERROR_OUT_OF_RESOURCES\b.{0,80})")),
     ("device-resource", re.compile(r"(CUBLAS_STATUS_NOT_INITIALIZED\b.{0,60})")),
+    ("two-toolkits", re.compile(r"(CUBLAS_STATUS_(?:INVALID_VALUE|NOT_SUPPORTED)\b.{0,60})")),
     ("out-of-memory", re.compile(r"((?:UR|ZE)_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)")),
     ("out-of-memory", re.compile(r"(\b[Dd]evice memory allocation failed.{0,40})")),
     ("device-reset", re.compile(r"((?:UR|ZE)_RESULT_ERROR_DEVICE_LOST|\b(?:i915|xe) .{1,40}GPU HANG: .{0,60})")),

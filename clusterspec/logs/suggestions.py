@@ -82,7 +82,7 @@ _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
 _DIGITS = re.compile(r"[0-9]+")
 _FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
 _SETTINGS = re.compile(
-    r"(?:/|^)(?:config\w{0,20}|\w{0,20}_config|arg_utils|server_args|llm_args|training_args|arguments|argparse"
+    r"(?:/|^)(?:config(?!uration_auto)\w{0,20}|\w{0,20}_config|arg_utils|server_args|llm_args|training_args|arguments|argparse"
     r"|(?:config|configs|arg_groups|omegaconf|hydra|pydantic)/(?:\w{1,40}/)?\w{1,60})\.py$"
 )
 """Files of programs that check their settings: vllm-project/vllm (`vllm/config`, `engine/arg_utils.py`),
@@ -90,6 +90,8 @@ sgl-project/sglang (`srt/server_args.py`, `srt/arg_groups`), NVIDIA/Megatron-LM 
 deepspeedai/DeepSpeed (`runtime/config.py`), NVIDIA/TensorRT-LLM (`llmapi/llm_args.py`), huggingface/transformers
 (`training_args.py`, `configuration_*.py`), hydra, OmegaConf, pydantic and Python's argparse.
 """
+_REGISTRY = re.compile(r"/transformers/models/auto/\w{1,40}\.py$")
+"""Files of Transformers that look a model up by its name."""
 FRAME_LINES = 8
 """Lines before an exception among which the frame that raised it is: its code, and marks below that."""
 LONGEST = 1_000
@@ -196,12 +198,14 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
         return
     for number, line in zip(range(len(lines), 0, -1), reversed(last), strict=False):
         if _RAISED.search(line[:LONGEST]):
-            yield "settings" if _is_of_settings(lines, number) else "program", line.strip()[:160], number
+            yield _family_of_frame(lines, number), line.strip()[:160], number
             return
 
 
-def _is_of_settings(lines: list[str], number: int) -> bool:
-    """Whether the exception in a line was raised by a file that checks settings."""
+def _family_of_frame(lines: list[str], number: int) -> str:
+    """The family of an exception in a line by the file that raised it."""
     before = reversed(lines[max(0, number - 1 - FRAME_LINES) : number - 1])
     frame = next((found[1] for line in before if (found := _FRAME.search(line[:LONGEST]))), "")
-    return _SETTINGS.search(frame) is not None
+    if "KeyError" in lines[number - 1] and _REGISTRY.search(frame):
+        return "registry"
+    return "settings" if _SETTINGS.search(frame) else "program"
