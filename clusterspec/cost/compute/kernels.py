@@ -96,10 +96,10 @@ ROUTER_BYTES = _kernel_constant(
 )
 NARROW_LAUNCHES = _kernel_constant(
     "experts.narrow.launches",
-    4.0,
-    "kernels for each expert of a grouped product in 8 or 4 bits with scales for blocks, over one in 16 bits: its rows"
-    " are narrowed, the scales of both operands reordered, then multiplied (Transformer Engine 2,"
-    " pytorch/module/grouped_linear.py and common/gemm/cublaslt_gemm.cu)",
+    2.0,
+    "kernels for each expert of a grouped product in 8 or 4 bits, over one in 16 bits: its rows are narrowed, then"
+    " multiplied; one kernel reorders the scales of all experts since release 2.7 (Transformer Engine at v2.9,"
+    " pytorch/csrc/extensions/cast.cpp and gemm.cpp, common/gemm/cublaslt_gemm.cu)",
 )
 USUAL = {
     "matmul": _kernel_constant("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
@@ -292,12 +292,13 @@ NARROW_RATES = ("matmul_fp8", "matmul_fp4")
 def expert_launches(kernel: Kernel) -> float:
     """Launches of a grouped GEMM that runs expert by expert; 0 for other kernels.
 
-    In 16 bits each expert is one launch. In 8 and 4 bits its rows are narrowed first, and the scales of both operands
-    are brought into the order of the tensor cores (`NARROW_LAUNCHES`).
+    In 16 bits each expert is one launch. In 8 and 4 bits its rows are narrowed first (`NARROW_LAUNCHES`), except for
+    weight gradients, which multiply what the other two products narrowed.
     """
     if kernel.shape is None or not kernel.shape.experts:
         return 0.0
-    return kernel.shape.batch * (NARROW_LAUNCHES if kernel.rate in NARROW_RATES else 1.0)
+    narrows = kernel.rate in NARROW_RATES and kernel.role is not Role.WEIGHT_GRADIENT
+    return kernel.shape.batch * (NARROW_LAUNCHES if narrows else 1.0)
 
 
 def cast_work(work: Work, bytes_each: float) -> Work:

@@ -181,6 +181,16 @@ def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
     return Work((forward,), (backward,))
 
 
+def small_routing_work(launches: tuple[float, float]) -> Work:
+    """Kernels of scores and counts of tokens, forward and backward, which cost the host a launch and the device next
+    to nothing; none where none are known.
+    """
+    if not any(launches):
+        return Work()
+    forward, backward = (Kernel("scores and counts", 0.0, 0.0, launches=each, role=Role.COUNTED) for each in launches)
+    return Work((forward,), (backward,))
+
+
 def _padding_work(shard: Shard, routing: Routing) -> Work:
     """Copies that pad each expert's rows to the FP8/FP4 block size, and remove the padding.
 
@@ -232,7 +242,8 @@ def expert_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
         "router": router_work(shard),
         "dispatch": less_fused_work(permutation_work(shard, routing), loose)
         + indexed_permutation_work(shard, routing, software.copies)
-        + placement_work(shard, routing, software.placements),
+        + placement_work(shard, routing, software.placements)
+        + small_routing_work(software.small_kernels),
         "experts": expert_work(shard, routing),
     }
     if software.biases and (shard.model.expert_biases or shard.model.limited_activation):

@@ -22,7 +22,8 @@ class SoftwareBehavior:
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
-    permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
+    permutation, ``placements`` of rows in a layer, ``small_kernels`` of scores and counts in a layer of experts, forward
+    and backward, that move next to nothing, and ``biases`` the share of the biases and limits of experts that
     kernels of their own apply; ``cast`` bytes moved to convert one number, ``accumulation`` to
     add one weight's gradient to an fp32 sum, ``loss`` per logit.
 
@@ -44,6 +45,7 @@ class SoftwareBehavior:
     routing: float
     copies: float
     placements: float
+    small_kernels: tuple[float, float]
     biases: float
     cast: float
     accumulation: float
@@ -74,6 +76,7 @@ class SoftwareBehavior:
             routing=figure("fusion.routing", 1.0),
             copies=figure("routing.copies", 0.0),
             placements=figure("routing.placements", 0.0),
+            small_kernels=(figure("routing.launches", 0.0), figure("routing.launches.backward", 0.0)),
             biases=0.0 if stack.fused else figure("routing.biases", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
@@ -92,7 +95,7 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        routed = self.routing, self.copies, self.placements, self.biases, self.unevenness
+        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.unevenness
         return self.fusion, *routed, self.cast, self.accumulation
 
     @property
