@@ -305,11 +305,12 @@ BACKWARD_EXPONENTIALS = assumed_figure(
 ).value
 
 
-def attention_length(accelerator: Accelerator) -> float:
+def attention_length(accelerator: Accelerator, library: str = "") -> float:
     """The sequence length in tokens at which attention kernels reach half of their long-sequence rate: as measured on
-    the accelerator, else the usual one.
+    the accelerator, with the kernels of ``library`` if there is such a figure, else the usual one.
     """
-    measured = accelerator.achievable.get("attention.length")
+    known = accelerator.achievable
+    measured = known.get(f"attention.{library}.length") or known.get("attention.length")
     return LENGTH_START if measured is None else measured.value
 
 

@@ -242,7 +242,7 @@ def rank_rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior,
     memory = reached_rates.pop(MEMORY)
     nominal = {"memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
     return Rates(
-        speed=_rank_speed(cluster, software, reached_rates, memory),
+        speed=_rank_speed(cluster, workload, software, reached_rates, memory),
         factors=factors,
         ranks=ranks,
         figures={**reached.figures, **nominal},
@@ -271,7 +271,7 @@ def _rate_factors(
         *clock,
         ("attention", _attention_figure(workload, software, year, reached)),
     )
-    backward = ("backward_over_forward", reached.achieved_figure("attention.backward", "attention.backward"))
+    backward = ("backward_over_forward", _backward_figure(workload, software, reached))
     streaming = (
         ("memory_bandwidth", accelerator.memory_bandwidth),
         ("memory", reached.achieved_figure("memory", "memory")),
@@ -288,11 +288,25 @@ def _attention_figure(workload: Workload, software: SoftwareBehavior, year: int,
     """The achieved share of attention: for the library whose kernels the stack runs, if the accelerator has a figure
     for it, else for the year.
     """
-    library = software.stack.attention_library if workload.attention != FLASH_2 else ""
+    library = _attention_library(workload, software)
     own = reached.attention_figure(year, library) if library else None
     found = own or reached.attention_figure(_attention_year(workload, software, year))
     assert found is not None
     return found
+
+
+def _backward_figure(workload: Workload, software: SoftwareBehavior, reached: _Reached) -> Figure:
+    """The rate of attention's backward pass over that of its forward pass, for the library or, without a figure of it,
+    for all.
+    """
+    own = f"attention.{_attention_library(workload, software)}.backward"
+    name = own if own in reached.accelerator.achievable else "attention.backward"
+    return reached.achieved_figure(name, "attention.backward")
+
+
+def _attention_library(workload: Workload, software: SoftwareBehavior) -> str:
+    """The library whose attention kernels a stack runs; none where the workload names other kernels."""
+    return software.stack.attention_library if workload.attention != FLASH_2 else ""
 
 
 def _attention_year(workload: Workload, software: SoftwareBehavior, year: int) -> int:
@@ -301,7 +315,9 @@ def _attention_year(workload: Workload, software: SoftwareBehavior, year: int) -
     return min(newest, FLASH_2_YEAR) if workload.attention == FLASH_2 else newest
 
 
-def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, float], memory: float) -> Speed:
+def _rank_speed(
+    cluster: Cluster, workload: Workload, software: SoftwareBehavior, reached: dict[str, float], memory: float
+) -> Speed:
     accelerator = cluster.accelerator
     systolic = accelerator.array
     counted = accelerator.compute_units if accelerator.tile_rounds else None
@@ -312,7 +328,7 @@ def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str,
         units=1 if systolic else units,
         tiles=((systolic, systolic, 1.0),) if systolic else TILES if counted else (),
         depth_start=0.0 if systolic else DEPTH_START,
-        length_start=attention_length(accelerator),
+        length_start=attention_length(accelerator, _attention_library(workload, software)),
         fixed=fixed_shares(accelerator),
         grouped=software.grouped,
     )
