@@ -38,7 +38,16 @@ PLUGIN = "cluster.scale_out.collective_plugin"
 OF_RANGES = frozenset({"spread", "spread.experts", "spread.part"})
 """Figures of a software release or an accelerator that widen a range and change no time."""
 OF_EXPERTS = frozenset(
-    {"products.grouped", "fusion.routing", "routing.copies", "routing.biases", "launch.expert", "unevenness"}
+    {
+        "products.grouped",
+        "fusion.routing",
+        "routing.copies",
+        "routing.biases",
+        "routing.launches",
+        "routing.launches.backward",
+        "launch.expert",
+        "unevenness",
+    }
 )
 """Figures of a software release that only models with experts use."""
 OF_QUESTION = frozenset({"workload.kind"})

@@ -43,7 +43,7 @@ def serves(name: str) -> bool:
 
 def test_every_stack_of_the_catalog_is_fitted_or_a_guess_that_says_so() -> None:
     # between the figures of the others; nanotron has those of the first; llm.c is counted from its source
-    stands_in = {f"{OWN}-2021", "nanotron-2024", "llm-c-2024"}
+    stands_in = {f"{OWN}-2021", "nanotron-2024", "llm-c-2024", "llmq-2025"}
     assert {name for name in CATALOG.ids("stack") if not serves(name)} == set(table()["stacks"]) | stands_in
     assert set(copies()) <= set(CATALOG.ids("accelerator"))
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import CompressedAttention, SparseAttention
+from clusterspec.catalog.stacks import Stack
+from clusterspec.cluster.model import Workload
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute.kernels import (
     FLASH_BACKWARD,
@@ -303,6 +305,22 @@ BACKWARD_EXPONENTIALS = assumed_figure(
     "exponentials for each product in the backward pass of attention over those in the forward pass: one for five"
     " products, where the forward pass has two (FlashAttention-2, arXiv 2307.08691, algorithm 2)",
 ).value
+
+
+FLASH_2 = "flash-2"
+FLASH_2_YEAR = 2024
+"""The last year in which FlashAttention-2 was the newest of its kernels on the accelerators of the day."""
+
+
+def attention_library(workload: Workload, stack: Stack) -> str:
+    """The library whose attention kernels a stack runs; none where the workload names other kernels."""
+    return stack.attention_library if workload.attention != FLASH_2 else ""
+
+
+def attention_year(workload: Workload, stack: Stack, year: int) -> int:
+    """The year of the attention kernels; FlashAttention-2 kernels keep their year on later accelerators."""
+    newest = max(year, stack.attention_year)
+    return min(newest, FLASH_2_YEAR) if workload.attention == FLASH_2 else newest
 
 
 def attention_length(accelerator: Accelerator, library: str = "") -> float:

@@ -10,7 +10,13 @@ from math import inf, prod
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.attention import attention_length, fixed_shares, width_share
+from clusterspec.cost.compute.attention import (
+    attention_length,
+    attention_library,
+    attention_year,
+    fixed_shares,
+    width_share,
+)
 from clusterspec.cost.compute.kernels import (
     DEPTH_START,
     KERNELS,
@@ -279,18 +285,13 @@ def _rate_factors(
     return {**factors, FORWARD: attention, BACKWARD: (*attention, backward), MEMORY: streaming}
 
 
-FLASH_2 = "flash-2"
-FLASH_2_YEAR = 2024
-"""The last year in which FlashAttention-2 was the newest of its kernels on the accelerators of the day."""
-
-
 def _attention_figure(workload: Workload, software: SoftwareBehavior, year: int, reached: _Reached) -> Figure:
     """The achieved share of attention: for the library whose kernels the stack runs, if the accelerator has a figure
     for it, else for the year.
     """
-    library = _attention_library(workload, software)
+    library = attention_library(workload, software.stack)
     own = reached.attention_figure(year, library) if library else None
-    found = own or reached.attention_figure(_attention_year(workload, software, year))
+    found = own or reached.attention_figure(attention_year(workload, software.stack, year))
     assert found is not None
     return found
 
@@ -299,20 +300,9 @@ def _backward_figure(workload: Workload, software: SoftwareBehavior, reached: _R
     """The rate of attention's backward pass over that of its forward pass, for the library or, without a figure of it,
     for all.
     """
-    own = f"attention.{_attention_library(workload, software)}.backward"
+    own = f"attention.{attention_library(workload, software.stack)}.backward"
     name = own if own in reached.accelerator.achievable else "attention.backward"
     return reached.achieved_figure(name, "attention.backward")
-
-
-def _attention_library(workload: Workload, software: SoftwareBehavior) -> str:
-    """The library whose attention kernels a stack runs; none where the workload names other kernels."""
-    return software.stack.attention_library if workload.attention != FLASH_2 else ""
-
-
-def _attention_year(workload: Workload, software: SoftwareBehavior, year: int) -> int:
-    """The year of the attention kernels; FlashAttention-2 kernels keep their year on later accelerators."""
-    newest = max(year, software.stack.attention_year)
-    return min(newest, FLASH_2_YEAR) if workload.attention == FLASH_2 else newest
 
 
 def _rank_speed(
@@ -328,7 +318,7 @@ def _rank_speed(
         units=1 if systolic else units,
         tiles=((systolic, systolic, 1.0),) if systolic else TILES if counted else (),
         depth_start=0.0 if systolic else DEPTH_START,
-        length_start=attention_length(accelerator, _attention_library(workload, software)),
+        length_start=attention_length(accelerator, attention_library(workload, software.stack)),
         fixed=fixed_shares(accelerator),
         grouped=software.grouped,
     )

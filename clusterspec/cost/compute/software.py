@@ -22,10 +22,10 @@ class SoftwareBehavior:
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
-    permutation, ``placements`` of rows in a layer, ``small_kernels`` of scores and counts in a layer of experts, forward
-    and backward, that move next to nothing, and ``biases`` the share of the biases and limits of experts that
-    kernels of their own apply; ``cast`` bytes moved to convert one number, ``accumulation`` to
-    add one weight's gradient to an fp32 sum, ``loss`` per logit.
+    permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
+    kernels of their own apply; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and
+    backward, which move next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one
+    weight's gradient to an fp32 sum, ``loss`` per logit.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of

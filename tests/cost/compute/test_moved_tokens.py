@@ -7,7 +7,7 @@ import pytest
 from clusterspec.cluster.model import MeasuredShare
 from clusterspec.cost.collectives.evidence import unmeasured_part
 from clusterspec.cost.compute import layer
-from clusterspec.cost.compute.kernels import Role
+from clusterspec.cost.compute.kernels import Role, Work
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory.rank import logits_count
 from clusterspec.cost.memory.states import step_activation_lines
@@ -54,6 +54,22 @@ def test_rows_are_written_to_their_places_and_their_gradients_summed() -> None:
         layer.placement_work(replace(share, forwarded=True), EVEN, 2.0),
     ):
         assert nothing.forward == nothing.backward == ()
+
+
+def test_kernels_of_scores_and_counts_cost_launches_and_no_traffic() -> None:
+    share, software = shard({"model": MIXTRAL}, tp=1, ep=2, framework="megatron-core", software_year=2025)
+    found = layer.small_routing_work((29.0, 14.0))
+    (forward,), (backward,) = found.forward, found.backward
+    assert (forward.launches, backward.launches) == (29.0, 14.0)
+    assert forward.flops == forward.traffic == backward.flops == backward.traffic == 0
+    assert layer.small_routing_work((0.0, 0.0)) == Work()
+    assert software.small_kernels == (29.0, 14.0)
+    without = replace(software, small_kernels=(0.0, 0.0))
+    counted, plain = (
+        sum(kernel.launches for work in layer.expert_layer_parts(share, each).values() for kernel in work.forward)
+        for each in (software, without)
+    )
+    assert counted - plain == pytest.approx(29)
 
 
 def test_tokens_are_permuted_before_the_exchange_and_sorted_after_it() -> None:

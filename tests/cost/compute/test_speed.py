@@ -112,6 +112,21 @@ def test_attention_kernels_are_those_of_the_year() -> None:
     assert found and found.speed.rates["attention_forward"] == pytest.approx(0.16 * 2250e12)
 
 
+def test_pytorch_on_amd_runs_attention_kernels_of_its_own() -> None:
+    """0.36 of the peak on long sequences, half of that on 3,200 tokens, and a third of the rate backward."""
+    cluster = {"platform": "mi300x-ubb8", "nodes": 1}
+    own, usual = (
+        rates_of(design(spec(cluster, layout={"framework": "torchtitan", "tp": 1}, workload=workload)), 2025)
+        for workload in ({}, {"attention": "flash-2"})
+    )
+    assert own and usual
+    forward, backward = (own.speed.rates[f"attention_{name}"] for name in ("forward", "backward"))
+    assert forward == pytest.approx(0.36 * 1307.4e12, rel=1e-3)
+    assert backward == pytest.approx(0.33 * forward)
+    assert own.speed.length_start == 3200 > usual.speed.length_start
+    assert usual.speed.rates["attention_backward"] > 0.5 * usual.speed.rates["attention_forward"]
+
+
 def test_eight_bits_are_faster_than_sixteen_and_need_both() -> None:
     speed = reached(precision="fp8").speed
     assert speed.rates["matmul_fp8"] > 1.5 * speed.rates["matmul_bf16"]
