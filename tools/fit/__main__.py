@@ -22,6 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.fit", description=__doc__)
     parser.add_argument("--write", action="store_true", help="put constants and bands into the catalog")
     parser.add_argument("--bands", action="store_true", help="put the bands alone into the catalog")
+    parser.add_argument("--held-out", action="store_true", help="write the errors of runs left out alone")
     parser.add_argument("--only", metavar="GROUP", nargs="+", help="fit these groups alone")
     chosen, everything = parser.parse_args(), runs()
     if chosen.only:
@@ -46,6 +47,8 @@ def main() -> None:
         write_ranges(by_source)
         spread.write_reached(everything)
         result.write(fit, by_fold, by_source, by_family, by_kind)
+    elif chosen.held_out:
+        result.replace_held_out(by_fold, by_source, by_family, by_kind)
 
 
 def fit_groups(groups: list[str], everything: tuple[Run, ...], writes: bool) -> None:

@@ -42,7 +42,22 @@ class Summary:
 
 def write(fit: Fit, by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Errors) -> None:
     """Writes the held-out errors and every constant with what it is worth."""
-    found: dict[str, Any] = {
+    own = [_constant(fit, constant) for constant in fit.values if sensitive(constant, fit)]
+    _write({**_held_out(by_fold, by_source, by_family, by_kind), "constants": own})
+
+
+def replace_held_out(by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Errors) -> None:
+    """Writes the held-out errors, and leaves the constants and the widths, which are of one fit."""
+    found = read()
+    _write({**found, **_held_out(by_fold, by_source, by_family, by_kind), "unseen": found["unseen"]})
+
+
+def _write(found: dict[str, Any]) -> None:
+    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+def _held_out(by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Errors) -> dict[str, Any]:
+    return {
         "folds": _by_kind(by_fold),
         "sources": _by_kind(by_source),
         "each_source": {source: _summary(by_source, source) for source in sorted({run.source for run, _ in by_source})},
@@ -55,9 +70,7 @@ def write(fit: Fit, by_fold: Errors, by_source: Errors, by_family: Errors, by_ki
                 unseen(_large_sources(by_kind), _large_sources(by_fold), lambda run: (run.family, run.record)), 4
             ),
         },
-        "constants": [_constant(fit, constant) for constant in fit.values if sensitive(constant, fit)],
     }
-    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
 def replace_constants(fit: Fit) -> None:
@@ -66,7 +79,7 @@ def replace_constants(fit: Fit) -> None:
     known = {(constant.group, constant.fact) for constant in constants()}
     kept = [one for one in found["constants"] if (one["group"], one["fact"]) in known and one["group"] not in own]
     found["constants"] = [*kept, *(_constant(fit, constant) for constant in fit.free)]
-    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    _write(found)
 
 
 def _large_sources(found: Errors) -> Errors:
