@@ -129,7 +129,10 @@ cluster: {{accelerator: {machine}, accelerators_per_node: 8, nodes: 2, {keys}}}
         ("mi300x", "software: [cuda 12.8]", {0: "error"}),
         ("trainium2", "software: [neuron 2.19]", {0: "error"}),
         ("trainium2", "software: [neuron 2.26]", {}),
-        ("b200-sxm-180gb", "software: [hpc-x 2.21]", {0: "warning"}),  # no entry: nothing is compared
+        ("b200-sxm-180gb", "software: [hpc-x 2.21]", {0: "note"}),  # no entry: nothing is compared
+        ("b200-sxm-180gb", "software: [nvidia-drver 550]", {0: "warning"}),  # a slip of a name
+        ("b200-sxm-180gb", "software: [vllm 0.6]", {0: "error"}),  # a framework, from before the accelerator
+        ("b200-sxm-180gb", "software: [vllm 0.12]", {}),
         ("b200-sxm-180gb", "scale_out: {collective_library: nccl 2.23}", {"collective_library": "error"}),
         ("b200-sxm-180gb", "scale_out: {collective_library: nccl}", {}),
         ("b200-sxm-180gb", "scale_out: {collective_library: nvshmem 3.0}", {}),

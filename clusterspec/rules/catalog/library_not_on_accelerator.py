@@ -7,8 +7,9 @@ does not support, or no longer supports, the accelerator's architecture, a recip
 stated CUDA release; or that the library runs only on accelerators of other vendors. The finding is an error where the
 entry cites a document, and a warning otherwise; it is also a warning where only reduction in the switches is missing,
 since rings do the same work. A driver older than the major release of CUDA is a warning, since containers bring the
-forward-compatibility package, with which published runs had CUDA 13 on driver 570. A name that the catalog does not
-have is a warning, since its support cannot be checked.
+forward-compatibility package, with which published runs had CUDA 13 on driver 570. The release of a framework is
+compared with its entry. A name that the catalog does not have is a note, since its support cannot be checked, and a
+warning where it looks like a name of the catalog.
 
 ## Why it matters
 
@@ -70,6 +71,8 @@ from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ClusterSpec
 
 RULE = Rule.of(__name__, "error")
+CLOSE = 0.85
+"""Similarity from which an unknown name is a slip of a known one: one letter of eight."""
 
 
 def check(
@@ -81,7 +84,9 @@ def check(
         return
     for at, text in _releases(written_cluster):
         name, _, release = text.partition(" ")
-        entry = named_library(name, catalog)
+        entry: Framework | None = named_library(name, catalog)
+        if entry is None and isinstance(framework := catalog.find("framework", name.lower()), Framework):
+            entry = framework
         if entry is None:
             if at.startswith("cluster.software"):
                 yield _unknown_library_problem(at, text, catalog)
@@ -104,10 +109,14 @@ def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
 
 def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
     """The problem with a library without an entry."""
-    near = catalog.nearest("library", text.partition(" ")[0])
+    name = text.partition(" ")[0].lower()
+    near = catalog.nearest("library", name)
     help_ = f"name one of the catalog, such as {and_list(list(near))}" if near else "name a library of the catalog"
     message = f"the catalog has no library of `{text}`: its release is not compared with the accelerator"
-    return RULE.problem(at, message, help_, severity="warning")
+    from difflib import get_close_matches  # few specs need it
+
+    like = get_close_matches(name, near, 1, CLOSE)
+    return RULE.problem(at, message, help_, severity="warning" if like else "note")
 
 
 def _toolkits(written: ClusterSpec) -> frozenset[str]:

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, and an error
+`power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, a note up to 30 %
+above it, since feeds and cooling then have room, and an error
 where the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or is 25 % and
 more below the entry, which suggests an older system.
 
@@ -53,6 +54,8 @@ OFF = 0.15
 FAR = 0.25
 """At this share below the rated power or above, a figure is no average either: nodes that train draw above 70 % of
 it."""
+ABOVE = 0.30
+"""Share above the rated power up to which a figure may hold fans, switches and losses that the rating leaves out."""
 ALONE = 1.03
 """A stated power up to this multiple of the power of the accelerators is theirs alone: hosts draw more than 3 % of it."""
 
@@ -78,5 +81,5 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
             "cluster.power.node",
             message + (f": it is the power of its {number} accelerators alone" if alone else ""),
             "use the platform's figure, or state what was measured",
-            severity="error" if alone or off < -FAR else "",
+            severity="error" if alone or off < -FAR else "note" if 0 < off <= ABOVE else "",
         )

@@ -9,7 +9,7 @@ nodes alone, or of switches without nodes; a shortage of parts that the spec doe
 servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
 includes them, for fewer switches than the spec states, or for a quarter too many cables where `cables` or `links_per_cable` states each level. More than 10 % too many nodes are a warning, and so are four times
 the parts of another kind, with more than eight in excess. A note is given for more than 10 % too many parts otherwise; a fabric that a serving design does not describe;
-a shared fabric of unknown topology, which may exist already; and missing parts of which the description or a comment
+a shared fabric of unknown topology, or of a serving design, which may exist already; and missing parts of which the description or a comment
 says that they come from elsewhere, such as another contract. A line for a whole lot (`cabling`, `network`) counts as
 all parts of its kind.
 
@@ -313,7 +313,8 @@ def _may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
     machine of unknown topology that shares it).
     """
     fabric = cluster.scale_out
-    if fabric is not None and fabric.topology == "unknown" and fabric.sharing == "shared":
+    serves = design.workload is not None and design.workload.kind == "serve"
+    if fabric is not None and fabric.sharing == "shared" and (fabric.topology == "unknown" or serves):
         return True
     written, workload = design.spec.cluster, design.workload
     described = cluster.platform is not None or (written is not None and written.scale_out is not None)

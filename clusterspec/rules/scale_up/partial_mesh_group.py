@@ -7,7 +7,8 @@ accelerators of the domain.
 
 In training, the severity depends on the share of the predicted step that the idle links would save: a note below the
 half-width of the prediction's range and where the time is not known, a warning above it. In serving, where every token
-waits for the group, the finding is a warning where more than three quarters of the links are idle (two of eight).
+waits for the group, the finding is a warning where more than three quarters of the links are idle (two of eight) and
+one accelerator, or all of them, are predicted to give at least a fifth more throughput.
 
 ## Why it matters
 
@@ -57,12 +58,16 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleUp, Workload
 from clusterspec.cost.formulas.topologies import mesh_bandwidth
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning")
+A_FIFTH = 0.2
+"""Gain in throughput above the error of comparisons between layouts of one machine."""
 MOST_IDLE = 0.75
 """Idle share of the links in serving above which it is a warning: published engines use four of eight, hardly two."""
 
@@ -74,12 +79,16 @@ def check(
     layout: Layout,
     scale_up: ScaleUp,
     timed: Plan | None,
+    served: Served | None,
+    legality: Legality,
 ) -> Iterator[Problem]:
     if scale_up.topology != "full-mesh" or scale_up.domain < 3:
         return
     size = _package_count(placements, "tp") if layout.tp > 1 else 1
     if 1 < size < scale_up.domain:
         severity = _severity(workload, timed, {"tp"}, size, scale_up)
+        if severity == "warning" and served is not None and not _is_slower(served, legality, scale_up.domain):
+            severity = "note"
         yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster, severity)
         return  # shard groups follow from tp
     sharded = layout.sharding in {"fsdp", "hsdp"}
@@ -104,6 +113,14 @@ def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], siz
     if timed is None or timed.step is None:
         return "note"
     return step_severity(share(idle * exposed_seconds(timed, axes), timed), timed, most="warning")
+
+
+def _is_slower(served: Served, legality: Legality, domain: int) -> bool:
+    """Whether engines of one accelerator, or of all of a domain, have a fifth more throughput than those of the plan."""
+    from clusterspec.rules.advice.serving import best
+
+    gain = best(served, legality, ({"tp": 1}, {"tp": domain}))
+    return gain is not None and gain.share >= A_FIFTH
 
 
 def _problem(what: str, at: str, size: int, cluster: Cluster, severity: str) -> Problem:
