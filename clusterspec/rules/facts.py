@@ -48,6 +48,7 @@ class Facts(WrittenParts):
         measurements: tuple[Measurement, ...] = (),
         description: str | None = None,
         remarks: Callable[[], str] = str,
+        describes_keys: bool = True,
         advises: bool = True,
     ) -> None:
         self.spec = spec
@@ -60,6 +61,7 @@ class Facts(WrittenParts):
         self.description = description
         """The description of the spec as written; None where it describes other keys."""
         self._remarks = remarks
+        self._describes_keys = describes_keys
         self.advises = advises
         """Whether somebody reads the remedies of the findings: each changed layout in one takes an estimate."""
         self.thresholds = Thresholds(thresholds or {})
@@ -70,6 +72,11 @@ class Facts(WrittenParts):
     def remarks(self) -> str:
         """What the text says outside its keys: its description and its comments."""
         return self._remarks()
+
+    @property
+    def own_remarks(self) -> str | None:
+        """`remarks` of the text, where all its keys are those of this design; None for a variation, or a fleet."""
+        return self._remarks() if self._describes_keys else None
 
     @cached_property
     def deviations(self) -> Deviations:
@@ -87,6 +94,7 @@ class Facts(WrittenParts):
             thresholds=self._thresholds,
             description=self.description,
             remarks=self._remarks,
+            describes_keys=self._describes_keys,
         )
 
     def engine_facts(self, design: Design, estimated: Callable[[], Plan | None]) -> Facts:

@@ -17,6 +17,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "figures-contradict": ("document", ("spec", "operations?", "cluster?", "layout?")),
     "key-without-effect": ("document", ("written_workload", "workload", "model", "written_layout?")),
     "keys-disagree": ("document", ("operations?", "written_layout?", "written_scale_out?", "layout?", "spec")),
+    "launch-settings-off-keys": ("document", ("own_remarks", "spec", "cluster", "layout?", "workload?", "catalog")),
     "missing-key": ("document", ()),
     "section-of-another-kind": ("document", ("spec", "written_workload")),
     "unknown-choice": ("document", ()),

@@ -314,6 +314,7 @@ class Study:
             measurements=self.measurements,
             description=self._description_of_keys,
             remarks=self._text_outside_keys,
+            describes_keys=self._describes_keys,
             advises=self.advises,
         )
 
@@ -329,11 +330,15 @@ class Study:
     @property
     def _description_of_keys(self) -> str | None:
         """The description of the text; None if that describes other keys: of a variation, of a fleet of several."""
+        return self.spec.description if self._describes_keys else None
+
+    @property
+    def _describes_keys(self) -> bool:
+        """Whether the text outside the keys is of this design alone: of no variation, and no fleet of several."""
         if self.is_variation:
-            return None
+            return False
         whole = self.fleet_part[0].value if self.fleet_part else {}
-        several = any(len(part) > 1 for key in ("pools", "jobs") if isinstance(part := whole.get(key), dict))
-        return None if several else self.spec.description
+        return not any(len(part) > 1 for key in ("pools", "jobs") if isinstance(part := whole.get(key), dict))
 
 
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-An entry without `collective`, without `nodes` (or `ranks`), without `size`, or with neither `busbw` nor `algbw`.
+An entry without `collective`, without `nodes` (or `ranks`), without `size`, or with neither `busbw` nor `algbw`: a
+warning. An `algorithm` that the library does not have for the collective, such as a tree for an all-gather, is an error.
 
 ## Why it matters
 
@@ -51,6 +52,8 @@ from clusterspec.rules.words import and_list
 from clusterspec.spec.model import AcceptanceSpec, Spec
 
 RULE = Rule.of(__name__, "warning")
+OF_ALL_REDUCE = frozenset({"tree", "nvls-tree"})
+"""Algorithms that NCCL and RCCL implement for all-reduce alone: a forced one ends with an error (src/graph/tuning.cc)."""
 
 
 def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:
@@ -59,6 +62,12 @@ def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Proble
         if lacking and not spec.unreadable(("acceptance", number)):
             message = f"the test lacks {and_list(lacking)}: any machine can pass it"
             yield RULE.problem(("acceptance", number), message, "add " + ", ".join(lacking))
+        if test.algorithm in OF_ALL_REDUCE and test.collective is not None and test.collective != "all-reduce":
+            message = (
+                f"the libraries have `{test.algorithm}` for all-reduce alone, and no {test.collective} runs with it"
+            )
+            help_ = "write `algorithm: ring`, or leave the key out"
+            yield RULE.problem(("acceptance", number, "algorithm"), message, help_, severity="error")
 
 
 def _missing_conditions(test: AcceptanceSpec) -> Iterator[str]:

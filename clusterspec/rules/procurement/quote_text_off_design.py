@@ -8,6 +8,7 @@ Lines of `procurement.quote` whose text states
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
 - a time of support shorter than `support.term`, where no line sells support by the year;
 - accelerators or NICs of a node, by their name, other than the design has;
+- bridges that join fewer or more accelerators than a domain has;
 - cables, all of them shorter than the longest stated `distance`;
 - multimode fiber where all transceivers are single-mode, or the reverse;
 - a storage system smaller than the `capacity` of `networks.storage`.
@@ -105,6 +106,8 @@ _YEARS = {"y": 1.0, "m": 1 / 12}
 _METERS = pattern(rf"(?<![\w.]){_NUMBER} ?m\b")
 _CAPACITY = pattern(rf"(?<![\w.]){_NUMBER} ?(tb|tib|pb|pib)\b")
 _BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
+_BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
+_WAYS = {"two": 2, "four": 4}
 _STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
 _MULTIMODE = pattern(r"\bmulti-?mode\b|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|\b(?:\d+g)?[ -]?v?sr[1248]?\b")
 _SINGLE_MODE = pattern(
@@ -128,6 +131,11 @@ def check(
         text = plain_part(line.line)
         if power is not None:
             yield from _power_problems(line, text, power)
+        bridged = _BRIDGE.search(text)
+        if bridged is not None and "bridge" in text and cluster.scale_up.topology == "bridge":
+            ways = _WAYS.get(bridged[1]) or int(bridged[1])
+            if ways != cluster.scale_up.domain:
+                yield _problem(line, f"{ways}-way bridges", "scale_up.domain", str(cluster.scale_up.domain))
         if line.kind == "node":
             yield from _node_problems(line, text, cluster)
     yield from _support_problem(lines, procurement)

@@ -1,0 +1,317 @@
+"""Flags, environment variables or limits in the description or a comment contradict the keys.
+
+## What it finds
+
+In the description and the comments of a spec of one design:
+
+- flags of launch lines with another number than the key: degrees of parallelism, batch, sequence length, nodes and ranks
+  per node, slots of an engine and its share of the memory;
+- `--max-model-len` below the longest prompt and answer together;
+- `NCCL_IB_HCA` with fewer adapters than `nics_per_node`; `NCCL_IB_DISABLE=1`, or the provider `tcp` of libfabric, with an
+  RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;
+- a limit of the run time of a job (`wall time`, `time limit`) below the checkpoint interval;
+- two availability zones for one cluster, where a cluster placement group or EFA needs one;
+- a container of NVIDIA (`pytorch:24.09-py3`) from before the accelerator;
+- a repository of a quantized model (`…-FP8`, `…-AWQ`) of other precision than `parameter_precision`;
+- a run in meters that the modules of a level do not reach, where `distance` is not stated;
+- a learning rate that reaches its end long before the last step.
+
+## Why it matters
+
+The job is started with what the scripts say. A plan with other numbers is the plan of another job.
+
+## What to do
+
+Correct the key, or the setting in the script and the text.
+
+## When to ignore it
+
+Ignore it where the text quotes the settings of another job.
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+description: Each job exports NCCL_IB_HCA="=mlx5_0,mlx5_3,mlx5_4,mlx5_5".
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_out: {technology: infiniband-ndr, nics_per_node: 8}
+```
+
+```yaml operations.checkpoint.interval
+clusterspec: 1
+description: The wall time of the queue is 4 h, and the next job resumes from the latest checkpoint.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 6 h}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Each job exports NCCL_IB_HCA=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7 within a wall time of 8 h.
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_out: {technology: infiniband-ndr, nics_per_node: 8}
+operations: {checkpoint: {interval: 1 h}}
+```
+
+## Sources
+
+- Environment variables: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+- CUDA releases of the containers: https://docs.nvidia.com/deeplearning/frameworks/support-matrix/index.html
+- One zone for each placement group: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Optics
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec, Spec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+_CUES = pattern(
+    r"--\w|NCCL_|FI_PROVIDER|wall|time limit|killed|-\d[a-f]\b|pytorch:|-(?:FP8|AWQ|GPTQ|INT4|NVFP4)|\d m\b|step "
+)
+"""What a text holds that the rule reads."""
+_COMPARED = pattern(
+    r"(?i)\b(?:instead of|not|than|unlike|was|were|old|former|without|no longer|before|until)\b[^.;]{0,25}$"
+)
+"""Words before a setting that belongs to something else."""
+_N = r"[ =]+\"?(\d[\d,]*(?:\.\d+)?)\b"
+_FLAGS = {
+    "layout.tp": pattern(rf"(?<!\w)--?(?:tensor-(?:model-)?parallel-size|tp-size|tp){_N}"),
+    "layout.pp": pattern(rf"(?<!\w)--?(?:pipeline-(?:model-)?parallel-size|pp-size|pp){_N}"),
+    "layout.cp": pattern(rf"(?<!\w)--context-parallel-size{_N}"),
+    "layout.ep": pattern(rf"(?<!\w)--(?:expert-(?:model-)?parallel-size|ep-size){_N}"),
+    "layout.micro_batch": pattern(rf"(?<!\w)--micro-batch-size{_N}"),
+    "workload.global_batch": pattern(rf"(?<!\w)--global-batch-size{_N}"),
+    "workload.sequence_length": pattern(rf"(?<!\w)--seq-length{_N}"),
+    "workload.serving.max_sequences": pattern(rf"(?<!\w)--(?:max-num-seqs|max-running-requests){_N}"),
+    "workload.serving.memory_fraction": pattern(rf"(?<!\w)--(?:gpu-memory-utilization|mem-fraction-static){_N}"),
+    "cluster.nodes": pattern(rf"(?<!\w)--nnodes{_N}"),
+    "cluster.accelerators_per_node": pattern(rf"(?<!\w)--nproc[-_]per[-_]node{_N}"),
+}
+_MODEL_LENGTH = pattern(rf"(?<!\w)--(?:max-model-len|context-length){_N}")
+_ADAPTERS = pattern(r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w+(?::\d)?,)+\w+(?::\d)?)")
+_TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
+_NO_RDMA = pattern(r"\bNCCL_IB_DISABLE ?= ?1\b|\bFI_PROVIDER ?= ?(?:tcp|sockets)\b")
+_TIME_LIMIT = pattern(
+    r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|killed after|preempted (?:after|every))\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
+)
+_SECONDS = {"h": 3600.0, "m": 60.0, "d": 86400.0}
+_ZONE = pattern(r"\b(?:us|eu|ap|ca|sa|me|af)-[a-z]+-\d[a-f]\b|\b[a-z]+-[a-z]+\d-[a-f]\b")
+_CONTAINER = pattern(r"(?i)\b(?:nvcr\.io/nvidia/|ngc )(?:pytorch|nemo|tritonserver)?:?[ ]?(\d\d)\.(\d\d)(?:-py3)?\b")
+_FIRST_CONTAINER = {
+    "sm_80": (20, 6),
+    "sm_89": (22, 9),
+    "sm_90": (22, 9),
+    "sm_100": (25, 1),
+    "sm_103": (25, 5),
+    "sm_120": (25, 1),
+}
+"""The first container (year, month) whose CUDA compiles for an architecture: 11.0, 11.8, 12.8 and 12.9."""
+_REPOSITORY = pattern(r"\b[\w.-]+/[\w.]+(?:-[\w.]+)*-(FP8|AWQ|GPTQ(?:-Int4)?|INT4|NVFP4|FP4|W4A16|W8A8)\b")
+_WIDTHS = {"fp8": 8, "w8a8": 8, "awq": 4, "gptq": 4, "gptq-int4": 4, "int4": 4, "nvfp4": 4, "fp4": 4, "w4a16": 4}
+_BITS = {
+    "fp8": 8,
+    "int8": 8,
+    "mxfp8": 8,
+    "int4": 4,
+    "fp4": 4,
+    "nvfp4": 4,
+    "mxfp4": 4,
+    "bf16": 16,
+    "fp16": 16,
+    "fp32": 32,
+}
+_RUN = pattern(r"(?<![\w.])(\d{1,4}(?:\.\d)?) m\b")
+_OF_RUN = pattern(r"(?i)\b(?:leaf|leaves|switch(?:es)?|trays?|runs?|cabling)\b")
+_END_OF_RATE = pattern(
+    r"(?i)\b(?:cosine|decay\w*|anneal\w*|rate|linear)\b[^.;]{0,80}?\b(?:zero|minimum|end)\b[^.;]{0,20}?\bsteps? ((?:\d{1,3}(?:,\d{3})+|\d{3,}))\b"
+)
+EARLY = 0.7
+"""Share of the steps before whose end a schedule of the learning rate does not end on purpose."""
+_SENTENCE_END = pattern(r"[.;#]\s")
+
+
+def check(
+    own_remarks: str,
+    spec: Spec,
+    cluster: Cluster,
+    layout: Layout | None,
+    workload: Workload | None,
+    catalog: Catalog,
+) -> Iterator[Problem]:
+    text = own_remarks
+    if _CUES.search(text) is None:
+        return
+    if "--" in text or " -tp " in text or " -pp " in text:
+        yield from _flag_problems(text, cluster, layout, workload)
+        yield from _length_problem(text, spec)
+    written = spec.cluster.scale_out if spec.cluster is not None else None
+    if "NCCL_" in text or "FI_PROVIDER" in text:
+        yield from _variable_problems(text, cluster, written)
+    yield from _time_problem(text, spec)
+    yield from _zone_problem(text, cluster, written)
+    yield from _container_problem(text, cluster)
+    yield from _repository_problem(text, workload)
+    yield from _run_problem(text, written, catalog)
+    yield from _rate_problem(text, workload)
+
+
+def _problem(words: str, key: str, own: str) -> Problem:
+    message = f"the text says `{words.strip()[:60]}`, and `{key}` is {own}"
+    return RULE.problem(key, message, "correct the key, or the setting in the script and the text")
+
+
+def _only_match(found: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The match of a pattern, if all matches of the text are the same and none belongs to something else."""
+    matches = [each for each in found.finditer(text) if _COMPARED.search(text[: each.start()]) is None]
+    return matches[0] if len({each[0] for each in matches}) == 1 else None
+
+
+def _value(digits: str) -> float:
+    """The value of a number with commas between thousands."""
+    return float(digits.replace(",", ""))
+
+
+def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload: Workload | None) -> Iterator[Problem]:
+    """Flags with another number than the resolved design."""
+    own: dict[str, float | None] = {"cluster.accelerators_per_node": cluster.ranks_per_node}
+    if layout is not None and not layout.separate_engines:
+        own |= {f"layout.{axis}": getattr(layout, axis) for axis in ("tp", "pp", "cp", "ep", "micro_batch")}
+        own["cluster.nodes"] = layout.nodes
+    if workload is not None and workload.kind == "train":
+        own |= {"workload.global_batch": workload.global_batch, "workload.sequence_length": workload.sequence_length}
+    elif workload is not None and workload.serving is not None:
+        own["workload.serving.max_sequences"] = workload.serving.max_sequences
+        own["workload.serving.memory_fraction"] = workload.serving.memory_fraction
+    for key, flag in _FLAGS.items():
+        stated, match = own.get(key), _only_match(flag, text)
+        if (
+            key == "layout.tp"
+            and layout is not None
+            and match is not None
+            and _value(match[1]) == layout.tp * layout.attention_dp
+        ):
+            continue  # NOTE: SGLang counts the replicas of attention in its --tp
+        if stated is not None and match is not None and abs(_value(match[1]) - stated) > 1e-6:
+            yield _problem(match[0], key, f"{stated:g}")
+
+
+def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
+    """An engine whose context is shorter than the longest prompt with its answer."""
+    serving = spec.workload.serving if spec.workload is not None else None
+    match = _only_match(_MODEL_LENGTH, text)
+    if serving is None or match is None:
+        return
+    prompt, answer = (_longest(each) for each in (serving.input_tokens, serving.output_tokens))
+    if prompt and answer and prompt + answer > _value(match[1]):
+        longest = f"{prompt:,}, and answers up to {answer:,}: {prompt + answer:,} tokens"
+        yield _problem(match[0], "workload.serving.input_tokens", f"up to {longest}")
+
+
+def _longest(lengths: object) -> int:
+    """The longest of some lengths; the only one where one is stated."""
+    return int(lengths) if isinstance(lengths, int) else int(getattr(lengths, "max", None) or 0)
+
+
+def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None) -> Iterator[Problem]:
+    """Environment variables that leave adapters idle, turn RDMA off, or choose a priority that is not lossless."""
+    fabric = cluster.scale_out
+    if fabric is None:
+        return
+    at = "cluster.scale_out"
+    names = _only_match(_ADAPTERS, text)
+    if names is not None and len(names[1].split(",")) < fabric.nics_per_node:
+        yield _problem(names[0], f"{at}.nics_per_node", f"{fabric.nics_per_node}: the others stay idle")
+    off = _only_match(_NO_RDMA, text)
+    if off is not None and fabric.technology.family in {"infiniband", "roce", "efa"}:
+        yield _problem(off[0], f"{at}.technology", f"{fabric.technology.id}: the library uses TCP sockets")
+    chosen, flow = _only_match(_TRAFFIC_CLASS, text), written.flow_control if written is not None else None
+    if chosen is None or flow is None or not flow.lossless_priorities or fabric.technology.family != "roce":
+        return
+    priority = int(chosen[1]) >> 5
+    if priority not in flow.lossless_priorities:
+        point = f"code point {int(chosen[1]) >> 2} and, by the usual map, priority {priority}"
+        lossless = ", ".join(map(str, flow.lossless_priorities))
+        yield _problem(f"{chosen[0]}", f"{at}.flow_control.lossless_priorities", f"{lossless}; the class has {point}")
+
+
+def _time_problem(text: str, spec: Spec) -> Iterator[Problem]:
+    """Jobs that end before their first checkpoint."""
+    operations, match = spec.operations, _only_match(_TIME_LIMIT, text)
+    if operations is None or match is None:
+        return
+    nested = operations.checkpoint.interval if operations.checkpoint is not None else None
+    interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
+    if interval is not None and interval.value >= float(match[1]) * _SECONDS[match[2][0].lower()]:
+        yield _problem(match[0], f"operations.{key}", f"{interval.written}: no job reaches a checkpoint")
+
+
+def _zone_problem(text: str, cluster: Cluster, written: ScaleOutSpec | None) -> Iterator[Problem]:
+    """One cluster in two zones, where its placement or its network needs one."""
+    zones = sorted({*_ZONE.findall(text)})
+    fabric = cluster.scale_out
+    placed = written is not None and written.placement is not None
+    if len(zones) > 1 and fabric is not None and (placed or fabric.technology.family == "efa"):
+        of = f"{written.placement}" if written is not None and placed else "not stated"
+        message = f"the text places nodes in {' and '.join(zones[:2])}, and `placement` is {of}: a group lies in one zone, and RDMA does not leave it"
+        yield RULE.problem("cluster.scale_out.placement", message, "plan all nodes of a job in one zone")
+
+
+def _container_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
+    """A container of NVIDIA whose CUDA does not know the accelerator."""
+    match, first = _only_match(_CONTAINER, text), _FIRST_CONTAINER.get(cluster.accelerator.architecture)
+    if match is None or first is None or (int(match[1]), int(match[2])) >= first:
+        return
+    message = f"the container of {match[1]}.{match[2]} is from before {cluster.accelerator.id} ({cluster.accelerator.architecture}): it has no kernels for it"
+    at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
+    yield RULE.problem(at, message, f"use the container of {first[0]}.{first[1]:02} or a later one")
+
+
+def _repository_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
+    """A model's repository with weights of other width than those of the plan."""
+    match = _only_match(_REPOSITORY, text)
+    if workload is None or workload.kind != "serve" or match is None:
+        return
+    kept = _BITS.get(workload.parameter_precision)
+    if kept is not None and kept != _WIDTHS[match[1].lower()]:
+        yield _problem(match[0], "workload.parameter_precision", workload.parameter_precision)
+
+
+def _run_problem(text: str, written: ScaleOutSpec | None, catalog: Catalog) -> Iterator[Problem]:
+    """A run of the text beyond the reach of the modules of the lowest level."""
+    ends = (written.optics or {}).get("node_leaf", ()) if written is not None else ()
+    if written is None or written.distance or not ends:
+        return
+    parts = [part for part in (catalog.find("optics", each) for each in ends) if isinstance(part, Optics)]
+    reach = min((part.reach.value for part in parts if part.reach is not None), default=0.0)
+    for sentence in _SENTENCE_END.split(text):
+        runs = [float(each) for each in _RUN.findall(sentence)] if _OF_RUN.search(sentence) is not None else []
+        if reach and len(runs) == 1 and runs[0] > reach:
+            yield _problem(
+                f"{runs[0]:g} m", "cluster.scale_out.optics.node_leaf", f"of a reach of {display(reach, 'm')}"
+            )
+            return
+
+
+def _rate_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
+    """A schedule of the learning rate that ends long before the run."""
+    match = _only_match(_END_OF_RATE, text)
+    if match is None or workload is None or workload.kind != "train" or not workload.tokens:
+        return
+    steps = workload.tokens / (workload.global_batch * workload.sequence_length)
+    if _value(match[1]) < EARLY * steps:
+        yield _problem(match[0], "workload.tokens", f"{display(workload.tokens, '1')}: {steps:,.0f} steps")
