@@ -43,16 +43,26 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     hit, read = _experts_hit_and_read(engine, tokens * busy)
     work = 2 * engine.expert * engine.whole.moe_layers * copies / engine.ranks
     rows = copies / hit if hit else 1.0
-    fused = 1.0 if converts_weights(kept, name) else engine.rates.experts_share(name, rows, engine.software)
-    rate = engine.rates.gemm_rate(name, rows, engine.expert_peak)
+    rate, fused, widened = engine.rates.gemm_rate(name, rows, engine.expert_peak), 1.0, 1.0
+    if converts_weights(kept, name):
+        widened = _widened_share(engine, rows)
+    else:
+        fused = engine.rates.experts_share(name, rows, engine.software)
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
         "bandwidth": expert_read_rate(engine) * fused,
         "flops": work * fullest_load_factor(engine, copies),
-        "rate": rate * fused * remaining_rate_share(kept, name, engine.cluster.accelerator.architecture),
+        "rate": rate * fused * widened,
     }
     origins = table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     return (Part("experts", roofline_time, numbers, origins),)
+
+
+def _widened_share(engine: Engine, rows: float) -> float:
+    """The share of the 16-bit GEMM rate that remains where kernels of experts convert their weights on load."""
+    kept, name = engine.workload.expert_parameter_precision, engine.expert_precision
+    found = engine.rates.widened_experts_share(kept, rows, f"{engine.software}_{engine.software_year:g}", engine.software)
+    return remaining_rate_share(kept, name, engine.cluster.accelerator.architecture) if found is None else found
 
 
 def _experts_hit_and_read(engine: Engine, tokens: float) -> tuple[float, float]:

@@ -29,6 +29,8 @@ ALL_REDUCE = "all_reduce."
 LONG = 16384.0
 """Tokens of a context over which attention has its best rate."""
 INTEGERS = frozenset({"int4", "int8"})
+WIDENED = {"mxfp4": "fp4"}
+"""Precisions of weights whose kernels were measured under another name."""
 SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
 
 
@@ -147,6 +149,15 @@ class KernelRates:
         own = f"experts.{software.replace('-', '_')}.{precision}"
         curve = self.curves.get(own) or self.curves.get(f"experts.{precision}")
         return interpolated_value(curve, rows) if curve is not None else 1.0
+
+    def widened_experts_share(self, kept: str, rows: float, *software: str) -> float | None:
+        """The rate of the kernels of experts that convert weights kept in 4 bits on load over that of 16-bit GEMMs of as
+        many ``rows``: by the kernels of the first ``software`` that was measured apart; None if none were measured.
+        """
+        table = f"{WIDENED.get(kept, kept)}_weights"
+        own = (f"experts.{name.replace('-', '_')}.{table}" for name in software)
+        curve = next((self.curves[name] for name in (*own, f"experts.{table}") if name in self.curves), None)
+        return interpolated_value(curve, rows) if curve is not None else None
 
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""
