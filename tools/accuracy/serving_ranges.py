@@ -36,14 +36,14 @@ FEWEST = 3
 """A regime with fewer sources takes those of related regimes."""
 FURTHEST, ROUNDS = 2.0, 12
 """The logarithm of the largest factor of the times of an open load that is tried, and the halvings of the interval."""
-LOOPS = ("", " experts", " early")
+LOOPS = ("", " experts", " experts recent", " early")
 RELATED = (
     ("tpot", "tpot open"),
-    ("tpot experts", "tpot early"),
+    ("tpot experts", "tpot unmeasured", "tpot early"),
     ("ttft", "ttft static"),
     ("ttft experts", "ttft apart"),
     ("output_tokens_per_second experts", "output_tokens_per_second early"),
-    tuple(f"output_tokens_per_second offline{kind}" for kind in LOOPS),
+    tuple(f"output_tokens_per_second offline{kind}" for kind in LOOPS if "recent" not in kind),
 )
 EXCLUDED = frozenset({("ttft experts", "dstack-r1"), ("ttft alone", "vultr")})
 """Regimes of sources that are left out: releases of February 2025 that serve DeepSeek-R1, whose requests of equal

@@ -203,21 +203,24 @@ UNEVEN = assumed_figure(
 )
 RANGES = {
     "tpot": (0.80, 1.22),
-    "tpot open": (0.75, 1.32),
+    "tpot open": (0.74, 1.38),
     "tpot experts": (0.80, 1.98),
-    "tpot experts recent": (0.80, 1.46),
+    "tpot experts recent": (0.85, 1.28),
+    "tpot unmeasured": (0.82, 2.1),
     "tpot early": (0.70, 2.4),
     "ttft": (0.80, 1.9),
     "ttft alone": (0.74, 1.65),
-    "ttft experts": (0.65, 2.6),
+    "ttft experts": (0.70, 2.4),
+    "ttft experts recent": (0.70, 2.1),
     "ttft apart": (0.55, 4.0),
     "ttft static": (0.70, 1.9),
     "output_tokens_per_second": (0.70, 1.20),
     "output_tokens_per_second experts": (0.58, 1.35),
-    "output_tokens_per_second early": (0.30, 1.30),
-    "output_tokens_per_second offline": (0.88, 1.17),
-    "output_tokens_per_second offline experts": (0.64, 1.22),
-    "output_tokens_per_second offline early": (0.64, 1.22),
+    "output_tokens_per_second experts recent": (0.72, 1.24),
+    "output_tokens_per_second early": (0.26, 1.20),
+    "output_tokens_per_second offline": (0.90, 1.15),
+    "output_tokens_per_second offline experts": (0.72, 1.18),
+    "output_tokens_per_second offline early": (0.72, 1.22),
 }
 """Ends of the uncertainty ranges relative to the prediction: ``alone`` with one request in flight, ``experts`` of
 models with experts, ``static`` of batches that start together, ``apart`` with separate prefill engines, ``early`` of

@@ -130,6 +130,8 @@ class ServingTimes:
     """Whether requests always wait, as in an offline load."""
     own_kernels: bool = False
     """Whether kernels of the accelerator, or of its generation, were measured."""
+    one_domain: bool = True
+    """Whether the ranks of an engine that decodes share a scale-up domain."""
     queued: float = 0.0
     """Seconds of the wait in which every request of a closed loop waits for another to end."""
     run: FiniteRun | OpenRun | None = None
@@ -294,14 +296,15 @@ def _is_routed(times: ServingTimes) -> bool:
 def range_kind(times: ServingTimes, quantity: str, regime: str) -> str:
     """The name of the range of a quantity in a regime."""
     routed = _is_routed(times)
+    experts = ("experts recent" if times.recent else "experts") if routed else ""
     if quantity == "ttft":
-        return f"ttft {regime or ('experts' if routed else '')}".strip()
-    kind = "early" if times.early else "experts" if routed else ""
+        return f"ttft {regime or experts}".strip()
+    kind = "early" if times.early else experts
     batches = times.always_full or (times.early and times.starts_together)
     if quantity == "output_tokens_per_second" and batches and times.own_kernels:
-        kind = f"offline {kind}".strip()
-    if quantity == "tpot" and not kind and times.stretched is not None:
+        kind = "offline experts" if kind == "experts recent" else f"offline {kind}".strip()
+    elif quantity == "tpot" and not (times.early or times.recent) and not (times.own_kernels and times.one_domain):
+        kind = "unmeasured"
+    elif quantity == "tpot" and not kind and times.stretched is not None:
         kind = "open"
-    if quantity == "tpot" and kind == "experts" and times.recent:
-        kind = "experts recent"
     return f"{quantity} {kind}".strip()

@@ -166,6 +166,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "starts_together": load.load == "static",
         "always_full": load.load == "offline",
         "own_kernels": engine.cluster.accelerator.kernels is not None,
+        "one_domain": _in_one_domain(engine),
         "coupled_ranks": unevenly_loaded_ranks(engine),
         "loading": pools.loading,
         "prefix_hit": load.prefix_hit,
@@ -176,6 +177,13 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "measured": measured_kernels(engine.cluster),
         "stretched": Stretched(_times_at_rate, pools) if load.load == "open" and load.request_rate else None,
     }
+
+
+def _in_one_domain(engine: Engine) -> bool:
+    """Whether the ranks of an engine share a scale-up domain."""
+    ranks = engine.ranks * engine.layout.pp
+    links = constants.rank_links(engine.cluster, ranks) if ranks > 1 else None
+    return links is None or links.domains == 1
 
 
 def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
