@@ -47,7 +47,8 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     if converts_weights(kept, name):
         widened = _widened_share(engine, rows)
     else:
-        fused = engine.rates.experts_share(name, rows, engine.software)
+        blocks = bool(model.fp8_block) and model.checkpoint_precision == "fp8"  # scaled in blocks as trained
+        fused = engine.rates.experts_share(name, rows, engine.software, blocks)
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
         "bandwidth": expert_read_rate(engine) * fused,

@@ -139,15 +139,16 @@ class KernelRates:
         curve = self.curves.get(f"gemm.{precision}.by_weights")
         return interpolated_value(curve, weights * precision_width(precision)) if curve is not None else 1.0
 
-    def experts_share(self, precision: str, rows: float, software: str) -> float:
+    def experts_share(self, precision: str, rows: float, software: str, blocks: bool = False) -> float:
         """The rate of the fused kernels of experts with ``rows`` rows each over that of GEMMs of as many rows, by the
-        kernels of ``software`` where they were measured apart: 1 if none were.
+        kernels of ``software`` where they were measured apart: 1 if none were. ``blocks`` of weights may have scales.
 
         Their routing is not part of it: passes over activations and launches count it. Tiles of an expert are filled
         up, and blocks of weights have scales of their own.
         """
         own = f"experts.{software.replace('-', '_')}.{precision}"
-        curve = self.curves.get(own) or self.curves.get(f"experts.{precision}")
+        names = (f"{own}_block", own) if blocks else (own,)
+        curve = next((self.curves[name] for name in (*names, f"experts.{precision}") if name in self.curves), None)
         return interpolated_value(curve, rows) if curve is not None else 1.0
 
     def widened_experts_share(self, kept: str, rows: float, *software: str) -> float | None:
