@@ -116,7 +116,7 @@ WEIGHT_ONLY = assumed_figure(
     "weight_only",
     0.3,
     "rate of GEMMs of experts that convert weights to a wider precision on load, over other GEMMs, where products of "
-    "a warp do not reach the peak; fitted to published plans",
+    "a warp do not reach the peak and kernels of the software were not measured; fitted to published plans",
 )
 WARP_PRODUCTS = 0.629
 """Rate of warp-level matrix products relative to the peak on Hopper, which reaches its peak only with warp-group
@@ -210,7 +210,7 @@ RANGES = {
     "tpot early": (0.70, 2.4),
     "ttft": (0.80, 1.9),
     "ttft alone": (0.74, 1.65),
-    "ttft experts": (0.70, 2.4),
+    "ttft experts": (0.75, 2.2),
     "ttft experts recent": (0.70, 2.1),
     "ttft apart": (0.55, 4.0),
     "ttft static": (0.70, 1.9),
@@ -225,13 +225,15 @@ RANGES = {
 """Ends of the uncertainty ranges relative to the prediction: ``alone`` with one request in flight, ``experts`` of
 models with experts, ``static`` of batches that start together, ``apart`` with separate prefill engines, ``early`` of
 software of `EARLY` and before, ``recent`` of software of `RECENT` and after, ``offline`` of engines that are always
-full, or of batches with early software, on accelerators with measured kernels. In an ``open`` load they are those of
-all times of a plan, whose waits follow.
+full, or of batches with early software, on accelerators with measured kernels; ``unmeasured`` of software between the
+two on accelerators without measured kernels, or of engines over more than one scale-up domain, whose collectives were
+not measured. In an ``open`` load they are those of all times of a plan, whose waits follow.
 
-They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment;
-those of recent software, and of full engines with experts or with early software, are those of a rule, which
-docs/accuracy.md states. It has for each range what the rule gives, and how many figures of both sides are inside. The
-rule is not used for the others: few sources set most of them, and of sources that set none it holds fewer figures.
+They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment
+after figures of the held-out side had been seen; the time per output token and the throughput of recent software with
+experts are those of a rule, which docs/accuracy.md states. It has for each range what the rule gives, and how many
+figures of both sides are inside. The rule is not used for the others: few sources set most of them, and of sources
+that set none it holds fewer figures.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""

@@ -62,7 +62,9 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
 def _widened_share(engine: Engine, rows: float) -> float:
     """The share of the 16-bit GEMM rate that remains where kernels of experts convert their weights on load."""
     kept, name = engine.workload.expert_parameter_precision, engine.expert_precision
-    found = engine.rates.widened_experts_share(kept, rows, f"{engine.software}_{engine.software_year:g}", engine.software)
+    found = engine.rates.widened_experts_share(
+        kept, rows, f"{engine.software}_{engine.software_year:g}", engine.software
+    )
     return remaining_rate_share(kept, name, engine.cluster.accelerator.architecture) if found is None else found
 
 

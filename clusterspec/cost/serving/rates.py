@@ -152,8 +152,8 @@ class KernelRates:
         return interpolated_value(curve, rows) if curve is not None else 1.0
 
     def widened_experts_share(self, kept: str, rows: float, *software: str) -> float | None:
-        """The rate of the kernels of experts that convert weights kept in 4 bits on load over that of 16-bit GEMMs of as
-        many ``rows``: by the kernels of the first ``software`` that was measured apart; None if none were measured.
+        """The rate of the kernels of experts that convert weights kept in 4 bits on load over that of 16-bit GEMMs of
+        as many ``rows``: by the kernels of the first ``software`` that was measured apart; None if none were measured.
         """
         table = f"{WIDENED.get(kept, kept)}_weights"
         own = (f"experts.{name.replace('-', '_')}.{table}" for name in software)
