@@ -337,7 +337,7 @@ def test_the_requests_that_start_a_run_wait_for_all_prompts_of_their_step(
     assert isinstance(run, FiniteRun) and run.together == 8000 // prompt
     shares = sum(share for share, _, _ in run.starting)
     wait = sum(share * (low + high) / 2 for share, low, high in run.starting) / shares
-    assert wait + expected.prompt_time + pools.decode.habits.request == pytest.approx(found, rel=0.06)
+    assert wait + expected.prompt_time + pools.outside == pytest.approx(found, rel=0.06)
     assert (run.cold == 0.8) == (software == "sglang")
 
 

@@ -84,7 +84,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         decode=(StepTables.of(engine), rank_limits("decode" if apart else ""), engine.replicas),
         prefill=(StepTables.of(prompts), rank_limits("prefill"), prompts.replicas) if apart else None,
         links=Links.of(pools, sent),
-        request=engine.habits.request,
+        request=pools.outside,
     )
 
 

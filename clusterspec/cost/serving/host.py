@@ -13,15 +13,16 @@ class HostOverhead:
     """Host time of one generation of serving software, in seconds.
 
     ``host`` per step, not hidden by the device; ``sequence`` more for each sequence of the step; ``eager`` to launch
-    one kernel of a prompt without captured graphs; ``request`` per request before and after the engine: tokenizing,
-    scheduling, transport; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the
-    software does not compile.
+    one kernel of a prompt without captured graphs; ``request`` per request before and after the engine: scheduling,
+    transport; ``prompt_token`` for each token of its prompt, into which its text is split; ``compiled`` to launch one
+    kernel of compiled code beyond its graphs, ``eager`` where the software does not compile.
     """
 
     host: float
     sequence: float
     eager: float
     request: float
+    prompt_token: float
     compiled: float
 
     @classmethod
@@ -29,9 +30,9 @@ class HostOverhead:
         """The figures of an entry on an architecture of accelerators, or of software of a ``year`` without an entry;
         missing ones are assumed.
         """
-        host, sequence, eager, request = (figure.value for figure in host_figures(stack, architecture))
+        host, sequence, eager, request, token = (figure.value for figure in host_figures(stack, architecture))
         compiled = compiled_figure(stack, year)
-        return cls(host, sequence, eager, request, compiled.value if compiled is not None else eager)
+        return cls(host, sequence, eager, request, token, compiled.value if compiled is not None else eager)
 
 
 def host_figures(stack: Stack | None, architecture: str) -> tuple[Figure, ...]:

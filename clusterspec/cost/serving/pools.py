@@ -45,6 +45,12 @@ class Pools(NamedTuple):
         """Whether prompts have separate engines."""
         return self.prompts is not self.decode
 
+    @property
+    def outside(self) -> float:
+        """Seconds of a request outside the engines: its transport, and splitting the text of its prompt into tokens."""
+        habits = self.decode.habits
+        return habits.request + habits.prompt_token * self.load.input_tokens
+
 
 def most_beside_prompts(load: Serving) -> float:
     """The highest number of sequences that one attention rank can decode while the rest of the token budget keeps up

@@ -205,12 +205,12 @@ def runs_in_cycles(pools: Pools, prefill: StepTime) -> bool:
     engine, load = pools.decode, pools.load
     ahead = engine.replica_prompts_alone and engine.runs_ahead and load.receive_interval == 1
     looped = load.load == "closed" and not pools.has_prefill_engines and load.output_tokens > 1
-    return ahead and looped and prefill.steps == 1 and prefill.floor > engine.habits.request
+    return ahead and looped and prefill.steps == 1 and prefill.floor > pools.outside
 
 
 def prompt_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime]) -> PromptCycle:
     """The cycle in which as many prompts run as requests end; ``prompts`` begin on each replica per decode step."""
-    (decode, prefill), ranks, late = steps, float(pools.decode.layout.attention_dp), pools.decode.habits.request
+    (decode, prefill), ranks, late = steps, float(pools.decode.layout.attention_dp), pools.outside
     most, floor = prompts_per_step(pools), prefill.floor
     found = PromptCycle(ranks, ranks * prompts, most, decode.total, floor, floor, late, LEAST)
 

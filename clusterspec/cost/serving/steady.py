@@ -183,7 +183,7 @@ def _met_sequences(pools: Pools, sequences: float) -> float:
 def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) -> float:
     """Seconds of a request before and after the engines, and on its way from prefill to decode engines."""
     sent = cache_handoff(pools, prompt, chunks)
-    return pools.decode.habits.request + (sent.seconds + 0.5 * tpot if sent else 0.0)
+    return pools.outside + (sent.seconds + 0.5 * tpot if sent else 0.0)
 
 
 def _lone_prompt(pools: Pools) -> StepTime | None:

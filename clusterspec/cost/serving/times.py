@@ -104,7 +104,7 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
 
 def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     """The times with ``offered`` requests in flight on the whole plan, and the steady state with them."""
-    engine, prompts, load = pools.decode, pools.prompts, pools.load
+    prompts, load = pools.prompts, pools.load
     now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
     shares = prompt_shares(pools, now)
     now = with_prompts_left(now, shares, pools)
@@ -116,7 +116,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     growing = _growing_share(pools, now)
     typical = _median_of_parts(turns) if turns else 1 - growing * (1 - load.typical_prompt)
     median = typical_prompt_time(now.prompt, typical)
-    ttft = time_to_first_token(wait + early + pools.loading, median, handoff, engine.habits.request, tpot=started)
+    ttft = time_to_first_token(wait + early + pools.loading, median, handoff, pools.outside, tpot=started)
     of_mean = ttft + (now.prompt - median)
     latency = request_time(of_mean if run is not None else of_mean - early, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
@@ -161,7 +161,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "kv_capacity_tokens": pools.tokens * ranks,
         "kv_capacity_sequences": cache_capacity(engine, load)[1] * ranks,
         "stages": (pools.prompts.layout.pp, engine.layout.pp),
-        "overhead": engine.habits.request,
+        "overhead": pools.outside,
         "output_tokens": float(load.output_tokens),
         "starts_together": load.load == "static",
         "always_full": load.load == "offline",

@@ -131,7 +131,7 @@ def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, 
 
 def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float) -> float:
     """Seconds that a prompt waits in a closed loop: it arrives late in the step after its predecessor ended."""
-    late = pools.decode.habits.request
+    late = pools.outside
     running = (1 - shared.mixed) * max(shared.plain / 2, shared.plain - late)
     running += shared.mixed * max(shared.longer / 2, shared.longer - late)
     others = (requests - 1) / requests
@@ -147,7 +147,7 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
     requests had ended in the decode step before. Prompts beyond the token budget of one step take several. Where the
     engine receives requests after every few decode steps, those that ended in any of them share the next step.
     """
-    load, late = pools.load, pools.decode.habits.request
+    load, late = pools.load, pools.outside
     interval = load.receive_interval
     prompts *= interval
     ended = -expm1(-prompts)

@@ -140,8 +140,23 @@ def test_experts_have_ranges_of_their_own() -> None:
     assert (ROUTED.recent, before.recent, before.early) == (True, False, False)
     unknown = plan(model="qwen3-30b-a3b", framework="custom")
     assert range_factors(unknown, "tpot") == RANGES["tpot experts"], "no entry says of which year it is"
-    assert range_factors(ROUTED, "ttft") == RANGES["ttft experts"]
+    assert range_factors(ROUTED, "ttft") == RANGES["ttft experts recent"]
+    assert range_factors(before, "ttft") == RANGES["ttft experts"]
     assert (loss_factors(TIMES), loss_factors(ROUTED)) == (LOSSES[""], LOSSES["experts"])
+
+
+@each(
+    ("tp", "year", "kind"),
+    [(8, 2025, "tpot"), (16, 2025, "tpot unmeasured"), (16, 2024, "tpot early"), (16, 2026, "tpot")],
+)
+def test_a_token_of_an_engine_over_several_domains_is_less_certain(tp: int, year: int, kind: str) -> None:
+    text = PLAN.format(load="concurrency: 16", model="llama-3.1-70b", framework=f"vllm, software_year: {year}")
+    text = text.replace("nodes: 1", "nodes: 2").replace("tp: 8", f"tp: {tp}")
+    found = estimate(clean(text)).serving
+    assert found is not None and found.own_kernels and found.one_domain == (tp <= 8)
+    assert range_factors(found, "tpot") == RANGES[kind]
+    elsewhere = replace(found, own_kernels=False, one_domain=True)
+    assert range_factors(elsewhere, "tpot") == RANGES["tpot unmeasured" if year == 2025 else kind]
 
 
 @each(("seconds", "spread", "measured"), [(1.0, 0.25, True), (1.5, 0.25, False)])

@@ -154,3 +154,24 @@ def test_fused_kernels_of_experts_are_never_faster_than_gemms_of_as_many_rows(na
     for precision in ("bf16", "fp8", "fp4"):
         shares = [found.experts_share(precision, 2.0**power, software) for power in range(12)]
         assert all(0.4 < share <= 1 + 1e-12 for share in shares)
+
+
+def test_experts_that_convert_their_weights_run_at_the_rate_of_their_software() -> None:
+    """Points of the tables of gpt-oss and Kimi-K2: Triton kernels from vLLM 0.12 on, none measured before."""
+    hopper, blackwell = rates("h100-sxm-80gb", "hopper"), rates("b200-sxm-180gb", "blackwell")
+    assert hopper.widened_experts_share("mxfp4", 64.0, "vllm_2026", "vllm") == pytest.approx(0.37)
+    assert hopper.widened_experts_share("fp4", 64.0, "sglang_2025", "sglang") == pytest.approx(0.37)
+    assert hopper.widened_experts_share("mxfp4", 1024.0, "trt-llm_2025", "trt-llm") == pytest.approx(0.48)
+    assert hopper.widened_experts_share("mxfp4", 64.0, "vllm_2025", "vllm") is None
+    for software in ("vllm", "sglang"):
+        assert hopper.widened_experts_share("int4", 128.0, software) == pytest.approx(0.45)
+    assert blackwell.widened_experts_share("int4", 128.0, "vllm") == pytest.approx(0.23)
+    assert blackwell.widened_experts_share("int4", 128.0, "sglang") == pytest.approx(0.72)
+    assert rates("l40s", "ada").widened_experts_share("int4", 128.0, "vllm") is None
+
+
+def test_experts_of_weights_in_blocks_have_rates_of_their_own_where_they_were_measured() -> None:
+    found = rates("h100-sxm-80gb", "hopper")
+    assert found.experts_share("fp8", 128.0, "trt-llm", blocks=True) == pytest.approx(0.41)
+    assert found.experts_share("fp8", 128.0, "trt-llm") == pytest.approx(0.82)
+    assert found.experts_share("fp8", 128.0, "vllm", blocks=True) == found.experts_share("fp8", 128.0, "vllm")

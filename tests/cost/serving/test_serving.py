@@ -62,6 +62,12 @@ def test_one_sequence_reads_every_weight_once_a_token() -> None:
     assert part(found, "head") == pytest.approx(2 * 128_256 * 4096 / (3.35e12 * 0.86), rel=1e-3)
 
 
+def test_a_request_spends_10_ms_outside_the_engine_and_2_us_for_each_token_of_its_prompt() -> None:
+    long, short = times(input=16_384), times(input=1024)
+    assert (long.overhead, short.overhead) == pytest.approx((10e-3 + 16_384 * 2e-6, 10e-3 + 1024 * 2e-6))
+    assert short.ttft == pytest.approx(short.prompt_time + short.overhead)
+
+
 def test_the_cache_is_read_at_the_mean_context() -> None:
     # 32 layers × 2 × 8 heads × 128 × 2 bytes = 131,072 a token; 4 sequences of 16,384 + 128 tokens on each replica are
     # 270.5 MB in a layer: between 134 MB at 0.53 of the memory bandwidth and 537 MB at 0.78

@@ -82,7 +82,7 @@ def test_a_prompt_of_a_closed_loop_waits_for_a_step_that_decodes_or_one_of_promp
     """Where hardly any begin, for the rest of the step that began before it came, or half of it; where many do, for one
     of either kind in turn, and for those that run beside it."""
     one = pools(100, "concurrency: 64")
-    plain, late = steps_of(one)[0].total, one.decode.habits.request
+    plain, late = steps_of(one)[0].total, one.outside
     others = 63 / 64
     assert waited(one, 1e-9) == pytest.approx(others * max(plain / 2, plain - late), rel=1e-6)
     group = 30 * CARRIED
@@ -90,7 +90,7 @@ def test_a_prompt_of_a_closed_loop_waits_for_a_step_that_decodes_or_one_of_promp
     beside = seconds_of_prompts(one, 31.0) - seconds_of_prompts(one, 1.0)
     assert waited(one, 30.0) == pytest.approx(others * (running + beside))
     full = pools(4000, "concurrency: 64")
-    most, plain = prompts_per_step(full), steps_of(full)[0].total
+    most, plain, late = prompts_per_step(full), steps_of(full)[0].total, full.outside
     running = (max(plain / 2, plain - late) + max(group / 2, group - late)) / 2
     beside = (31 / most + 1) / 2 * seconds_of_prompts(full, most) - seconds_of_prompts(full, 1.0)
     assert waited(full, 30.0) == pytest.approx(others * (running + beside))
@@ -128,7 +128,7 @@ def test_an_engine_that_receives_requests_after_30_steps_makes_a_prompt_wait_for
     once, every = pools(100, "concurrency: 64"), pools(100, f"concurrency: 64{INTERVAL}")
     plain = steps_of(once)[0].total
     assert waited(every, 1e-9) - waited(once, 1e-9) == pytest.approx(63 / 64 * 14.5 * plain, rel=1e-6)
-    group, late = 30 * CARRIED, once.decode.habits.request
+    group, late = 30 * CARRIED, once.outside
     after_last = max(group / 2, group - late) / 60  # of 30 steps one is the last; then prompts run in every other case
     running = 59 / 60 * (max(plain / 2, plain - late) + 14.5 * plain) + after_last
     beside = seconds_of_prompts(every, 31.0) - seconds_of_prompts(every, 1.0)
