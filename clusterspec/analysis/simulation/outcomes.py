@@ -107,7 +107,7 @@ def queue_over_time(requests: Sequence[Request], end: float) -> tuple[QueuePoint
     came, began, left = (sorted(getattr(each, name) for each in requests) for name in ("arrival", "admitted", "ended"))
     found = []
     for place in range(POINTS + 1):
-        now = end * place / POINTS
+        now = end * (place / POINTS)  # the last one is the end itself, without rounding
         arrived, admitted, ended = (bisect_right(times, now) for times in (came, began, left))
         found.append(QueuePoint(now, arrived - admitted, admitted - ended))
     return tuple(found)
