@@ -143,8 +143,8 @@ to 4.7 % (two plans of DeepSeek) and from 15.1 to 9.2 % (nine of gpt-oss), Tenso
 ten plans, now too fast; of the 992 plans first tokens of experts in closed loops went from 15.5 to 17.7 %, full loads
 with experts from 16.3 to 17.9 %): the constant had made up for 15 ms of a prompt of 1,024 tokens and 40 ms of one of
 8,192 that no measured kernel explains. Up to two ranks the kernels of vLLM 0.19 take up to 16 % longer than those of
-0.24 in the catalog, which is a third of it at most. What is left on Blackwell with SGLang is the other way round than
-expected, too: prompts of DeepSeek-R1 of 8,192 tokens are predicted 34 to 41 % too fast on B200 and B300, where
+0.24 in the catalog, which is a third of it at most. What is left on Blackwell with SGLang
+is not known either: prompts of DeepSeek-R1 of 8,192 tokens are predicted 34 to 41 % too fast on B200 and B300, where
 measured layers of experts (70 to 76 ms), attention (36 to 42 ms) and all-reduce (45 ms) sum up to 180 to 200 of the
 published 288 to 314 ms; prompts of 1,024 tokens on B300 take half of the predicted time, which is that of the host.
 
