@@ -15,8 +15,8 @@ from clusterspec.analysis.simulation.caches import (
     CacheSize,
     LruCache,
     cache_sizes,
+    conversation_blocks,
     session_arrivals,
-    session_blocks,
     with_hits,
     with_session_blocks,
 )
@@ -52,7 +52,7 @@ def times(study: Study) -> ServingTimes:
 def test_the_tokens_of_a_conversation_are_counted_by_hand() -> None:
     # 3 turns of 1,000, 1,600 and 2,200 tokens, of which 400 are shared, with answers of 100 tokens
     session = Session(3, 10.0, 600, 400, 1000.0)
-    blocks, left = session_blocks(7, 2, session, 100)
+    *_, (blocks, left) = conversation_blocks(7, session, 100)
     assert [size for _, size in blocks] == [400, 600, 100, 500, 100, 500] and sum(size for _, size in left) == 100
     # kept for ever: turns 2 and 3 repeat 600 + 100 and 1,200 + 100 own tokens, and all three the 400: 3,200 of 4,800
     assert returning_share(session, 100, 1.0, 1e6) == pytest.approx(3200 / 4800)

@@ -7,7 +7,7 @@ the first tier that has a block, up to the first block that none has.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from math import ceil, inf
 from random import Random
 
@@ -31,16 +31,17 @@ class LruCache:
         self.capacity, self.tokens = capacity, 0
         self.blocks: OrderedDict[Hashable, int] = OrderedDict()
 
-    def keep(self, blocks: Iterable[Block]) -> None:
+    def keep(self, blocks: Sequence[Block]) -> None:
         """Keep the blocks of a prompt, the first as the most recently used, because later blocks are useless without
         it.
         """
-        for name, size in reversed([*blocks]):
-            held = self.blocks.pop(name, 0)
-            self.blocks[name] = size
-            self.tokens += size - held
-        while self.tokens > self.capacity and self.blocks:
-            self.tokens -= self.blocks.popitem(last=False)[1]
+        held, tokens = self.blocks, self.tokens
+        for name, size in reversed(blocks):
+            tokens += size - held.pop(name, 0)
+            held[name] = size
+        while tokens > self.capacity and held:
+            tokens -= held.popitem(last=False)[1]
+        self.tokens = tokens
 
 
 class ReplayTier(NamedTuple):
@@ -73,18 +74,22 @@ class CacheReplay:
         caches = [tier.caches[engine * len(tier.caches) // self.engines] for tier in self.tiers]
         hits = [0] * len(caches)
         for name, size in blocks:
-            place = next((number for number, cache in enumerate(caches) if name in cache.blocks), None)
-            if place is None:
+            for number, cache in enumerate(caches):
+                if name in cache.blocks:
+                    hits[number] += size
+                    break
+            else:
                 break
-            hits[place] += size
         spare = sum(hits) - (prompt - 1)  # at least the last token is computed
         for number in range(len(hits) - 1, -1, -1):
             if spare > 0 and hits[number]:
                 taken = min(spare, hits[number])
                 hits[number], spare = hits[number] - taken, spare - taken
+        used = (*blocks, *left)
         for cache in caches:
-            cache.keep((*blocks, *left))
-        self.homes.update((name, engine) for name, _ in (*blocks, *left))
+            cache.keep(used)
+        if self.engines > 1:
+            self.homes.update((name, engine) for name, _ in used)
         self.work[engine] += prompt - sum(hits)
         return hits, engine
 
@@ -214,34 +219,45 @@ def session_arrivals(
     ``running`` seconds pass from a request to the end of its answer. Requests count from the time on at which the
     conversations of the first moment have ended.
     """
-    random, start, found = Random(f"sessions {seed}"), 0.0, []
+    random, start = Random(f"sessions {seed}"), 0.0
     length = session.turns * (session.think_time + running)
     conversations = ceil(count / session.turns * 1.5 + rate * length / session.turns) + 1
+    begun: list[tuple[float, int, int]] = []
     for number in range(conversations):
         start += random.expovariate(rate / session.turns)
         now = start
         for turn in range(session.turns):
-            blocks, left = session_blocks(number, turn, session, output)
-            found.append(Arrival(now, sum(size for _, size in blocks), output, blocks=blocks, left=left))
+            begun.append((now, number, turn))
             now += running + (random.expovariate(1 / session.think_time) if session.think_time else 0.0)
-    found.sort(key=lambda each: each.time)
-    steady = [each for each in found if length <= each.time <= start]
-    return [each._replace(time=each.time - steady[0].time) for each in steady[:count]] if steady else found[:count]
-
-
-def session_blocks(
-    number: int, turn: int, session: Session, output: int
-) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The blocks of a turn's prompt, which the next turn repeats, and of its answer, which it does not repeat."""
-    repeated = min(output, session.growth)
-    blocks: list[Block] = [
-        ("shared", session.shared_prefix),
-        ((number, "first"), round(session.first) - session.shared_prefix),
+    begun.sort()
+    kept = [each for each in begun if length <= each[0] <= start][:count]
+    first, kept = (kept[0][0], kept) if kept else (0.0, begun[:count])
+    turns = {number: [*conversation_blocks(number, session, output)] for number in {number for _, number, _ in kept}}
+    found = ((time - first, *turns[number][turn]) for time, number, turn in kept)
+    return [
+        Arrival(time, sum(size for _, size in blocks), output, blocks=blocks, left=left) for time, blocks, left in found
     ]
-    for before in range(turn):
-        blocks += [((number, before, "answer"), repeated), ((number, before, "user"), session.growth - repeated)]
-    left: list[Block] = [((number, turn, "answer"), repeated), ((number, turn, "dropped"), output - repeated)]
-    return tuple(each for each in blocks if each[1] > 0), tuple(each for each in left if each[1] > 0)
+
+
+def conversation_blocks(
+    number: int, session: Session, output: int
+) -> Iterator[tuple[tuple[Block, ...], tuple[Block, ...]]]:
+    """For each turn of a conversation the blocks of its prompt, which the next turn repeats, and those of its answer,
+    of which the next turn repeats the first.
+    """
+    repeated = min(output, session.growth)
+    blocks = _filled_blocks(
+        ("shared", session.shared_prefix), ((number, "first"), round(session.first) - session.shared_prefix)
+    )
+    for turn in range(session.turns):
+        answer = (number, turn, "answer"), repeated
+        yield blocks, _filled_blocks(answer, ((number, turn, "dropped"), output - repeated))
+        blocks += _filled_blocks(answer, ((number, turn, "user"), session.growth - repeated))
+
+
+def _filled_blocks(*blocks: Block) -> tuple[Block, ...]:
+    """The blocks that have tokens."""
+    return tuple(each for each in blocks if each[1] > 0)
 
 
 def with_session_blocks(arrivals: Sequence[Arrival]) -> list[Arrival]:
