@@ -9,12 +9,30 @@ from clusterspec.named_tuples import Generic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from functools import cached_property as cached_property
     from typing import ParamSpec, TypeVar
 
     P = ParamSpec("P")
     T = TypeVar("T")
 else:
     T = None
+
+    class cached_property:  # noqa: N801 - the name of the standard library
+        """`functools.cached_property` as of Python 3.12, without a lock, which takes most of the time of a short
+        function before. Threads that ask at the same moment compute the value twice.
+        """
+
+        def __init__(self, function):
+            self.function, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner, name):
+            self.name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            value = instance.__dict__[self.name] = self.function(instance)
+            return value
 
 
 class Recent(Generic[T]):

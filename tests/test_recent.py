@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from clusterspec.recent import Recent, recent
+from clusterspec.recent import Recent, cached_property, recent
 
 
 def test_equal_arguments_are_computed_once() -> None:
@@ -92,3 +92,23 @@ def test_designs_estimated_in_threads_have_the_figures_of_one() -> None:
     assert None not in expected
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(seconds, texts)) == expected
+
+
+class Squared:
+    """A number whose square is computed on first access."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.computed = number, 0
+
+    @cached_property
+    def square(self) -> int:
+        """The square."""
+        self.computed += 1
+        return self.number**2
+
+
+def test_a_property_is_computed_once_for_each_object() -> None:
+    one, other = Squared(3), Squared(4)
+    assert [one.square, one.square, other.square] == [9, 9, 16]
+    assert (one.computed, other.computed, vars(one)["square"]) == (1, 1, 9)
+    assert Squared.square.__doc__ == "The square."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import exp, expm1, inf, log1p, sqrt
 
 from clusterspec.cost.formulas.compute import power
@@ -12,6 +11,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
 from clusterspec.cost.serving.waits import step_ahead
+from clusterspec.recent import cached_property
 from clusterspec.records import NamedTuple, dataclass, replace
 
 LENGTHS = 3
