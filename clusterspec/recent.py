@@ -7,9 +7,11 @@ from functools import wraps
 
 from clusterspec.named_tuples import Generic
 
+__all__ = ["Recent", "cached_property", "recent"]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from functools import cached_property as cached_property
+    from functools import cached_property
     from typing import ParamSpec, TypeVar
 
     P = ParamSpec("P")
