@@ -54,6 +54,7 @@ def test_three_errors_are_printed_and_the_others_counted(count: int, head: str, 
 def test_a_time_axis_has_at_least_two_of_its_units(most: float, seconds: float, label: str) -> None:
     unit, text = time_axis(most)
     assert (unit, text(5.0)) == (seconds, label)
+    assert seconds > 1 or text(0.005) == "5 ms"
 
 
 def captions(found: FullReport) -> list[str]:
