@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec.cli import UsageFault, choices, files, fixes, options, output, parallel, watch
+from clusterspec.cli.commands import reports
 from clusterspec.cli.fixes import FileChange
 from clusterspec.cli.starting import Attempt, aligned_spec
 from clusterspec.finding import Edit
@@ -244,3 +247,24 @@ def test_a_starting_batch_divides_over_the_replicas(nodes: int, tp: int, pp: int
 
 def test_comments_stand_in_one_column() -> None:
     assert aligned_spec("a: 1  # b\nlonger: 2") == f"a: 1{' ' * 26}  # b\nlonger: 2"
+
+
+@pytest.mark.parametrize(("jobs", "pools", "taken"), [(1, 1, True), (2, 1, False), (1, 2, False), (0, 1, False)])
+def test_a_fleet_of_one_job_on_one_pool_is_compared_as_a_cluster(jobs: int, pools: int, taken: bool) -> None:
+    parts: Any = SimpleNamespace(jobs={f"job {at}": at for at in range(jobs)}, pools=dict.fromkeys(range(pools)))
+    study: Any = SimpleNamespace(fleet=parts)
+    if taken:
+        assert reports.sole_job(study, "a.yaml") == 0
+    else:
+        with pytest.raises(UsageFault, match=r"a\.yaml is a fleet, and the other spec one cluster"):
+            reports.sole_job(study, "a.yaml")
+    alone: Any = SimpleNamespace(fleet=None)
+    assert reports.sole_job(alone, "a.yaml") is alone
+
+
+def test_files_of_a_revision_have_the_names_of_the_call() -> None:
+    study: Any = SimpleNamespace(source=SimpleNamespace(name="/tmp/x/a.yaml"))
+    assert reports.caller_names(study, "HEAD~1:a.yaml", Path("/tmp/x")) == {
+        "/tmp/x/a.yaml": "HEAD~1:a.yaml",
+        "/tmp/x/": "HEAD~1:",
+    }
