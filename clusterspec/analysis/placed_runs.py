@@ -108,7 +108,8 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
         raise NotComparable(_one_rank(series))
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
-    nodes = series.nodes or max(-(-count // cluster.ranks_per_node), _hosts(cluster, series, count))
+    apart = _two_apart(cluster, benchmark, series, count)
+    nodes = series.nodes or max(-(-count // cluster.ranks_per_node), _hosts(cluster, series, count), 2 if apart else 1)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)
@@ -123,6 +124,16 @@ def _hosts(cluster: Cluster, series: Series, ranks: int) -> int:
     have names of their own.
     """
     return series.hosts if 1 < series.hosts <= min(ranks, cluster.all_nodes) and ranks % series.hosts == 0 else 1
+
+
+def _two_apart(cluster: Cluster, benchmark: Benchmark, series: Series, ranks: int) -> bool:
+    """Whether two ranks whose log tells no host are on two nodes: all of their channels go over the network."""
+    said = {
+        each.name for each in benchmark.evidence if each.text.startswith(("/GDRDMA", "NET/")) or each.text.isdecimal()
+    }
+    inside = any(each.name in ("p2p-direct", "p2p-host") for each in benchmark.evidence)
+    told = bool(said & {"gdr", "no-gdr", "socket"}) and not inside
+    return told and ranks == 2 and series.hosts == 0 and len(benchmark.series) == 1 and cluster.all_nodes > 1
 
 
 def _one_rank(series: Series) -> str:

@@ -136,8 +136,12 @@ def read(text: str) -> Benchmark:
 
 
 def _with_command(log: NcclLog, table: tuple[str, tuple[LogRow, ...], int]) -> NcclLog:
-    """A log without a list of devices with the ranks of the command above its rows, unless its columns imply others."""
+    """A log without a list of devices with the ranks of the command above its rows, unless its columns imply others,
+    or several hosts print its lines: the command is of one process, and a launcher starts it on each.
+    """
     text, rows, start = table
+    if max(hosts_of_lines(text), nodes_launched(text)) > 1:
+        return log
     head = "\n".join(text.splitlines()[: rows[0].number - start])
     stated = ranks_of_command(head) if log.ranks is None else None
     implied = ranks_of(log, collective_of(log))

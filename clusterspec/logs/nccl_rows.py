@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby, islice, pairwise
 from math import isclose
@@ -117,7 +118,7 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
     tests = _named_tests(head) or _named_tests(_concluded_test(text)) or _named_tests(text)
     failed = max((int(count) for count in _OUT_OF_BOUNDS.findall(text)), default=0)
     wrong = max(sum(_wrong_value_count(line) for line in lines), failed)
-    jobs = separate_jobs(head)
+    jobs = max(separate_jobs(head), _listed_side_by_side(head, lines))
     if ranks is None and _rows_of_one_rank(lines):
         ranks, nodes, jobs = 1, 1, max(jobs, _printed_side_by_side(lines))
     return NcclLog(
@@ -148,6 +149,17 @@ def _printed_side_by_side(lines: tuple[LogRow, ...]) -> int:
     """
     runs = [sum(1 for _ in rows) for _, rows in groupby(lines, key=lambda line: line.size)]
     return max(runs) if len(runs) > 1 else 1
+
+
+def _listed_side_by_side(head: str, lines: tuple[LogRow, ...]) -> int:
+    """The copies of a benchmark of two ranks or more that list every rank equally often, and whose rows stand among
+    each other; 1 where lists repeat without rows among each other, as of a run that was started anew.
+    """
+    listed = Counter(int(match[1]) for match in _RANK.finditer(head))
+    copies = set(listed.values())
+    if len(listed) > 1 and len(copies) == 1 and _printed_side_by_side(lines) == max(copies):
+        return max(copies)
+    return 1
 
 
 _STARTED = re.compile(r"^# Collective test starting: \w{1,30}$", re.MULTILINE)
