@@ -7,10 +7,10 @@ from typing import Any
 from tools.fit import result
 
 HELD_OUT = """Every run predicted by a fit of all constants that did not see it: with every fifth run left out, with its
-whole source left out, with all runs of its accelerator in its precision with its framework left out, and with its family
-of chips left out and predicted without any figure of its own. The last two are what a plan has where nothing near it was
-measured; the range of its step is wider by them ({kind:.0f} % and {part:.0f} %, in quadrature). The catalog keeps
-constants of earlier fits where those of a new one predict the sources held out no better.
+whole source left out, with all runs of its accelerator in its precision with its framework left out, and with its
+family of chips left out and predicted without any figure of its own. The last two are what a plan has where nothing
+near it was measured; the range of its step is wider by them ({kind:.0f} % and {part:.0f} %, in quadrature). The catalog
+keeps constants of earlier fits where those of a new one predict the sources held out no better.
 """
 KINDS = {
     "each fifth": "folds",
