@@ -254,7 +254,7 @@ def test_a_fleet_of_one_job_on_one_pool_is_compared_as_a_cluster(jobs: int, pool
     parts: Any = SimpleNamespace(jobs={f"job {at}": at for at in range(jobs)}, pools=dict.fromkeys(range(pools)))
     study: Any = SimpleNamespace(fleet=parts)
     if taken:
-        assert reports.sole_job(study, "a.yaml") == 0
+        assert [reports.sole_job(study, "a.yaml")] == list(parts.jobs.values())
     else:
         with pytest.raises(UsageFault, match=r"a\.yaml is a fleet, and the other spec one cluster"):
             reports.sole_job(study, "a.yaml")
