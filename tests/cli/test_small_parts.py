@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cli import UsageFault, choices, files, fixes, options, output, parallel, watch
+from clusterspec.cli import UsageFault, choices, files, fixes, git, options, output, parallel, watch
 from clusterspec.cli.commands import reports
 from clusterspec.cli.fixes import FileChange
 from clusterspec.cli.starting import Attempt, aligned_spec
@@ -268,3 +268,20 @@ def test_files_of_a_revision_have_the_names_of_the_call() -> None:
         "/tmp/x/a.yaml": "HEAD~1:a.yaml",
         "/tmp/x/": "HEAD~1:",
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (None, []),
+        (["a"], []),
+        ({"extends": "base.yaml"}, ["base.yaml"]),
+        ({"extends": 3, "measured": "log.txt"}, []),
+        ({"measured": [{"log": "a.txt"}, "b.txt", {"step_log": "c.txt"}, {"log": "d\0.txt"}]}, ["a.txt"]),
+        ({"extends": "base.yaml", "measured": [{"log": "a.txt"}]}, ["base.yaml", "a.txt"]),
+    ],
+)
+def test_a_spec_names_its_base_and_its_logs(value: object, named: list[str]) -> None:
+    document: Any = SimpleNamespace(value=value)
+    assert git._referenced_files(document) == named
+    assert git._referenced_files(None) == []
