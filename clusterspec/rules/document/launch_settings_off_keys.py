@@ -181,7 +181,7 @@ def _only_match(found: re.Pattern[str], text: str) -> re.Match[str] | None:
     return matches[0] if len({each[0] for each in matches}) == 1 else None
 
 
-def _value(digits: str) -> float:
+def _number_in(digits: str) -> float:
     """The value of a number with commas between thousands."""
     return float(digits.replace(",", ""))
 
@@ -203,10 +203,10 @@ def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload:
             key == "layout.tp"
             and layout is not None
             and match is not None
-            and _value(match[1]) == layout.tp * layout.attention_dp
+            and _number_in(match[1]) == layout.tp * layout.attention_dp
         ):
             continue  # NOTE: SGLang counts the replicas of attention in its --tp
-        if stated is not None and match is not None and abs(_value(match[1]) - stated) > 1e-6:
+        if stated is not None and match is not None and abs(_number_in(match[1]) - stated) > 1e-6:
             yield _problem(match[0], key, f"{stated:g}")
 
 
@@ -217,7 +217,7 @@ def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
     if serving is None or match is None:
         return
     prompt, answer = (_longest(each) for each in (serving.input_tokens, serving.output_tokens))
-    if prompt and answer and prompt + answer > _value(match[1]):
+    if prompt and answer and prompt + answer > _number_in(match[1]):
         longest = f"{prompt:,}, and answers up to {answer:,}: {prompt + answer:,} tokens"
         yield _problem(match[0], "workload.serving.input_tokens", f"up to {longest}")
 
@@ -313,5 +313,5 @@ def _rate_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
     if match is None or workload is None or workload.kind != "train" or not workload.tokens:
         return
     steps = workload.tokens / (workload.global_batch * workload.sequence_length)
-    if _value(match[1]) < EARLY * steps:
+    if _number_in(match[1]) < EARLY * steps:
         yield _problem(match[0], "workload.tokens", f"{display(workload.tokens, '1')}: {steps:,.0f} steps")

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.patterns import pattern
-from clusterspec.procurement.offered import SWITCHES
 from clusterspec.quantity import HOUR, Figure
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
 from clusterspec.summation import sum_of
 
-_SENTENCE_END = pattern(r"[.;#\n]\s*")
-_ELSEWHERE = pattern(
-    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
-    r"|(?:other|another|own|in the) (?:contract|order|lot|quote|tender)|(?:supplied|provided|delivered|owned) by|from stock|on stock)\b"
-)
-"""Words by which a text says that a part is there, or is bought with something else."""
-_SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
-_NAMES_OF = {
-    "cable": pattern(r"(?i)\b(?:cables?|cabling|fib(?:er|re)s?)\b"),
-    "transceiver": pattern(r"(?i)\b(?:optics|transceivers?|modules)\b"),
-    "nic": pattern(r"(?i)\b(?:nics?|adapters?|network cards)\b"),
-    "switch": _SWITCH_NAMES,
-    **dict.fromkeys(SWITCHES, _SWITCH_NAMES),
-}
-"""The words that name a kind of part in a text."""
 ROUNDED = 1.002
 """At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
 
@@ -138,15 +120,3 @@ def plural_of_kind(kind: str) -> str:
     """
     name = kind.replace("_", " ")
     return "NICs" if kind == "nic" else name + ("es" if name.endswith("switch") else "s")
-
-
-def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
-    """Whether the description or a comment says of each missing kind that it exists, or comes from elsewhere.
-
-    >>> are_elsewhere({"cable": 1, "transceiver": 1}, "Fiber and modules are in the contract of the hall")
-    True
-    >>> are_elsewhere({"cable": 1, "spine_switch": 1}, "fiber stays from the old pod")
-    False
-    """
-    sentences = [each for each in _SENTENCE_END.split(remarks) if _ELSEWHERE.search(each) is not None]
-    return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)

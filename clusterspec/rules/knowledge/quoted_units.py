@@ -1,12 +1,14 @@
-"""The units by which quotes sell licenses, support and services, and their number in a design."""
+"""The units by which quotes sell licenses, support and services; parts that a text says come from elsewhere."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.patterns import pattern
-from clusterspec.procurement.offered import LICENSED_PER_ACCELERATOR, Offered, is_credit, plain_part
+from clusterspec.procurement.offered import LICENSED_PER_ACCELERATOR, SWITCHES, Offered, is_credit, plain_part
 
 _UNIT = pattern(
     r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"
@@ -41,3 +43,32 @@ def unit_of_line(offered: Offered) -> str:
     if (found := _UNIT.search(text)) is not None and found.lastgroup is not None:
         return found.lastgroup
     return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""
+
+
+_SENTENCE_END = pattern(r"[.;#\n]\s*")
+_ELSEWHERE = pattern(
+    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
+    r"|(?:other|another|own|in the) (?:contract|order|lot|quote|tender)|(?:supplied|provided|delivered|owned) by|from stock|on stock)\b"
+)
+"""Words by which a text says that a part is there, or is bought with something else."""
+_SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
+_NAMES_OF = {
+    "cable": pattern(r"(?i)\b(?:cables?|cabling|fib(?:er|re)s?)\b"),
+    "transceiver": pattern(r"(?i)\b(?:optics|transceivers?|modules)\b"),
+    "nic": pattern(r"(?i)\b(?:nics?|adapters?|network cards)\b"),
+    "switch": _SWITCH_NAMES,
+    **dict.fromkeys(SWITCHES, _SWITCH_NAMES),
+}
+"""The words that name a kind of part in a text."""
+
+
+def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
+    """Whether the description or a comment says of each missing kind that it exists, or comes from elsewhere.
+
+    >>> are_elsewhere({"cable": 1, "transceiver": 1}, "Fiber and modules are in the contract of the hall")
+    True
+    >>> are_elsewhere({"cable": 1, "spine_switch": 1}, "fiber stays from the old pod")
+    False
+    """
+    sentences = [each for each in _SENTENCE_END.split(remarks) if _ELSEWHERE.search(each) is not None]
+    return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)

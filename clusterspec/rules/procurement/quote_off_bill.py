@@ -138,7 +138,8 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_service, offered_lines
 from clusterspec.procurement.quotes import needed_parts
-from clusterspec.rules.knowledge.purchases import are_elsewhere, is_bought, plural_of_kind
+from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
+from clusterspec.rules.knowledge.quoted_units import are_elsewhere
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
