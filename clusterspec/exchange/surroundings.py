@@ -29,6 +29,8 @@ _SOURCED = re.compile(r"^[ \t]*(?:source|\.)[ \t]+(?P<file>[^\n;&|#]{1,200})", r
 _ENVIRONMENTS = re.compile(r"activate|conda|bashrc|profile|/etc/|setvars|set_env|\bmodules?\b|<<")
 """Files that set paths of an environment, not the sizes of a launch."""
 _DEFAULT = re.compile(r"^(?![ \t]*#).{0,400}?\$\{(?P<name>[A-Za-z_]\w{0,60}):?[-=][^}\n$]", re.MULTILINE)
+_ARRAY = re.compile(r"\$\{(?P<name>[A-Za-z_]\w{0,60})\[[@*]\]\}")
+MOST_ARRAYS = 50
 
 
 def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
@@ -65,15 +67,32 @@ def _with_training_beside(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the first file that its script sources before it gives a variable a default."""
+    """A launch with the first file that its script sources before it gives a variable a default, or passes on the words
+    of an array that it never sets.
+    """
     sourced = next((each for each in _SOURCED.finditer(file.text) if not _ENVIRONMENTS.search(each["file"])), None)
     default = _DEFAULT.search(file.text, sourced.end()) if sourced else None
-    if sourced is None or default is None:
+    passed = _passed_array(file.text, sourced.end()) if sourced else None
+    if sourced is None or (default is None and passed is None):
         return found
     builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, sourced.start("file")) + 1
-    why = f"another file, not read: variables that it sets replace defaults such as that of {default['name']}"
+    effects = (
+        default and f"variables that it sets replace defaults such as that of {default['name']}",
+        passed and f"the launch takes the options in {passed} from it",
+    )
+    why = f"another file, not read: {', and '.join(filter(None, effects))}"
     builder.unknown(f"source {sourced['file'].strip()[:80]}", why, line)
     return combined_result([found, builder.reading()])
+
+
+def _passed_array(text: str, start: int) -> str | None:
+    """The first array whose words a line after ``start`` passes on, and that the text names in no other way.
+
+    >>> _passed_array('. sizes.sh\\nA=(--tp 2)\\npython train.py ${A[@]} ${MODEL[@]}', 10)
+    'MODEL'
+    """
+    names = dict.fromkeys(each["name"] for each in islice(_ARRAY.finditer(text, start), MOST_ARRAYS))
+    return next((name for name in names if not re.search(rf"(?<!\$\{{)\b{name}\b", text)), None)
 
 
 def _with_written_configuration(kind: str, file: InputFile, found: ImportResult) -> ImportResult:

@@ -127,6 +127,7 @@ SUGGESTIONS = (
         r"(?:(?<!\w)--[a-z][\w-]{2,40}|`\w{2,40}="
         r"|\b(?:not|n't|in) ?(?:be )?compatible with\b|\b(?:cannot|can't|not) be used (?:with|together|when|for)\b"
         r"|\bmutually exclusive\b|\b(?:at most|exactly|only) one of\b|\b(?:At most|Exactly|Only) one of\b"
+        r"|\b[Cc]an(?: ?not|'t) use .{1,60} without\b"
         r"|\b[Pp]lease (?:set|specify|enable|disable|unset|pass|increase|decrease|reduce)\b"
         r"|\b(?:must|should|needs? to|has to) be (?:set|specified|one of|enabled|disabled|provided)\b"
         r"|\b[Uu]nsupported (?:\w{1,24} ){0,3}\w{1,24}: |\b(?:is not (?:a )?valid|not (?:yet )?supported)\b"

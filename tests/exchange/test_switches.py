@@ -59,3 +59,47 @@ def test_a_sourced_file_that_may_replace_a_default_is_named() -> None:
 )
 def test_no_other_sourced_file_is_named(text: str) -> None:
     assert "source" not in unknown(read(text))
+
+
+PASSED = """\
+source "models/small.sh"
+SIZES=(--tensor-model-parallel-size 2)
+torchrun train.py "${SIZES[@]}" ${MODEL_ARGS[@]}
+"""
+
+
+def test_a_sourced_file_whose_array_a_launch_takes_is_named() -> None:
+    reading = read(PASSED)
+    assert given(reading)["layout.tp"] == 2
+    assert 'source "models/small.sh": another file, not read: the launch takes the options in MODEL_ARGS' in unknown(
+        reading
+    )
+    assert "models/small.sh" not in unknown(read(PASSED.replace(" ${MODEL_ARGS[@]}", "")))
+    both = read('source "models/small.sh"\nTP="${TP:-4}"\nvllm serve a/b --tensor-parallel-size "$TP" "${MORE[@]}"\n')
+    assert "such as that of TP, and the launch takes the options in MORE" in unknown(both)
+
+
+VERL = "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.enable_gradient_checkpointing=True {}\n"
+GRANULARITY = "actor_rollout_ref.model.gradient_checkpointing_kwargs.activations_checkpoint_granularity="
+OVERRIDDEN = "+actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity="
+
+
+@pytest.mark.parametrize(
+    ("options", "recompute", "listed"),
+    [
+        ("actor_rollout_ref.actor.strategy=fsdp", "full", ""),
+        ("actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2", None, "a granularity decides"),
+        (f"actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2 {GRANULARITY}selective", "selective", ""),
+        (f"{OVERRIDDEN}full", "full", ""),
+    ],
+)
+def test_the_trainer_of_verl_decides_what_is_computed_again(options: str, recompute: str | None, listed: str) -> None:
+    reading = read(VERL.format(options))
+    assert given(reading).get("layout.recompute") == recompute
+    assert listed in unknown(reading)
+
+
+def test_the_checkpoint_of_engines_names_the_model_of_slime() -> None:
+    launch = "python3 train.py --actor-num-gpus-per-node 4 --tensor-model-parallel-size 2 --rollout-batch-size 32 "
+    assert given(read(f"{launch} --hf-checkpoint /root/Qwen3-4B/"))["workload.model"] == "qwen3-4b"
+    assert "model /root/own: no catalog entry" in unknown(read(f"{launch} --hf-checkpoint /root/own"))

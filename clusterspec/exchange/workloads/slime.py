@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
+from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
 
 _COUNTS = {
@@ -28,6 +29,8 @@ def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"loss_type: {str(keys.get('loss_type'))[:40]}", why, keys.line("loss_type"))
         return
     builder.set("workload.kind", "rl", keys.line("rollout_batch_size"))
+    if named := not keys.find("num_layers") and keys.get("hf_checkpoint"):  # whose sizes those of the trainer must be
+        set_model(str(named), builder, keys.line("hf_checkpoint"))
     set_counts(keys, _COUNTS, builder)
     _set_algorithm(keys, builder)
     _set_minibatches(keys, prompts, builder)

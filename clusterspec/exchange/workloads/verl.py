@@ -201,17 +201,37 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.micro_batch", count, keys.line(size))
     elif keys.find(f"{_ACTOR}ppo_micro_batch_size") == f"{_ACTOR}ppo_micro_batch_size":
         _set_shared_micro_batch(keys, builder)
-    if keys.is_on("actor_rollout_ref.model.enable_gradient_checkpointing"):
-        builder.set("layout.recompute", "full", keys.line("actor_rollout_ref.model.enable_gradient_checkpointing"))
-    recomputed = f"{_ACTOR}megatron.override_transformer_config.recompute_"
-    if keys.get(f"{recomputed}method") != "block":  # of some layers of a stage
-        kinds = {"full": "full", "selective": "selective"}
-        set_choice(keys, "layout.recompute", (f"{recomputed}granularity",), kinds, builder)
+    _set_recompute(keys, builder)
     for part in ("param_offload", "optimizer_offload"):
         ends = [key for key in keys.values if key.startswith(_ACTOR) and key.endswith(f".{part}")]
         if ends and keys.is_on(*ends):
             why = "moves them to the host while engines generate, not during a step of training"
             builder.unknown(part, why, keys.line(*ends))
+
+
+def _set_recompute(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the activations that are computed again. With Megatron the switch alone computes none again: a granularity
+    decides, whose default is null.
+
+    Source: volcengine/verl d13434fd, verl/workers/megatron_workers.py, lines 170 to 176; later releases read
+    ``override_transformer_config`` alone; read 2026-11-25.
+    """
+    switch = "actor_rollout_ref.model.enable_gradient_checkpointing"
+    granularity = "actor_rollout_ref.model.gradient_checkpointing_kwargs.activations_checkpoint_granularity"
+    recomputed, kinds = (
+        f"{_ACTOR}megatron.override_transformer_config.recompute_",
+        {"full": "full", "selective": "selective"},
+    )
+    on, megatron = keys.is_on(switch), any(key.startswith(f"{_ACTOR}megatron.") for key in keys.values)
+    if on and not megatron:
+        builder.set("layout.recompute", "full", keys.line(switch))
+    elif on and granularity in keys.values:
+        set_choice(keys, "layout.recompute", (granularity,), kinds, builder)
+    elif on and not keys.find(f"{recomputed}granularity"):
+        why = "with Megatron a granularity decides, which is not stated: state layout.recompute"
+        builder.unknown("enable_gradient_checkpointing", why, keys.line(switch))
+    if keys.get(f"{recomputed}method") != "block":  # of some layers of a stage
+        set_choice(keys, "layout.recompute", (f"{recomputed}granularity",), kinds, builder)
 
 
 def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
