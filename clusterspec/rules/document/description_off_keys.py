@@ -127,6 +127,8 @@ _ACCELERATORS = pattern(
 """What follows the number of accelerators."""
 _NOUNS = frozenset({"nodes", "servers", "instances", "accelerators", "chips", "quad"})
 """Words in lower case with which one of the two begins."""
+_OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
+"""Words of a text that splits the nodes into equal parts."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _PRICE = pattern(
     r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
@@ -164,7 +166,8 @@ def check(
         | {-(-ranks // cluster.ranks_per_node) for ranks in engine_ranks}
     )
     for words, count in _counts(_NODES, description):
-        if count > 1 and count not in nodes | written and not _is_after_failure(count, spec, cluster):
+        unit = bool(_OF_UNITS.search(description)) and cluster.all_nodes % count == 0 if count else False
+        if count > 1 and count not in nodes | written and not unit and not _is_after_failure(count, spec, cluster):
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}

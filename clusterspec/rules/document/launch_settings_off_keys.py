@@ -9,9 +9,14 @@ In the description and the comments of a spec of one design:
 - `--max-model-len` below the longest prompt and answer together;
 - `NCCL_IB_HCA` with fewer adapters than `nics_per_node`; `NCCL_IB_DISABLE=1`, or the provider `tcp` of libfabric, with an
   RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;
+- flags of the distributed optimizer where `sharding` is none, and a first batch of a ramp (`--rampup-batch-size`) that
+  the replicas do not divide, or that has fewer micro-batches than stages;
+- samples called on-policy where a batch has several updates or rollout runs ahead;
+- a number of kVA as the `power.budget`;
 - a limit of the run time of a job (`wall time`, `time limit`) below the checkpoint interval;
 - two availability zones for one cluster, where a cluster placement group or EFA needs one;
-- a container of NVIDIA (`pytorch:24.09-py3`) from before the accelerator;
+- a container of NVIDIA (`pytorch:24.09-py3`), a branch of its driver (`R535`) or a CUDA release from before the
+  accelerator;
 - a repository of a quantized model (`…-FP8`, `…-AWQ`) of other precision than `parameter_precision`;
 - a run in meters that the modules of a level do not reach, where `distance` is not stated;
 - a learning rate that reaches its end long before the last step.
@@ -81,7 +86,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = pattern(
-    r"--\w|NCCL_|FI_PROVIDER|wall|time limit|killed|-\d[a-f]\b|pytorch:|-(?:FP8|AWQ|GPTQ|INT4|NVFP4)|\d m\b|step "
+    r"--\w|on-policy|[kM]VA\b|R\d{3}|river|NCCL_|FI_PROVIDER|wall|time limit|killed|-\d[a-f]\b|pytorch:|-(?:FP8|AWQ|GPTQ|INT4|NVFP4)|\d m\b|step "
 )
 """What a text holds that the rule reads."""
 _COMPARED = pattern(
@@ -121,6 +126,13 @@ _FIRST_CONTAINER = {
     "sm_120": (25, 1),
 }
 """The first container (year, month) whose CUDA compiles for an architecture: 11.0, 11.8, 12.8 and 12.9."""
+_DRIVER = pattern(r"\b(?:R|driver(?: branch)?[ -]R?)(\d{3})(?:\.[\d.]+)?\b")
+_FIRST_DRIVER = {"sm_89": 520, "sm_90": 520, "sm_100": 570, "sm_103": 575, "sm_120": 570}
+"""The first branch of NVIDIA's driver that knows an architecture."""
+_DISTRIBUTED_OPTIMIZER = pattern(r"--(?:overlap-param-gather|use-distributed-optimizer)\b")
+_RAMP = pattern(r"--rampup-batch-size[ =]+(\d+)\b")
+_ON_POLICY = pattern(r"(?i)\b(?:strictly|fully|always|purely) on-policy\b")
+_KILOVOLT_AMPERES = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(k|M)VA\b")
 _REPOSITORY = pattern(r"\b[\w.-]+/[\w.]+(?:-[\w.]+)*-(FP8|AWQ|GPTQ(?:-Int4)?|INT4|NVFP4|FP4|W4A16|W8A8)\b")
 _WIDTHS = {"fp8": 8, "w8a8": 8, "awq": 4, "gptq": 4, "gptq-int4": 4, "int4": 4, "nvfp4": 4, "fp4": 4, "w4a16": 4}
 _BITS = {
@@ -165,6 +177,8 @@ def check(
     yield from _time_problem(text, spec)
     yield from _zone_problem(text, cluster, written)
     yield from _container_problem(text, cluster)
+    yield from _power_problem(text, cluster, spec)
+    yield from _training_problems(text, layout, workload, spec)
     yield from _repository_problem(text, workload)
     yield from _run_problem(text, written, catalog)
     yield from _rate_problem(text, workload)
@@ -279,6 +293,48 @@ def _container_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
     message = f"the container of {match[1]}.{match[2]} is from before {cluster.accelerator.id} ({cluster.accelerator.architecture}): it has no kernels for it"
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
     yield RULE.problem(at, message, f"use the container of {first[0]}.{first[1]:02} or a later one")
+
+
+def _power_problem(text: str, cluster: Cluster, spec: Spec) -> Iterator[Problem]:
+    """Kilovolt-amperes that stand as kilowatts, and a branch of the driver from before the accelerator."""
+    power = spec.cluster.power if spec.cluster is not None else None
+    budget = power.budget if power is not None else None
+    for number, prefix in _KILOVOLT_AMPERES.findall(text) if budget is not None else ():
+        if budget is not None and abs(_number_in(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001:
+            message = f"the text states {number} {prefix}VA, and `power.budget` is {budget.written}: apparent power is above the real power that a supply gives"
+            yield RULE.problem(
+                "cluster.power.budget", message, "write the kilowatts, which are 0.8 to 0.95 times as many"
+            )
+            break
+    match, first = _only_match(_DRIVER, text), _FIRST_DRIVER.get(cluster.accelerator.architecture)
+    if match is not None and first is not None and int(match[1]) < first:
+        message = f"the text names driver {match[1]}, and {cluster.accelerator.id} ({cluster.accelerator.architecture}) needs {first} or later"
+        at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
+        yield RULE.problem(at, message, f"plan driver {first} or later: no container brings it")
+
+
+def _training_problems(text: str, layout: Layout | None, workload: Workload | None, spec: Spec) -> Iterator[Problem]:
+    """Flags that the layout excludes, a ramp that the pipeline refuses, and samples that are not on-policy."""
+    rl = spec.workload.rl if spec.workload is not None else None
+    updates = (rl.minibatches or 1) * (rl.epochs or 1) if rl is not None else 1
+    if rl is not None and (updates > 1 or rl.max_staleness) and (match := _only_match(_ON_POLICY, text)) is not None:
+        key, own = ("max_staleness", rl.max_staleness) if updates == 1 else ("minibatches", updates)
+        yield _problem(match[0], f"workload.rl.{key}", f"{own}: later updates use samples of earlier weights")
+    if layout is None or workload is None or workload.kind != "train":
+        return
+    flag = _only_match(_DISTRIBUTED_OPTIMIZER, text)
+    if flag is not None and layout.sharding == "none":
+        yield _problem(flag[0], "layout.sharding", "none: the flag needs the distributed optimizer (`zero1`)")
+    ramp, each = _only_match(_RAMP, text), layout.dp * layout.micro_batch
+    if ramp is None or each <= 0:
+        return
+    first, left = divmod(int(ramp[1]), each)
+    if left:
+        yield _problem(
+            ramp[0], "workload.global_batch", f"divided by {each:,} (dp × micro-batch), as the first batch is not"
+        )
+    elif layout.virtual_stages > 1 and first < layout.pp:
+        yield _problem(ramp[0], "layout.pp", f"{layout.pp}: the interleaved schedule refuses {first} micro-batches")
 
 
 def _repository_problem(text: str, workload: Workload | None) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ A stage whose GEMM weights, output head included, exceed the mean by more than 5
 finding is a warning where the heaviest stage of a stated split has 8 % more work than in the most even split, and an
 error at a third more, which loses a quarter of the step. It is a note below 8 %, where the split is not stated, and
 where the first and the last stage hold fewer layers than the others, as in published runs, which leaves memory for
-embedding and head, up to 12 %. With `schedule: dualpipe` each rank holds two stages, one from each end, and their work counts
+embedding and head. With `schedule: dualpipe` each rank holds two stages, one from each end, and their work counts
 together.
 
 ## Why it matters
@@ -64,8 +64,6 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("stage-layers-mismatch"
 MOST = 1.05
 COSTLY = 1 / 3
 """A split that lengthens the step by this share is an error: a quarter of the step is lost."""
-FOR_ROOM = 1.12
-"""The multiple up to which published splits leave room for embedding and head: BLOOM and Llama 3 lose less than a tenth."""
 NOTICED = 1.08
 """A stated split is a warning if its heaviest stage has at least this multiple of the work in the most even split."""
 
@@ -92,9 +90,7 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",
         f"write `stage_layers: {(_even_mirrored_stages if mirrored else _even_stages)(sum(ranks), head, layout.pp)}`",
-        severity=_severity(loads[heaviest] / best)
-        if stated and not (_makes_room(ranks) and loads[heaviest] / best < FOR_ROOM)
-        else "note",
+        severity=_severity(loads[heaviest] / best) if stated and not _makes_room(ranks) else "note",
     )
 
 

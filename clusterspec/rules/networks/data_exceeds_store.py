@@ -5,7 +5,7 @@
 A data set larger than the `capacity` of `networks.storage`: its tokens (`dataset_tokens`; without it, `tokens`) times
 the bytes of a token (`dataset_token_bytes`; without it 2 for vocabularies below 65,500 words, else 4). Where
 `dataset_tokens` and `operations.checkpoint.keep` are stated, the checkpoints that are kept, of 14 bytes per parameter,
-are added. The finding is
+are added; the same holds for the size of a corpus that the description or a comment names in TB or PB. The finding is
 an error where `dataset_tokens` is stated, and a warning where only the tokens of the run are known, since some may
 repeat.
 
@@ -59,6 +59,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.rule import Rule
@@ -66,6 +67,10 @@ from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")
+_SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
+_DATA = pattern(r"(?i)\b(?:corpus|corpora|data ?sets?|scans|pages|images|videos?|recordings|shards|archive)\b")
+_OF_STORE = pattern(r"(?i)\b(?:capacity|usable|raw capacity)\b|\b(?:store|storage|file system) of\b")
+_SENTENCE_END = pattern(r"[.;#]\s")
 
 
 def check(
@@ -74,11 +79,15 @@ def check(
     model: Model,
     written_workload: WorkloadSpec,
     operations: OperationsSpec | None,
+    own_remarks: str | None,
 ) -> Iterator[Problem]:
     capacity = networks.storage.capacity if networks.storage else None
     written = written_workload.dataset_tokens
     tokens = written.value if written is not None else training.tokens
-    if capacity is None or tokens is None:
+    if capacity is None:
+        return
+    yield from _checkpoints_beside_problem(_named_data(own_remarks or ""), capacity, model, training, operations)
+    if tokens is None:
         return
     width = token_width(written_workload, model).value
     if tokens * width <= capacity.value:
@@ -94,6 +103,15 @@ def check(
     )
 
 
+def _named_data(text: str) -> float:
+    """Bytes of data that a text names, in the only size of a sentence about data; 0 without one."""
+    for sentence in _SENTENCE_END.split(text) if "TB" in text or "PB" in text else ():
+        sizes = _SIZE.findall(sentence)
+        if len(sizes) == 1 and _DATA.search(sentence) is not None and _OF_STORE.search(sentence) is None:
+            return float(sizes[0][0].replace(",", "")) * (1e12 if sizes[0][1] == "TB" else 1e15)
+    return 0.0
+
+
 def _checkpoints_beside_problem(
     data: float, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
@@ -102,7 +120,7 @@ def _checkpoints_beside_problem(
         operations.checkpoint.keep if operations and operations.checkpoint else None,
         saved_bytes(model, training),
     )
-    if keep is None or size is None or not keep * size <= capacity.value < data + keep * size:
+    if not data or keep is None or size is None or not keep * size <= capacity.value < data + keep * size:
         return
     message = f"{display(data, 'B')} of data and {keep:,} checkpoints of {display(size, 'B')} are {display(data + keep * size, 'B')}, more than the {capacity.written} of the store"
     help_ = (
