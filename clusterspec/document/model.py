@@ -81,6 +81,12 @@ class Document:
         """Whether a comment names the program, as every waiver does, in whatever case."""
         return any("clusterspec" in comment.text.casefold() for comment in self.comments)
 
+    @property
+    def remarks(self) -> str:
+        """What the text says outside its keys: its description and its comments."""
+        described = self.value.get("description") if isinstance(self.value, dict) else None
+        return ". ".join([described if isinstance(described, str) else "", *(each.text for each in self.comments)])
+
 
 # Conversion of key paths to lines: the only place that does it
 

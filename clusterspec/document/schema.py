@@ -283,6 +283,11 @@ def kind_of_other_file(value: Any) -> str:
     return ""
 
 
+def describes_fleet(value: Any) -> bool:
+    """Whether a spec describes pools and jobs rather than one cluster."""
+    return isinstance(value, dict) and ("pools" in value or "jobs" in value) and not kind_of_other_file(value)
+
+
 _MAX_SHOWN = 48
 """Characters."""
 

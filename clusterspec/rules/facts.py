@@ -58,7 +58,7 @@ class Facts(WrittenParts):
         self._estimated = estimated
         self._thresholds = thresholds or {}
         self._measurements = measurements
-        self.description = description
+        self.description = description if describes_keys else None
         """The description of the spec as written; None where it describes other keys."""
         self._remarks = remarks
         self._describes_keys = describes_keys

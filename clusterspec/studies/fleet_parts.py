@@ -226,3 +226,8 @@ def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> P
         fix = Fix(fix.description, tuple(replacements), fix.safe)
     related = tuple((place_in_fleet(where), text) for where, text in problem.related)
     return replace(problem, path=path_in_fleet(document, part, problem.path), related=related, fix=fix)
+
+
+def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
+    """The problems of reading a part of a fleet: a job has the pools of its engines, and is none of the `jobs`."""
+    return [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]

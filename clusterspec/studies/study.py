@@ -18,7 +18,7 @@ from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, model
 from clusterspec.document.extends import KEY as EXTENDS
-from clusterspec.document.schema import kind_of_other_file
+from clusterspec.document.schema import describes_fleet
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results import Input, Tool
@@ -118,7 +118,7 @@ class Study:
     @cached_property
     def fleet(self) -> FleetStudy | None:
         """The studies of the pools and jobs of a fleet; None for a spec of one cluster."""
-        if self.document is None or self.fleet_part is not None or not is_fleet(self.document):
+        if self.document is None or self.fleet_part is not None or not describes_fleet(self.document.value):
             return None
         from clusterspec.studies.fleet import FleetStudy
 
@@ -304,6 +304,7 @@ class Study:
 
     def facts(self) -> rules.Facts:
         """The input of rules."""
+        whole = self.fleet_part[0] if self.fleet_part else self.document
         return rules.Facts(
             spec=self.design.spec,
             catalog=self.settings.catalog,
@@ -312,25 +313,11 @@ class Study:
             estimated=lambda: self.plan if rules.estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
-            description=self._description_of_keys,
-            remarks=self._text_outside_keys,
+            description=self.spec.description,
+            remarks=lambda: whole.remarks if whole is not None else "",
             describes_keys=self._describes_keys,
             advises=self.advises,
         )
-
-    def _text_outside_keys(self) -> str:
-        """The description and the comments of the text, those of the whole fleet for one of its pools."""
-        document = self.fleet_part[0] if self.fleet_part else self.document
-        if document is None or not isinstance(document.value, dict):
-            return ""
-        described = document.value.get("description")
-        texts = [described if isinstance(described, str) else "", *(each.text for each in document.comments)]
-        return ". ".join(texts)
-
-    @property
-    def _description_of_keys(self) -> str | None:
-        """The description of the text; None if that describes other keys: of a variation, of a fleet of several."""
-        return self.spec.description if self._describes_keys else None
 
     @property
     def _describes_keys(self) -> bool:
@@ -372,9 +359,11 @@ def _resolved_study(
     """
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])
     if not whole:
+        from clusterspec.studies.fleet_parts import problems_of_part
+
         found = problems_of_part(found)
     design, further = Design(spec, catalog=text.settings.catalog), list[Problem]()
-    if document is not None and not (whole and is_fleet(document)):
+    if document is not None and not (whole and describes_fleet(document.value)):
         design, further = _design_with_traces(spec, text)
     measurements: tuple[Measurement, ...] = ()
     unread: list[Problem] = []
@@ -400,17 +389,6 @@ def _design_with_traces(spec: Spec, text: Read) -> tuple[Design, list[Problem]]:
     traces, unusable = summarized_traces(spec, text.folder)
     design, problems = design_of_spec(spec, text.settings.catalog, traces)
     return design, [*problems, *unusable]
-
-
-def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
-    """The problems of reading a part of a fleet: a job has the pools of its engines, and is none of the `jobs`."""
-    return [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
-
-
-def is_fleet(document: Document) -> bool:
-    """Whether a spec describes pools and jobs rather than one cluster."""
-    value = document.value
-    return isinstance(value, dict) and ("pools" in value or "jobs" in value) and not kind_of_other_file(value)
 
 
 def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:

@@ -14,6 +14,7 @@ from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes, st
 from clusterspec.cli.options import fleet_options, format_option, path, positive_integer, stdin_filename
 from clusterspec.cli.output import refuse_input_as_output, refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
+from clusterspec.document.schema import describes_fleet
 from clusterspec.exchange import import_formats, merge
 from clusterspec.exchange.documents import comment_text, result_with_known_keys
 from clusterspec.exchange.exporters.registry import (
@@ -39,7 +40,6 @@ from clusterspec.exchange.import_result import (
 from clusterspec.report.ink import text_table
 from clusterspec.results import Input, head
 from clusterspec.source import dotted_path
-from clusterspec.studies.study import is_fleet
 from clusterspec.units import plural
 
 # Options of ``clusterspec import``
@@ -163,7 +163,7 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
     data = read_bytes(args.into)
     source = documents.decode(args.into, data)
     document, _ = documents.parse(source)
-    if document is not None and is_fleet(document):
+    if document is not None and describes_fleet(document.value):
         raise UsageFault(f"--into: {args.into} is a fleet; import to standard output, and copy what belongs to a part")
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""
     try:

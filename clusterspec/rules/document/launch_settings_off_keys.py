@@ -80,6 +80,7 @@ from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
+from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.units import display
@@ -195,11 +196,6 @@ def _only_match(found: re.Pattern[str], text: str) -> re.Match[str] | None:
     return matches[0] if len({each[0] for each in matches}) == 1 else None
 
 
-def _number_in(digits: str) -> float:
-    """The value of a number with commas between thousands."""
-    return float(digits.replace(",", ""))
-
-
 def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload: Workload | None) -> Iterator[Problem]:
     """Flags with another number than the resolved design."""
     own: dict[str, float | None] = {"cluster.accelerators_per_node": cluster.ranks_per_node}
@@ -217,10 +213,10 @@ def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload:
             key == "layout.tp"
             and layout is not None
             and match is not None
-            and _number_in(match[1]) == layout.tp * layout.attention_dp
+            and number_in_text(match[1]) == layout.tp * layout.attention_dp
         ):
             continue  # NOTE: SGLang counts the replicas of attention in its --tp
-        if stated is not None and match is not None and abs(_number_in(match[1]) - stated) > 1e-6:
+        if stated is not None and match is not None and abs(number_in_text(match[1]) - stated) > 1e-6:
             yield _problem(match[0], key, f"{stated:g}")
 
 
@@ -231,7 +227,7 @@ def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
     if serving is None or match is None:
         return
     prompt, answer = (_longest(each) for each in (serving.input_tokens, serving.output_tokens))
-    if prompt and answer and prompt + answer > _number_in(match[1]):
+    if prompt and answer and prompt + answer > number_in_text(match[1]):
         longest = f"{prompt:,}, and answers up to {answer:,}: {prompt + answer:,} tokens"
         yield _problem(match[0], "workload.serving.input_tokens", f"up to {longest}")
 
@@ -300,7 +296,10 @@ def _power_problem(text: str, cluster: Cluster, spec: Spec) -> Iterator[Problem]
     power = spec.cluster.power if spec.cluster is not None else None
     budget = power.budget if power is not None else None
     for number, prefix in _KILOVOLT_AMPERES.findall(text) if budget is not None else ():
-        if budget is not None and abs(_number_in(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001:
+        if (
+            budget is not None
+            and abs(number_in_text(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001
+        ):
             message = f"the text states {number} {prefix}VA, and `power.budget` is {budget.written}: apparent power is above the real power that a supply gives"
             yield RULE.problem(
                 "cluster.power.budget", message, "write the kilowatts, which are 0.8 to 0.95 times as many"
@@ -369,5 +368,5 @@ def _rate_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
     if match is None or workload is None or workload.kind != "train" or not workload.tokens:
         return
     steps = workload.tokens / (workload.global_batch * workload.sequence_length)
-    if _number_in(match[1]) < EARLY * steps:
+    if number_in_text(match[1]) < EARLY * steps:
         yield _problem(match[0], "workload.tokens", f"{display(workload.tokens, '1')}: {steps:,.0f} steps")

@@ -30,3 +30,12 @@ def numbers_within(value: object) -> Iterator[float]:
     else:
         for each in fields(value) if is_dataclass(value) else ():
             yield from numbers_within(getattr(value, each.name))
+
+
+def number_in_text(digits: str) -> float:
+    """The value of digits with commas between thousands.
+
+    >>> number_in_text("1,080.5")
+    1080.5
+    """
+    return float(digits.replace(",", ""))

@@ -62,6 +62,7 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
+from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
 from clusterspec.units import display, plain
@@ -108,7 +109,7 @@ def _named_data(text: str) -> float:
     for sentence in _SENTENCE_END.split(text) if "TB" in text or "PB" in text else ():
         sizes = _SIZE.findall(sentence)
         if len(sizes) == 1 and _DATA.search(sentence) is not None and _OF_STORE.search(sentence) is None:
-            return float(sizes[0][0].replace(",", "")) * (1e12 if sizes[0][1] == "TB" else 1e15)
+            return number_in_text(sizes[0][0]) * (1e12 if sizes[0][1] == "TB" else 1e15)
     return 0.0
 
 

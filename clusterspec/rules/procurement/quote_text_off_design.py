@@ -84,6 +84,7 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines, plain_part
 from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
 from clusterspec.units import display
@@ -157,13 +158,13 @@ def _power_problems(line: Offered, text: str, power: PowerSpec) -> Iterator[Prob
     if power.pdus is not None and _PDU.search(text) is not None:
         pairs = (("current", _AMPERES, power.pdus.current, "A"), ("voltage", _VOLTS, power.pdus.voltage, "V"))
         for key, figures, stated, unit in pairs:
-            found = [_number_in(each) for each in figures.findall(text)]
+            found = [number_in_text(each) for each in figures.findall(text)]
             if stated is not None and found and not any(_agree(each, stated.value) for each in found):
                 yield _problem(line, f"{found[0]:g} {unit}", f"power.pdus.{key}", display(stated.value, unit))
                 return
     capacity = power.cdus.capacity if power.cdus is not None else None
     if capacity is not None and _CDU.search(text) is not None:
-        watts = [_number_in(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
+        watts = [number_in_text(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
         if watts and max(watts) < capacity.value * (1 - SAME):
             yield _problem(line, display(max(watts), "W"), "power.cdus.capacity", display(capacity.value, "W"))
 
@@ -221,7 +222,7 @@ def _length_problem(lines: Sequence[Offered], written: ScaleOutSpec | None) -> I
     if not runs or not cables or not all(found for _, found in cables):
         return
     level = max(runs, key=lambda each: runs[each].value)
-    longest = max(_number_in(length) for _, found in cables for length in found)
+    longest = max(number_in_text(length) for _, found in cables for length in found)
     if longest < runs[level].value * (1 - SAME):
         yield _problem(cables[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
 
@@ -268,12 +269,7 @@ def _store_problem(lines: Sequence[Offered], networks: NetworksSpec | None) -> I
 
 def _bytes_of_size(figure: tuple[str, str]) -> float:
     """Bytes of a number and its unit."""
-    return _number_in(figure[0]) * _BYTES[figure[1]]
-
-
-def _number_in(number: str) -> float:
-    """The value of a number with commas between thousands."""
-    return float(number.replace(",", ""))
+    return number_in_text(figure[0]) * _BYTES[figure[1]]
 
 
 def _agree(one: float, other: float) -> bool:
