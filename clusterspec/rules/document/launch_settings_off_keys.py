@@ -74,6 +74,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
@@ -153,6 +154,8 @@ _OF_RUN = pattern(r"(?i)\b(?:leaf|leaves|switch(?:es)?|trays?|runs?|cabling)\b")
 _END_OF_RATE = pattern(
     r"(?i)\b(?:cosine|decay\w*|anneal\w*|rate|linear)\b[^.;]{0,80}?\b(?:zero|minimum|end)\b[^.;]{0,20}?\bsteps? ((?:\d{1,3}(?:,\d{3})+|\d{3,}))\b"
 )
+MOST_MATCHES = 100
+"""Matches of one setting that are compared with each other."""
 EARLY = 0.7
 """Share of the steps before whose end a schedule of the learning rate does not end on purpose."""
 _SENTENCE_END = pattern(r"[.;#]\s")
@@ -192,7 +195,8 @@ def _problem(words: str, key: str, own: str) -> Problem:
 
 def _only_match(found: re.Pattern[str], text: str) -> re.Match[str] | None:
     """The match of a pattern, if all matches of the text are the same and none belongs to something else."""
-    matches = [each for each in found.finditer(text) if _COMPARED.search(text[: each.start()]) is None]
+    few = islice(found.finditer(text), MOST_MATCHES)  # a hostile text may have a million
+    matches = [each for each in few if _COMPARED.search(text[max(0, each.start() - 60) : each.start()]) is None]
     return matches[0] if len({each[0] for each in matches}) == 1 else None
 
 
