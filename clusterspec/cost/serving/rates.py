@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import exp, log
 from typing import TYPE_CHECKING
 
@@ -148,8 +148,8 @@ class KernelRates:
         """
         own = f"experts.{software.replace('-', '_')}.{precision}"
         names = (f"{own}_block", own) if blocks else (own,)
-        curve = next((self.curves[name] for name in (*names, f"experts.{precision}") if name in self.curves), None)
-        return interpolated_value(curve, rows) if curve is not None else 1.0
+        share = self._first_share((*names, f"experts.{precision}"), rows)
+        return share if share is not None else 1.0
 
     def widened_experts_share(self, kept: str, rows: float, *software: str) -> float | None:
         """The rate of the kernels of experts that convert weights kept in 4 bits on load over that of 16-bit GEMMs of
@@ -157,7 +157,11 @@ class KernelRates:
         """
         table = f"{WIDENED.get(kept, kept)}_weights"
         own = (f"experts.{name.replace('-', '_')}.{table}" for name in software)
-        curve = next((self.curves[name] for name in (*own, f"experts.{table}") if name in self.curves), None)
+        return self._first_share((*own, f"experts.{table}"), rows)
+
+    def _first_share(self, names: Iterable[str], rows: float) -> float | None:
+        """The share at ``rows`` by the first of some tables that was measured; None if none was."""
+        curve = next((self.curves[name] for name in names if name in self.curves), None)
         return interpolated_value(curve, rows) if curve is not None else None
 
     def weight_read_rate(self, precision: str) -> float:

@@ -68,18 +68,21 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes cannot run on a cluster of {there:,}"
             yield RULE.problem(("acceptance", number, "nodes"), message, f"use at most {there:,}")
-        elif test.ranks is not None and test.nodes is not None and _is_uneven(test.ranks, test.nodes, cluster):
-            yield _uneven_ranks_problem(("acceptance", number, "ranks"), test.ranks, test.nodes, cluster)
-        elif test.ranks is not None and test.nodes is not None and test.ranks > test.nodes * cluster.ranks_per_node:
-            all_ranks = test.nodes * cluster.ranks_per_node
-            message = f"a test over {test.ranks:,} ranks cannot run on {plural(test.nodes, 'node')} of {cluster.ranks_per_node} ranks"
-            help_ = f"write `ranks: {all_ranks}`, or the nodes that hold {test.ranks:,} ranks"
-            yield RULE.problem(("acceptance", number, "ranks"), message, help_)
-        elif test.ranks is not None and test.ranks > there * cluster.ranks_per_node:
-            message = f"a test over {test.ranks:,} ranks cannot run on a cluster of {there * cluster.ranks_per_node:,}"
-            yield RULE.problem(
-                ("acceptance", number, "ranks"), message, f"use at most {there * cluster.ranks_per_node:,}"
-            )
+        elif test.ranks is not None:
+            yield from _rank_problems(("acceptance", number, "ranks"), test.ranks, test.nodes, cluster)
+
+
+def _rank_problems(path: Path, ranks: int, nodes: int | None, cluster: Cluster) -> Iterator[Problem]:
+    """Ranks that do not lie evenly on the nodes of a test, or are more than these nodes or the cluster have."""
+    all_ranks = (nodes or cluster.all_nodes) * cluster.ranks_per_node
+    if nodes is not None and _is_uneven(ranks, nodes, cluster):
+        yield _uneven_ranks_problem(path, ranks, nodes, all_ranks)
+    elif nodes is not None and ranks > all_ranks:
+        message = f"a test over {ranks:,} ranks cannot run on {plural(nodes, 'node')} of {cluster.ranks_per_node} ranks"
+        yield RULE.problem(path, message, f"write `ranks: {all_ranks}`, or the nodes that hold {ranks:,} ranks")
+    elif ranks > all_ranks:
+        message = f"a test over {ranks:,} ranks cannot run on a cluster of {all_ranks:,}"
+        yield RULE.problem(path, message, f"use at most {all_ranks:,}")
 
 
 def _is_uneven(ranks: int, nodes: int, cluster: Cluster) -> bool:
@@ -91,14 +94,14 @@ def _is_uneven(ranks: int, nodes: int, cluster: Cluster) -> bool:
     return ranks % nodes > 0 or (each < cluster.ranks_per_node and cluster.ranks_per_node % each > 0)
 
 
-def _uneven_ranks_problem(path: Path, ranks: int, nodes: int, cluster: Cluster) -> Problem:
+def _uneven_ranks_problem(path: Path, ranks: int, nodes: int, all_ranks: int) -> Problem:
     """The problem with ranks that do not lie on nodes in equal number: an error with fewer ranks than nodes."""
-    all_ranks = nodes * cluster.ranks_per_node
+    help_ = f"write {all_ranks:,}, all ranks of these nodes"
     if ranks < nodes:
         message = f"{plural(ranks, 'rank')} cannot lie on {nodes:,} nodes: each has at least one"
-        return RULE.problem(path, message, f"write {all_ranks:,}, all ranks of these nodes")
+        return RULE.problem(path, message, help_)
     message = f"{ranks:,} ranks do not lie evenly on {plural(nodes, 'node')}, which have {all_ranks:,}"
-    return RULE.problem(path, message, f"write {all_ranks:,}, all ranks of these nodes", severity="warning")
+    return RULE.problem(path, message, help_, severity="warning")
 
 
 def _buffer_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:

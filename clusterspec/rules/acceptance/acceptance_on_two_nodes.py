@@ -46,36 +46,31 @@ acceptance:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.benchmarks import PLATEAU, RECOMMENDED, bus_bandwidth, predicted_collective
+from clusterspec.rules.knowledge.benchmarks import (
+    PLATEAU,
+    RECOMMENDED,
+    bus_bandwidth,
+    is_repeated_wider,
+    predicted_collective,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 
 RULE = Rule.of(__name__, "warning")
-NEARLY = 0.9
-"""Share of the bandwidth of a test over two nodes that a test over more nodes requires, too."""
-WIDE = 4
-"""At this many nodes or more, each byte crosses the NICs nearly as often in a tree as in a ring."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     two_domains = 2 * cluster.accelerators_per_node > cluster.scale_up.domain
-    wide = max((bus_bandwidth(each, cluster) or 0.0 for each in acceptance if _tests_fabric(each)), default=0.0)
     for number, test in enumerate(acceptance):
         if test.collective == "all-reduce" and test.nodes == 2 and test.algorithm != "ring" and two_domains:
             message = "on two nodes, tree bus bandwidth can exceed NIC line rate, so a slow fabric passes"
-            tested = wide > 0 and wide >= NEARLY * (bus_bandwidth(test, cluster) or inf)
+            tested = is_repeated_wider(test, acceptance, cluster)
             severity = "note" if cluster.all_nodes <= 2 or tested or _is_strict(test, cluster) else ""
             help_ = "use four nodes or more, or `algorithm: ring`"
             yield RULE.problem(("acceptance", number, "nodes"), message, help_, severity=severity)
-
-
-def _tests_fabric(test: AcceptanceSpec) -> bool:
-    """Whether a test is an all-reduce over enough nodes that a tree does not reduce the traffic of the fabric."""
-    return test.collective == "all-reduce" and (test.nodes or 0) >= WIDE
 
 
 def _is_strict(test: AcceptanceSpec, cluster: Cluster) -> bool:

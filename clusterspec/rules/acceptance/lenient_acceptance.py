@@ -60,6 +60,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import (
     GIB,
     bus_bandwidth,
+    is_repeated_wider,
     key,
     predicted_collective,
     recommended_threshold,
@@ -74,8 +75,6 @@ LEAST = 0.60
 """Share of the prediction, and of what the links carry, below which half of a fabric passes."""
 NOTED = 0.70
 """The share below which a fabric passes that lacks two of eight rails."""
-WIDE, NEARLY = 4, 0.9
-"""Nodes of a test from which the whole fabric limits it, and the share of a limit that repeats it."""
 SHORT = 60.0
 """Seconds below which links have not warmed up, and no error of a link is likely to show."""
 MOST_PASS = 0.8
@@ -83,8 +82,6 @@ MOST_PASS = 0.8
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
-    reduced = [test for test in acceptance if test.collective == "all-reduce" and (test.nodes or 0) >= WIDE]
-    wide = max((bus_bandwidth(test, rated) or 0.0 for test in reduced), default=0.0)
     for number, test in enumerate(acceptance):
         yield from _repetition_problems(number, test)
         if test.size is None or test.size.value < GIB:
@@ -96,7 +93,8 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         if asked >= NOTED * lower:
             continue
         share, written = percent(asked / best.ceiling_busbw, 2), test.busbw or test.algbw
-        repeats = test.nodes == 2 and test.collective == "all-reduce" and wide >= NEARLY * asked
+        pair = test.nodes == 2 and test.collective == "all-reduce"
+        repeats = pair and is_repeated_wider(test, acceptance, rated)
         meant_bytes = written is not None and written.bits and NOTED * lower <= 8 * asked <= best.ceiling_busbw
         yield RULE.problem(
             ("acceptance", number, key(test)),

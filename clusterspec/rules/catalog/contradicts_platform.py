@@ -117,8 +117,10 @@ def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Pla
     stated = given.scale_out.technology if given.scale_out else None
     if stated is None or stated in platform.technologies:
         return
-    if not platform.cloud or not platform.technologies:
-        yield from () if platform.cloud else _cloud_fabric_problem(catalog, stated, platform)
+    if not platform.cloud:
+        yield from _cloud_fabric_problem(catalog, stated, platform)
+        return
+    if not platform.technologies:
         return
     entries = {each: catalog.find("interconnect", each) for each in (stated, *platform.technologies)}
     known = {each: entry for each, entry in entries.items() if isinstance(entry, Interconnect)}

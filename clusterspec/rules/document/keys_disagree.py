@@ -111,18 +111,19 @@ def check(
     written_layout: LayoutSpec | None,
     written_scale_out: ScaleOutSpec | None,
     layout: Layout | None,
+    networks: NetworksSpec | None,
     spec: Spec,
 ) -> Iterator[Problem]:
     yield from _checkpoint_time_problems(operations)
     yield from _power_budget_problems(spec)
     if written_scale_out is not None and written_scale_out.topology in {"single-switch", "torus", "dragonfly"}:
         yield from _topology_problems(written_scale_out)
-    if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.without_links:
-        yield _shared_network_problem(*spec.cluster.networks.without_links)
-    if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.seconds_to_fill < 300:
-        yield _fast_store_problem(spec.cluster.networks)
-    if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.reads_slower:
-        yield _slow_read_problem(spec.cluster.networks)
+    if networks is not None and networks.without_links:
+        yield _shared_network_problem(*networks.without_links)
+    if networks is not None and networks.seconds_to_fill < 300:
+        yield _fast_store_problem(networks)
+    if networks is not None and networks.reads_slower:
+        yield _slow_read_problem(networks)
     if spec.workload is not None and spec.workload.rl is not None and spec.workload.rl.weight_sync is not None:
         yield from _weight_sync_problems(spec.workload, spec.workload.rl)
     if layout is None or written_layout is None or layout.capabilities.release is None:

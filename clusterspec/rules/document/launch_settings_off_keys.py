@@ -78,10 +78,12 @@ from itertools import islice
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
+from clusterspec.catalog.frameworks import capabilities, named_library
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.precision import PRECISIONS
+from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.units import display
@@ -129,26 +131,12 @@ _FIRST_CONTAINER = {
 }
 """The first container (year, month) whose CUDA compiles for an architecture: 11.0, 11.8, 12.8 and 12.9."""
 _DRIVER = pattern(r"\b(?:R|driver(?: branch)?[ -]R?)(\d{3})(?:\.[\d.]+)?\b")
-_FIRST_DRIVER = {"sm_89": 520, "sm_90": 520, "sm_100": 570, "sm_103": 575, "sm_120": 570}
-"""The first branch of NVIDIA's driver that knows an architecture."""
 _DISTRIBUTED_OPTIMIZER = pattern(r"--(?:overlap-param-gather|use-distributed-optimizer)\b")
 _RAMP = pattern(r"--rampup-batch-size[ =]+(\d+)\b")
 _ON_POLICY = pattern(r"(?i)\b(?:strictly|fully|always|purely) on-policy\b")
 _KILOVOLT_AMPERES = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(k|M)VA\b")
 _REPOSITORY = pattern(r"\b[\w.-]+/[\w.]+(?:-[\w.]+)*-(FP8|AWQ|GPTQ(?:-Int4)?|INT4|NVFP4|FP4|W4A16|W8A8)\b")
 _WIDTHS = {"fp8": 8, "w8a8": 8, "awq": 4, "gptq": 4, "gptq-int4": 4, "int4": 4, "nvfp4": 4, "fp4": 4, "w4a16": 4}
-_BITS = {
-    "fp8": 8,
-    "int8": 8,
-    "mxfp8": 8,
-    "int4": 4,
-    "fp4": 4,
-    "nvfp4": 4,
-    "mxfp4": 4,
-    "bf16": 16,
-    "fp16": 16,
-    "fp32": 32,
-}
 _RUN = pattern(r"(?<![\w.])(\d{1,4}(?:\.\d)?) m\b")
 _OF_RUN = pattern(r"(?i)\b(?:leaf|leaves|switch(?:es)?|trays?|runs?|cabling)\b")
 _END_OF_RATE = pattern(
@@ -158,7 +146,6 @@ MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
 EARLY = 0.7
 """Share of the steps before whose end a schedule of the learning rate does not end on purpose."""
-_SENTENCE_END = pattern(r"[.;#]\s")
 
 
 def check(
@@ -180,8 +167,8 @@ def check(
         yield from _variable_problems(text, cluster, written)
     yield from _time_problem(text, spec)
     yield from _zone_problem(text, cluster, written)
-    yield from _container_problem(text, cluster)
-    yield from _power_problem(text, cluster, spec)
+    yield from _software_problems(text, cluster, catalog)
+    yield from _power_problem(text, spec)
     yield from _training_problems(text, layout, workload, spec)
     yield from _repository_problem(text, workload)
     yield from _run_problem(text, written, catalog)
@@ -213,14 +200,11 @@ def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload:
         own["workload.serving.memory_fraction"] = workload.serving.memory_fraction
     for key, flag in _FLAGS.items():
         stated, match = own.get(key), _only_match(flag, text)
-        if (
-            key == "layout.tp"
-            and layout is not None
-            and match is not None
-            and number_in_text(match[1]) == layout.tp * layout.attention_dp
-        ):
-            continue  # NOTE: SGLang counts the replicas of attention in its --tp
-        if stated is not None and match is not None and abs(number_in_text(match[1]) - stated) > 1e-6:
+        if stated is None or match is None:
+            continue
+        value = number_in_text(match[1])
+        whole_engine = key == "layout.tp" and layout is not None and value == layout.tp * layout.attention_dp
+        if abs(value - stated) > 1e-6 and not whole_engine:  # NOTE: SGLang's --tp counts the replicas of attention
             yield _problem(match[0], key, f"{stated:g}")
 
 
@@ -260,7 +244,7 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
     if priority not in flow.lossless_priorities:
         point = f"code point {int(chosen[1]) >> 2} and, by the usual map, priority {priority}"
         lossless = ", ".join(map(str, flow.lossless_priorities))
-        yield _problem(f"{chosen[0]}", f"{at}.flow_control.lossless_priorities", f"{lossless}; the class has {point}")
+        yield _problem(chosen[0], f"{at}.flow_control.lossless_priorities", f"{lossless}; the class has {point}")
 
 
 def _time_problem(text: str, spec: Spec) -> Iterator[Problem]:
@@ -280,40 +264,42 @@ def _zone_problem(text: str, cluster: Cluster, written: ScaleOutSpec | None) -> 
     fabric = cluster.scale_out
     placed = written is not None and written.placement is not None
     if len(zones) > 1 and fabric is not None and (placed or fabric.technology.family == "efa"):
-        of = f"{written.placement}" if written is not None and placed else "not stated"
+        of = str(written.placement) if written is not None and placed else "not stated"
         message = f"the text places nodes in {' and '.join(zones[:2])}, and `placement` is {of}: a group lies in one zone, and RDMA does not leave it"
         yield RULE.problem("cluster.scale_out.placement", message, "plan all nodes of a job in one zone")
 
 
-def _container_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
-    """A container of NVIDIA whose CUDA does not know the accelerator."""
-    match, first = _only_match(_CONTAINER, text), _FIRST_CONTAINER.get(cluster.accelerator.architecture)
-    if match is None or first is None or (int(match[1]), int(match[2])) >= first:
-        return
-    message = f"the container of {match[1]}.{match[2]} is from before {cluster.accelerator.id} ({cluster.accelerator.architecture}): it has no kernels for it"
+def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+    """A container of NVIDIA, or a branch of its driver, that does not know the accelerator."""
+    accelerator = cluster.accelerator
+    part = f"{accelerator.id} ({accelerator.architecture})"
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
-    yield RULE.problem(at, message, f"use the container of {first[0]}.{first[1]:02} or a later one")
+    match, first = _only_match(_CONTAINER, text), _FIRST_CONTAINER.get(accelerator.architecture)
+    if match is not None and first is not None and (int(match[1]), int(match[2])) < first:
+        message = f"the container of {match[1]}.{match[2]} is from before {part}: it has no kernels for it"
+        yield RULE.problem(at, message, f"use the container of {first[0]}.{first[1]:02} or a later one")
+    match, driver = _only_match(_DRIVER, text), named_library("nvidia-driver", catalog)
+    if match is None or driver is None:
+        return
+    for statement in capabilities(driver, match[1], 0).refused:
+        since = statement.feature.since
+        if since and statement.combination.applies(frozenset({accelerator.architecture})):
+            message = f"the text names driver {match[1]}, and {part} needs {since} or later"
+            yield RULE.problem(at, message, f"plan driver {since} or later: no container brings it")
 
 
-def _power_problem(text: str, cluster: Cluster, spec: Spec) -> Iterator[Problem]:
-    """Kilovolt-amperes that stand as kilowatts, and a branch of the driver from before the accelerator."""
+def _power_problem(text: str, spec: Spec) -> Iterator[Problem]:
+    """Kilovolt-amperes that stand as kilowatts."""
     power = spec.cluster.power if spec.cluster is not None else None
     budget = power.budget if power is not None else None
-    for number, prefix in _KILOVOLT_AMPERES.findall(text) if budget is not None else ():
-        if (
-            budget is not None
-            and abs(number_in_text(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001
-        ):
+    if budget is None:
+        return
+    for number, prefix in _KILOVOLT_AMPERES.findall(text):
+        if abs(number_in_text(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001:
             message = f"the text states {number} {prefix}VA, and `power.budget` is {budget.written}: apparent power is above the real power that a supply gives"
-            yield RULE.problem(
-                "cluster.power.budget", message, "write the kilowatts, which are 0.8 to 0.95 times as many"
-            )
-            break
-    match, first = _only_match(_DRIVER, text), _FIRST_DRIVER.get(cluster.accelerator.architecture)
-    if match is not None and first is not None and int(match[1]) < first:
-        message = f"the text names driver {match[1]}, and {cluster.accelerator.id} ({cluster.accelerator.architecture}) needs {first} or later"
-        at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
-        yield RULE.problem(at, message, f"plan driver {first} or later: no container brings it")
+            help_ = "write the kilowatts, which are 0.8 to 0.95 times as many"
+            yield RULE.problem("cluster.power.budget", message, help_)
+            return
 
 
 def _training_problems(text: str, layout: Layout | None, workload: Workload | None, spec: Spec) -> Iterator[Problem]:
@@ -345,8 +331,8 @@ def _repository_problem(text: str, workload: Workload | None) -> Iterator[Proble
     match = _only_match(_REPOSITORY, text)
     if workload is None or workload.kind != "serve" or match is None:
         return
-    kept = _BITS.get(workload.parameter_precision)
-    if kept is not None and kept != _WIDTHS[match[1].lower()]:
+    kept = PRECISIONS.get(workload.parameter_precision)
+    if kept is not None and kept.bits != _WIDTHS[match[1].lower()]:
         yield _problem(match[0], "workload.parameter_precision", workload.parameter_precision)
 
 
@@ -357,7 +343,7 @@ def _run_problem(text: str, written: ScaleOutSpec | None, catalog: Catalog) -> I
         return
     parts = [part for part in (catalog.find("optics", each) for each in ends) if isinstance(part, Optics)]
     reach = min((part.reach.value for part in parts if part.reach is not None), default=0.0)
-    for sentence in _SENTENCE_END.split(text):
+    for sentence in sentences_of(text):
         runs = [float(each) for each in _RUN.findall(sentence)] if _OF_RUN.search(sentence) is not None else []
         if reach and len(runs) == 1 and runs[0] > reach:
             yield _problem(

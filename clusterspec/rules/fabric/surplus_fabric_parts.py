@@ -61,14 +61,13 @@ from collections.abc import Iterator
 from clusterspec.cluster.fabric import LEVELS, Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_parts import FabricCount, links_and_cables
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, is_far_surplus, links_and_cables
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "note")
 MOST = 1.10
-MANY = 8
 HELP = "reduce the order, or state their purpose"
 TWICE, FOUR_TIMES = 2.0, 4.0
 """Ratios of the endpoints that two tiers can connect to those required. From the first ratio on, a third tier is a note
@@ -99,7 +98,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         if written and needed and written > MOST * needed:
             parts = plural(written, f"{key.removesuffix('_switches')} switch")
             message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
-            severity = _surplus_severity(written, needed)
+            severity = "warning" if is_far_surplus(written, needed) else "note"
             yield RULE.problem(f"cluster.scale_out.{key}", message, HELP, severity=severity)
     for level in LEVELS:
         wanted = fabric.links[level] or 0
@@ -110,7 +109,9 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         stated = next((each for each in orders if wanted and each.links > MOST * wanted), None)
         if stated is not None:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed: they add no bandwidth"
-            yield RULE.problem(stated.at, message, HELP, severity=_surplus_severity(stated.links, wanted))
+            yield RULE.problem(
+                stated.at, message, HELP, severity="warning" if is_far_surplus(stated.links, wanted) else "note"
+            )
 
 
 def _absent_level_problem(level: str, written: ScaleOutSpec) -> Iterator[Problem]:
@@ -122,11 +123,6 @@ def _absent_level_problem(level: str, written: ScaleOutSpec) -> Iterator[Problem
     if beyond is not None and beyond.links:
         message = f"{beyond.how} between {lower} and {upper} stated, and the fabric has no {upper} switches"
         yield RULE.problem(beyond.at, message, "remove the key, or state the switches", severity="warning")
-
-
-def _surplus_severity(written: int, needed: int) -> str:
-    """A warning for a number that growth hardly explains; ``MANY`` spare parts of a small fabric are none."""
-    return "warning" if written >= FOUR_TIMES * needed and written - needed > MANY else "note"
 
 
 def _needless_tier_problem(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import inf
+
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
@@ -17,6 +20,10 @@ PLATEAU = 16 * GIB
 """Bytes at which all published measurements have reached their plateau."""
 RECOMMENDED = (0.80, 0.90)
 """Shares of the predicted bandwidth between which a threshold passes a sound machine and fails a faulty one."""
+WIDE = 4
+"""At this many nodes or more, each byte crosses the NICs nearly as often in a tree as in a ring."""
+NEARLY = 0.9
+"""Share of the limit of a test over two nodes that a test over more nodes requires, too."""
 SOCKETS = 0.15
 """Share of the NICs' bandwidth between TCP sockets (below) and network plugins (above): aws-ofi-nccl issue 803 measured
 5.4 GB/s and 122.6.
@@ -63,6 +70,15 @@ def predicted_collective(stated: AcceptanceSpec, cluster: Cluster, size: float) 
         )
     except CollectiveUnavailableError:
         return None
+
+
+def is_repeated_wider(stated: AcceptanceSpec, acceptance: Iterable[AcceptanceSpec], cluster: Cluster) -> bool:
+    """Whether an all-reduce over enough nodes that a tree does not reduce the traffic of the fabric requires nearly the
+    bandwidth of a test.
+    """
+    over_fabric = [each for each in acceptance if each.collective == "all-reduce" and (each.nodes or 0) >= WIDE]
+    asked, wide = bus_bandwidth(stated, cluster), [bus_bandwidth(each, cluster) or 0.0 for each in over_fabric]
+    return bool(asked) and max(wide, default=0.0) >= NEARLY * (asked or inf)
 
 
 def best_possible(cost: CollectiveCost) -> float:

@@ -33,6 +33,15 @@ def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed:
     return FabricCount(found if isinstance(found, Fabric) else None, planned, severity)
 
 
+FOUR_TIMES, MANY = 4.0, 8
+"""A number at this multiple of the need, and this many parts above it, is no stock of spares and no growth."""
+
+
+def is_far_surplus(stated: float, needed: float) -> bool:
+    """Whether growth and spares hardly explain a number of parts; a few more in a small fabric are none."""
+    return stated >= FOUR_TIMES * needed and stated - needed > MANY
+
+
 @dataclass(frozen=True)
 class OrderedLinks:
     """Links of one level as ordered: the key, and the number. Cables count with their links per cable."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import fields, is_dataclass
 from clusterspec.spec.model import Spec
+
+_SENTENCE_END = pattern(r"[.;#]\s")
 
 
 def written_numbers(spec: Spec) -> Iterator[float]:
@@ -39,3 +42,12 @@ def number_in_text(digits: str) -> float:
     1080.5
     """
     return float(digits.replace(",", ""))
+
+
+def sentences_of(text: str) -> list[str]:
+    """The parts of a text between the ends of sentences; a comment begins another one.
+
+    >>> sentences_of("Data: 1.2 PB. # the store")
+    ['Data: 1.2 PB', '', 'the store']
+    """
+    return _SENTENCE_END.split(text)

@@ -62,7 +62,7 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
 from clusterspec.units import display, plain
@@ -71,7 +71,6 @@ RULE = Rule.of(__name__, "error", "likely")
 _SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
 _DATA = pattern(r"(?i)\b(?:corpus|corpora|data ?sets?|scans|pages|images|videos?|recordings|shards|archive)\b")
 _OF_STORE = pattern(r"(?i)\b(?:capacity|usable|raw capacity)\b|\b(?:store|storage|file system) of\b")
-_SENTENCE_END = pattern(r"[.;#]\s")
 
 
 def check(
@@ -106,7 +105,7 @@ def check(
 
 def _named_data(text: str) -> float:
     """Bytes of data that a text names, in the only size of a sentence about data; 0 without one."""
-    for sentence in _SENTENCE_END.split(text) if "TB" in text or "PB" in text else ():
+    for sentence in sentences_of(text) if "TB" in text or "PB" in text else ():
         sizes = _SIZE.findall(sentence)
         if len(sizes) == 1 and _DATA.search(sentence) is not None and _OF_STORE.search(sentence) is None:
             return number_in_text(sizes[0][0]) * (1e12 if sizes[0][1] == "TB" else 1e15)

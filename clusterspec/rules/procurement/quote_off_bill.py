@@ -138,6 +138,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_service, offered_lines
 from clusterspec.procurement.quotes import needed_parts
+from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import are_elsewhere
 from clusterspec.rules.rule import Rule
@@ -155,8 +156,6 @@ SURPLUS = 1.10
 FAR_ABOVE = 1.25
 """Cables above this share of the bill are a warning where the spec states how many links are in each: spares are 2 to 10 %.
 """
-FOUR_TIMES, MANY = 4.0, 8
-"""A quantity at this multiple of the bill, and this many parts above it, is no stock of spares and no growth."""
 INCLUDED = 0.5
 """At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
@@ -252,7 +251,7 @@ def _count_problem(
 
 def _surplus_severity(total: float, needed: int, far: str) -> str:
     """The severity of parts beyond the bill; ``far`` is that of a quarter too many."""
-    if total >= FOUR_TIMES * needed and total - needed > MANY:
+    if is_far_surplus(total, needed):
         return "warning"
     return far if total > FAR_ABOVE * needed else "note"
 

@@ -83,7 +83,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines, plain_part
-from clusterspec.quantity import Quantity
+from clusterspec.quantity import YEAR, Quantity
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -115,7 +115,6 @@ _SINGLE_MODE = pattern(
     r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
 )
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
-SECONDS_OF_YEAR = 365.25 * 86400
 
 
 def check(
@@ -127,9 +126,9 @@ def check(
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    lines = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
-    for line in lines:
-        text = plain_part(line.line)
+    offered = (line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line))
+    lines = [(line, plain_part(line.line)) for line in offered]
+    for line, text in lines:
         if power is not None:
             yield from _power_problems(line, text, power)
         bridged = _BRIDGE.search(text)
@@ -199,26 +198,26 @@ def _counts_before(text: str, name: str) -> list[int]:
     return [int(count) for count in at.findall(words)]
 
 
-def _support_problem(lines: Sequence[Offered], procurement: ProcurementSpec) -> Iterator[Problem]:
+def _support_problem(lines: Sequence[tuple[Offered, str]], procurement: ProcurementSpec) -> Iterator[Problem]:
     """Support of fewer years than the design buys; lines of several periods add up."""
     term = procurement.support.term if procurement.support else None
-    sold = [line for line in lines if line.kind == "other" and _SUPPORT.search(plain_part(line.line)) is not None]
-    if term is None or any(_BY_THE_YEAR.search(plain_part(line.line)) is not None for line in sold):
+    sold = [(line, text) for line, text in lines if line.kind == "other" and _SUPPORT.search(text) is not None]
+    if term is None or any(_BY_THE_YEAR.search(text) is not None for _, text in sold):
         return
-    stated = [(line, _DURATION.findall(plain_part(line.line))) for line in sold]
+    stated = [(line, _DURATION.findall(text)) for line, text in sold]
     if not stated or not all(found for _, found in stated):
         return
     years = sum(max(int(number) * _YEARS[unit[0]] for number, unit in found) for _, found in stated)
-    if years * SECONDS_OF_YEAR < term.value * (1 - SAME):
+    if years * YEAR < term.value * (1 - SAME):
         yield _problem(
             stated[0][0], f"{years:g} {'year' if years == 1 else 'years'}", "procurement.support.term", term.written
         )
 
 
-def _length_problem(lines: Sequence[Offered], written: ScaleOutSpec | None) -> Iterator[Problem]:
+def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[Problem]:
     """Cables that all state their length, of which none reaches the longest stated run."""
     runs = (written.distance if written else None) or {}
-    cables = [(line, _METERS.findall(plain_part(line.line))) for line in lines if line.kind == "cable"]
+    cables = [(line, _METERS.findall(text)) for line, text in lines if line.kind == "cable"]
     if not runs or not cables or not all(found for _, found in cables):
         return
     level = max(runs, key=lambda each: runs[each].value)
@@ -227,16 +226,15 @@ def _length_problem(lines: Sequence[Offered], written: ScaleOutSpec | None) -> I
         yield _problem(cables[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
 
 
-def _fiber_problem(lines: Sequence[Offered], written: ScaleOutSpec | None) -> Iterator[Problem]:
+def _fiber_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[Problem]:
     """Fiber of the other kind than all modules need, of those quoted and those named in the design."""
     named = [id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids]
-    modules = [plain_part(line.line) for line in lines if line.kind == "transceiver"] + named
+    modules = [text for line, text in lines if line.kind == "transceiver"] + named
     needed = {_fiber_of(text) for text in modules}
     if len(needed) != 1 or "" in needed:
         return
-    fibers = [line for line in lines if line.kind == "cable" and _FIBER.search(plain_part(line.line)) is not None]
-    for line in fibers:
-        kind = _fiber_of(plain_part(line.line))
+    for line, text in lines:
+        kind = _fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
         if kind and kind not in needed:
             message = f"`{(line.line.part or '')[:60]}` is {kind} fiber, and all transceivers are {needed.pop()}"
             help_ = "order the fiber of the modules: light of one kind does not pass through the other"
@@ -254,12 +252,12 @@ def _fiber_of(text: str) -> str:
     return "" if multi == single else "multimode" if multi else "single-mode"
 
 
-def _store_problem(lines: Sequence[Offered], networks: NetworksSpec | None) -> Iterator[Problem]:
+def _store_problem(lines: Sequence[tuple[Offered, str]], networks: NetworksSpec | None) -> Iterator[Problem]:
     """Storage systems whose stated sizes sum to less than the capacity of the design."""
     store = networks.storage if networks is not None else None
     capacity: Quantity | None = store.capacity if store is not None else None
-    sold = [(line, _CAPACITY.findall(plain_part(line.line))) for line in lines if line.kind == "other"]
-    sold = [(line, found) for line, found in sold if found and _STORE.search(plain_part(line.line)) is not None]
+    named = [(line, text) for line, text in lines if line.kind == "other" and _STORE.search(text) is not None]
+    sold = [(line, found) for line, text in named if (found := _CAPACITY.findall(text))]
     if capacity is None or not sold:
         return
     total = sum((line.line.quantity or 1) * max(map(_bytes_of_size, found)) for line, found in sold)
