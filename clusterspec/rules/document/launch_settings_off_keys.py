@@ -1,4 +1,4 @@
-"""Flags, environment variables or limits in the description or a comment contradict the keys.
+"""Flags or environment variables in the description or a comment contradict the keys.
 
 ## What it finds
 
@@ -12,14 +12,9 @@ In the description and the comments of a spec of one design:
 - flags of the distributed optimizer where `sharding` is none, and a first batch of a ramp (`--rampup-batch-size`) that
   the replicas do not divide, or that has fewer micro-batches than stages;
 - samples called on-policy where a batch has several updates or rollout runs ahead;
-- a number of kVA as the `power.budget`;
-- a limit of the run time of a job (`wall time`, `time limit`) below the checkpoint interval;
-- two availability zones for one cluster, where a cluster placement group or EFA needs one;
 - a container of NVIDIA (`pytorch:24.09-py3`), a branch of its driver (`R535`) or a CUDA release from before the
   accelerator;
-- a repository of a quantized model (`…-FP8`, `…-AWQ`) of other precision than `parameter_precision`;
-- a run in meters that the modules of a level do not reach, where `distance` is not stated;
-- a learning rate that reaches its end long before the last step.
+- a repository of a quantized model (`…-FP8`, `…-AWQ`) of other precision than `parameter_precision`.
 
 ## Why it matters
 
@@ -44,59 +39,42 @@ cluster:
   scale_out: {technology: infiniband-ndr, nics_per_node: 8}
 ```
 
-```yaml operations.checkpoint.interval
-clusterspec: 1
-description: The wall time of the queue is 4 h, and the next job resumes from the latest checkpoint.
-cluster: {platform: dgx-a100, nodes: 8}
-operations: {checkpoint: {interval: 6 h}}
-```
-
 ## Silent
 
 ```yaml
 clusterspec: 1
-description: Each job exports NCCL_IB_HCA=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7 within a wall time of 8 h.
+description: Each job exports NCCL_IB_HCA=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7 on driver R550.
 cluster:
   platform: dgx-h100
   nodes: 16
   scale_out: {technology: infiniband-ndr, nics_per_node: 8}
-operations: {checkpoint: {interval: 1 h}}
 ```
 
 ## Sources
 
 - Environment variables: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 - CUDA releases of the containers: https://docs.nvidia.com/deeplearning/frameworks/support-matrix/index.html
-- One zone for each placement group: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import islice
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Optics
 from clusterspec.catalog.frameworks import capabilities, named_library
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.precision import PRECISIONS
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import number_in_text, only_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec, Spec
-from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = pattern(
-    r"--\w|on-policy|[kM]VA\b|R\d{3}|river|NCCL_|FI_PROVIDER|wall|time limit|killed|-\d[a-f]\b|pytorch:|-(?:FP8|AWQ|GPTQ|INT4|NVFP4)|\d m\b|step "
+    r"--\w|on-policy|R\d{3}|river|NCCL_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
 )
 """What a text holds that the rule reads."""
-_COMPARED = pattern(
-    r"(?i)\b(?:instead of|not|than|unlike|was|were|old|former|without|no longer|before|until)\b[^.;]{0,25}$"
-)
-"""Words before a setting that belongs to something else."""
 _N = r"[ =]+\"?(\d[\d,]*(?:\.\d+)?)\b"
 _FLAGS = {
     "layout.tp": pattern(rf"(?<!\w)--?(?:tensor-(?:model-)?parallel-size|tp-size|tp){_N}"),
@@ -115,11 +93,6 @@ _MODEL_LENGTH = pattern(rf"(?<!\w)--(?:max-model-len|context-length){_N}")
 _ADAPTERS = pattern(r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w+(?::\d)?,)+\w+(?::\d)?)")
 _TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
 _NO_RDMA = pattern(r"\bNCCL_IB_DISABLE ?= ?1\b|\bFI_PROVIDER ?= ?(?:tcp|sockets)\b")
-_TIME_LIMIT = pattern(
-    r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|killed after|preempted (?:after|every))\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
-)
-_SECONDS = {"h": 3600.0, "m": 60.0, "d": 86400.0}
-_ZONE = pattern(r"\b(?:us|eu|ap|ca|sa|me|af)-[a-z]+-\d[a-f]\b|\b[a-z]+-[a-z]+\d-[a-f]\b")
 _CONTAINER = pattern(r"(?i)\b(?:nvcr\.io/nvidia/|ngc )(?:pytorch|nemo|tritonserver)?:?[ ]?(\d\d)\.(\d\d)(?:-py3)?\b")
 _FIRST_CONTAINER = {
     "sm_80": (20, 6),
@@ -134,18 +107,8 @@ _DRIVER = pattern(r"\b(?:R|driver(?: branch)?[ -]R?)(\d{3})(?:\.[\d.]+)?\b")
 _DISTRIBUTED_OPTIMIZER = pattern(r"--(?:overlap-param-gather|use-distributed-optimizer)\b")
 _RAMP = pattern(r"--rampup-batch-size[ =]+(\d+)\b")
 _ON_POLICY = pattern(r"(?i)\b(?:strictly|fully|always|purely) on-policy\b")
-_KILOVOLT_AMPERES = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(k|M)VA\b")
 _REPOSITORY = pattern(r"\b[\w.-]+/[\w.]+(?:-[\w.]+)*-(FP8|AWQ|GPTQ(?:-Int4)?|INT4|NVFP4|FP4|W4A16|W8A8)\b")
 _WIDTHS = {"fp8": 8, "w8a8": 8, "awq": 4, "gptq": 4, "gptq-int4": 4, "int4": 4, "nvfp4": 4, "fp4": 4, "w4a16": 4}
-_RUN = pattern(r"(?<![\w.])(\d{1,4}(?:\.\d)?) m\b")
-_OF_RUN = pattern(r"(?i)\b(?:leaf|leaves|switch(?:es)?|trays?|runs?|cabling)\b")
-_END_OF_RATE = pattern(
-    r"(?i)\b(?:cosine|decay\w*|anneal\w*|rate|linear)\b[^.;]{0,80}?\b(?:zero|minimum|end)\b[^.;]{0,20}?\bsteps? ((?:\d{1,3}(?:,\d{3})+|\d{3,}))\b"
-)
-MOST_MATCHES = 100
-"""Matches of one setting that are compared with each other."""
-EARLY = 0.7
-"""Share of the steps before whose end a schedule of the learning rate does not end on purpose."""
 
 
 def check(
@@ -165,26 +128,14 @@ def check(
     written = spec.cluster.scale_out if spec.cluster is not None else None
     if "NCCL_" in text or "FI_PROVIDER" in text:
         yield from _variable_problems(text, cluster, written)
-    yield from _time_problem(text, spec)
-    yield from _zone_problem(text, cluster, written)
     yield from _software_problems(text, cluster, catalog)
-    yield from _power_problem(text, spec)
     yield from _training_problems(text, layout, workload, spec)
     yield from _repository_problem(text, workload)
-    yield from _run_problem(text, written, catalog)
-    yield from _rate_problem(text, workload)
 
 
 def _problem(words: str, key: str, own: str) -> Problem:
     message = f"the text says `{words.strip()[:60]}`, and `{key}` is {own}"
     return RULE.problem(key, message, "correct the key, or the setting in the script and the text")
-
-
-def _only_match(found: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """The match of a pattern, if all matches of the text are the same and none belongs to something else."""
-    few = islice(found.finditer(text), MOST_MATCHES)  # a hostile text may have a million
-    matches = [each for each in few if _COMPARED.search(text[max(0, each.start() - 60) : each.start()]) is None]
-    return matches[0] if len({each[0] for each in matches}) == 1 else None
 
 
 def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload: Workload | None) -> Iterator[Problem]:
@@ -199,7 +150,7 @@ def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload:
         own["workload.serving.max_sequences"] = workload.serving.max_sequences
         own["workload.serving.memory_fraction"] = workload.serving.memory_fraction
     for key, flag in _FLAGS.items():
-        stated, match = own.get(key), _only_match(flag, text)
+        stated, match = own.get(key), only_setting(flag, text)
         if stated is None or match is None:
             continue
         value = number_in_text(match[1])
@@ -211,7 +162,7 @@ def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload:
 def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
     """An engine whose context is shorter than the longest prompt with its answer."""
     serving = spec.workload.serving if spec.workload is not None else None
-    match = _only_match(_MODEL_LENGTH, text)
+    match = only_setting(_MODEL_LENGTH, text)
     if serving is None or match is None:
         return
     prompt, answer = (_longest(each) for each in (serving.input_tokens, serving.output_tokens))
@@ -231,13 +182,13 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
     if fabric is None:
         return
     at = "cluster.scale_out"
-    names = _only_match(_ADAPTERS, text)
+    names = only_setting(_ADAPTERS, text)
     if names is not None and len(names[1].split(",")) < fabric.nics_per_node:
         yield _problem(names[0], f"{at}.nics_per_node", f"{fabric.nics_per_node}: the others stay idle")
-    off = _only_match(_NO_RDMA, text)
+    off = only_setting(_NO_RDMA, text)
     if off is not None and fabric.technology.family in {"infiniband", "roce", "efa"}:
         yield _problem(off[0], f"{at}.technology", f"{fabric.technology.id}: the library uses TCP sockets")
-    chosen, flow = _only_match(_TRAFFIC_CLASS, text), written.flow_control if written is not None else None
+    chosen, flow = only_setting(_TRAFFIC_CLASS, text), written.flow_control if written is not None else None
     if chosen is None or flow is None or not flow.lossless_priorities or fabric.technology.family != "roce":
         return
     priority = int(chosen[1]) >> 5
@@ -247,38 +198,16 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
         yield _problem(chosen[0], f"{at}.flow_control.lossless_priorities", f"{lossless}; the class has {point}")
 
 
-def _time_problem(text: str, spec: Spec) -> Iterator[Problem]:
-    """Jobs that end before their first checkpoint."""
-    operations, match = spec.operations, _only_match(_TIME_LIMIT, text)
-    if operations is None or match is None:
-        return
-    nested = operations.checkpoint.interval if operations.checkpoint is not None else None
-    interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
-    if interval is not None and interval.value >= float(match[1]) * _SECONDS[match[2][0].lower()]:
-        yield _problem(match[0], f"operations.{key}", f"{interval.written}: no job reaches a checkpoint")
-
-
-def _zone_problem(text: str, cluster: Cluster, written: ScaleOutSpec | None) -> Iterator[Problem]:
-    """One cluster in two zones, where its placement or its network needs one."""
-    zones = sorted({*_ZONE.findall(text)})
-    fabric = cluster.scale_out
-    placed = written is not None and written.placement is not None
-    if len(zones) > 1 and fabric is not None and (placed or fabric.technology.family == "efa"):
-        of = str(written.placement) if written is not None and placed else "not stated"
-        message = f"the text places nodes in {' and '.join(zones[:2])}, and `placement` is {of}: a group lies in one zone, and RDMA does not leave it"
-        yield RULE.problem("cluster.scale_out.placement", message, "plan all nodes of a job in one zone")
-
-
 def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
     """A container of NVIDIA, or a branch of its driver, that does not know the accelerator."""
     accelerator = cluster.accelerator
     part = f"{accelerator.id} ({accelerator.architecture})"
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
-    match, first = _only_match(_CONTAINER, text), _FIRST_CONTAINER.get(accelerator.architecture)
+    match, first = only_setting(_CONTAINER, text), _FIRST_CONTAINER.get(accelerator.architecture)
     if match is not None and first is not None and (int(match[1]), int(match[2])) < first:
         message = f"the container of {match[1]}.{match[2]} is from before {part}: it has no kernels for it"
         yield RULE.problem(at, message, f"use the container of {first[0]}.{first[1]:02} or a later one")
-    match, driver = _only_match(_DRIVER, text), named_library("nvidia-driver", catalog)
+    match, driver = only_setting(_DRIVER, text), named_library("nvidia-driver", catalog)
     if match is None or driver is None:
         return
     for statement in capabilities(driver, match[1], 0).refused:
@@ -288,33 +217,19 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
             yield RULE.problem(at, message, f"plan driver {since} or later: no container brings it")
 
 
-def _power_problem(text: str, spec: Spec) -> Iterator[Problem]:
-    """Kilovolt-amperes that stand as kilowatts."""
-    power = spec.cluster.power if spec.cluster is not None else None
-    budget = power.budget if power is not None else None
-    if budget is None:
-        return
-    for number, prefix in _KILOVOLT_AMPERES.findall(text):
-        if abs(number_in_text(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001:
-            message = f"the text states {number} {prefix}VA, and `power.budget` is {budget.written}: apparent power is above the real power that a supply gives"
-            help_ = "write the kilowatts, which are 0.8 to 0.95 times as many"
-            yield RULE.problem("cluster.power.budget", message, help_)
-            return
-
-
 def _training_problems(text: str, layout: Layout | None, workload: Workload | None, spec: Spec) -> Iterator[Problem]:
     """Flags that the layout excludes, a ramp that the pipeline refuses, and samples that are not on-policy."""
     rl = spec.workload.rl if spec.workload is not None else None
     updates = (rl.minibatches or 1) * (rl.epochs or 1) if rl is not None else 1
-    if rl is not None and (updates > 1 or rl.max_staleness) and (match := _only_match(_ON_POLICY, text)) is not None:
+    if rl is not None and (updates > 1 or rl.max_staleness) and (match := only_setting(_ON_POLICY, text)) is not None:
         key, own = ("max_staleness", rl.max_staleness) if updates == 1 else ("minibatches", updates)
         yield _problem(match[0], f"workload.rl.{key}", f"{own}: later updates use samples of earlier weights")
     if layout is None or workload is None or workload.kind != "train":
         return
-    flag = _only_match(_DISTRIBUTED_OPTIMIZER, text)
+    flag = only_setting(_DISTRIBUTED_OPTIMIZER, text)
     if flag is not None and layout.sharding == "none":
         yield _problem(flag[0], "layout.sharding", "none: the flag needs the distributed optimizer (`zero1`)")
-    ramp, each = _only_match(_RAMP, text), layout.dp * layout.micro_batch
+    ramp, each = only_setting(_RAMP, text), layout.dp * layout.micro_batch
     if ramp is None or each <= 0:
         return
     first, left = divmod(int(ramp[1]), each)
@@ -328,35 +243,9 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
 
 def _repository_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
     """A model's repository with weights of other width than those of the plan."""
-    match = _only_match(_REPOSITORY, text)
+    match = only_setting(_REPOSITORY, text)
     if workload is None or workload.kind != "serve" or match is None:
         return
     kept = PRECISIONS.get(workload.parameter_precision)
     if kept is not None and kept.bits != _WIDTHS[match[1].lower()]:
         yield _problem(match[0], "workload.parameter_precision", workload.parameter_precision)
-
-
-def _run_problem(text: str, written: ScaleOutSpec | None, catalog: Catalog) -> Iterator[Problem]:
-    """A run of the text beyond the reach of the modules of the lowest level."""
-    ends = (written.optics or {}).get("node_leaf", ()) if written is not None else ()
-    if written is None or written.distance or not ends:
-        return
-    parts = [part for part in (catalog.find("optics", each) for each in ends) if isinstance(part, Optics)]
-    reach = min((part.reach.value for part in parts if part.reach is not None), default=0.0)
-    for sentence in sentences_of(text):
-        runs = [float(each) for each in _RUN.findall(sentence)] if _OF_RUN.search(sentence) is not None else []
-        if reach and len(runs) == 1 and runs[0] > reach:
-            yield _problem(
-                f"{runs[0]:g} m", "cluster.scale_out.optics.node_leaf", f"of a reach of {display(reach, 'm')}"
-            )
-            return
-
-
-def _rate_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
-    """A schedule of the learning rate that ends long before the run."""
-    match = _only_match(_END_OF_RATE, text)
-    if match is None or workload is None or workload.kind != "train" or not workload.tokens:
-        return
-    steps = workload.tokens / (workload.global_batch * workload.sequence_length)
-    if number_in_text(match[1]) < EARLY * steps:
-        yield _problem(match[0], "workload.tokens", f"{display(workload.tokens, '1')}: {steps:,.0f} steps")

@@ -1,14 +1,22 @@
-"""The numbers that the sections of a spec state, whatever their key: a text may name any of them."""
+"""What a text beside the keys states: the numbers that a spec writes, settings in the text, and its sentences."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import fields, is_dataclass
 from clusterspec.spec.model import Spec
 
+_OF_SOMETHING_ELSE = pattern(
+    r"(?i)\b(?:instead of|not|than|unlike|was|were|old|former|without|no longer|before|until)\b[^.;]{0,25}$"
+)
+"""Words before a setting that belongs to something else."""
+MOST_MATCHES = 100
+"""Matches of one setting that are compared with each other."""
 _SENTENCE_END = pattern(r"[.;#]\s")
 
 
@@ -51,3 +59,16 @@ def sentences_of(text: str) -> list[str]:
     ['Data: 1.2 PB', '', 'the store']
     """
     return _SENTENCE_END.split(text)
+
+
+def only_setting(setting: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The match of a setting, if all its matches in a text are the same and none belongs to something else.
+
+    >>> only_setting(re.compile(r"--tp (\\d+)"), "runs with --tp 8, not --tp 4")[1]
+    '8'
+    """
+    few = islice(setting.finditer(text), MOST_MATCHES)  # a hostile text may have a million
+    matches = [
+        each for each in few if _OF_SOMETHING_ELSE.search(text[max(0, each.start() - 60) : each.start()]) is None
+    ]
+    return matches[0] if len({each[0] for each in matches}) == 1 else None

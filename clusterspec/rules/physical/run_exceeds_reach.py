@@ -4,7 +4,7 @@
 
 The longest run of a level above the reach of the optics that the spec names for it, or, where it names only a
 `cable_type`, above the longest reach of any such cable in the catalog at the rate of the links. Runs are stated in
-`distance`; else they follow from `nodes_per_rack` and `floor`: the racks that share a leaf, side by side, and 1.5 m from
+`distance`, or, between nodes and leaves, in meters in the description or a comment; else they follow from `nodes_per_rack` and `floor`: the racks that share a leaf, side by side, and 1.5 m from
 port to tray at both ends. In a rail fabric one leaf serves a NIC of every node, so its cables leave the rack.
 
 ## Why it matters
@@ -44,6 +44,19 @@ cluster:
   power: {nodes_per_rack: 4}
 ```
 
+```yaml cluster.scale_out.optics.node_leaf
+clusterspec: 1
+description: The leaf switches stand 70 m from the nodes.
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    topology: rail-optimized
+    switch: quantum-2-qm9700
+    optics: {node_leaf: mma4z00-ns}
+```
+
 ## Silent
 
 ```yaml
@@ -75,7 +88,9 @@ from clusterspec.cluster.fabric import RISE, Run, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.units import display
@@ -84,15 +99,25 @@ RULE = Rule.of(__name__, "error")
 SAME = 0.01
 """Relative tolerance of rates."""
 TITLES = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
+OF_TEXT = "as the text says"
+_METERS = pattern(r"(?<![\w.])(\d{1,4}(?:\.\d)?) m\b")
+_OF_RUN = pattern(r"(?i)\b(?:leaf|leaves|switch(?:es)?|trays?|runs?|cabling)\b")
 
 
 def check(
-    counts: FabricCount, written_cluster: ClusterSpec, cluster: Cluster, scale_out: ScaleOut, catalog: Catalog
+    counts: FabricCount,
+    written_cluster: ClusterSpec,
+    cluster: Cluster,
+    scale_out: ScaleOut,
+    catalog: Catalog,
+    own_remarks: str | None,
 ) -> Iterator[Problem]:
     section = written_cluster.scale_out
     if section is None or not (section.optics or section.cable_type):
         return
     runs = known_runs(counts, written_cluster, cluster, scale_out)
+    if not section.distance and (meters := _run_in_text(own_remarks or "")) is not None:
+        runs["node_leaf"] = Run(meters, OF_TEXT, stated=False)
     for one in level_optics(scale_out):
         if one.level in runs:
             end = min(one.ends, key=lambda part: part.reach.value if part.reach else float("inf"))
@@ -105,10 +130,20 @@ def check(
             )
 
 
+def _run_in_text(text: str) -> float | None:
+    """The meters that a sentence about switches or cabling states, if it states one length."""
+    for sentence in sentences_of(text):
+        lengths = _METERS.findall(sentence) if _OF_RUN.search(sentence) is not None else ()
+        if len(lengths) == 1:
+            return float(lengths[0])
+    return None
+
+
 def _long_run_problem(key: str, level: str, run: Run, part: str, reach: float | None) -> Iterator[Problem]:
     if reach is None or run.meters <= reach:
         return
-    known = "" if run.stated else f" ({run.how}, with {2 * RISE:g} m up and down)"
+    derived = f" ({run.how}, with {2 * RISE:g} m up and down)"
+    known = "" if run.stated else f", {OF_TEXT}" if run.how == OF_TEXT else derived
     message = f"the longest run {TITLES[level]} is {display(run.meters, 'm')}{known}, and {part} reaches {display(reach, 'm')}"
     yield RULE.problem(
         f"cluster.scale_out.{key}",

@@ -3,7 +3,8 @@
 ## What it finds
 
 Prices of nodes, switches, cables, transceivers or NICs for a cloud platform, and a bought machine with
-`prices.node` and `prices.node_hour`, both above 0.
+`prices.node` and `prices.node_hour`, both above 0, are an error. A quote that offers fabric switches or transceivers
+for a cloud platform is a warning.
 
 ## Why it matters
 
@@ -26,6 +27,17 @@ cluster: {platform: aws-p5-48xlarge, nodes: 16}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: node, quantity: 16, unit_price: 310000, price: 4960000}
+    - {part: leaf switch, quantity: 8, unit_price: 36000, price: 288000}
+```
+
 ## Silent
 
 ```yaml
@@ -45,18 +57,22 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.procurement.offered import SWITCHES, offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error")
 PARTS = ("node", "leaf_switch", "spine_switch", "core_switch", "cable", "transceiver", "nic")
+FABRIC = (*SWITCHES, "switch", "transceiver")
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     prices = procurement.prices or {}
     stated = [key for key in PARTS if prices.get(key)]
+    name = cluster.platform.name if cluster.platform else cluster.accelerator.name
+    if cluster.cloud:
+        yield from _fabric_in_quote(procurement, cluster, name)
     if cluster.cloud and stated:
-        name = cluster.platform.name if cluster.platform else cluster.accelerator.name
         message = f"{name} is rented, and `prices.{stated[0]}` is a purchase price"
         yield RULE.problem(
             f"procurement.prices.{stated[0]}", message, "state `node_hour`, the rent of a node for an hour"
@@ -64,3 +80,13 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     elif prices.get("node") and prices.get("node_hour"):
         message = "nodes have a purchase price and a rent: the cost leaves the rent out"
         yield RULE.problem("procurement.prices.node_hour", message, "keep one of the two")
+
+
+def _fabric_in_quote(procurement: ProcurementSpec, cluster: Cluster, name: str) -> Iterator[Problem]:
+    """The first line of the quote that offers a switch or transceivers of a fabric that belongs to the cloud."""
+    for offer in offered_lines(procurement.quote or (), cluster):
+        if offer.kind in FABRIC:
+            message = f"{name} is rented with its network, and the quote offers `{offer.line.part}`"
+            help_ = "take the line from the quote, or name the platform that is bought"
+            yield RULE.problem(f"procurement.quote[{offer.index}].part", message, help_, severity="warning")
+            return

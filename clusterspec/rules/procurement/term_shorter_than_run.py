@@ -2,7 +2,8 @@
 
 ## What it finds
 
-The predicted run of `tokens`, without interruptions, takes longer than `term`. The finding is a warning; a note where
+The predicted run of `tokens`, without interruptions, takes longer than `term`, or than the capacity block, reservation
+or allocation of which the description or a comment states the days. The finding is a warning; a note where
 the difference is below the half-width of the prediction's range; an error where a quarter of the run or more remains
 even at the low end of the range.
 
@@ -29,6 +30,14 @@ layout: {tp: 8, pp: 4}
 procurement: {currency: USD, as_of: 2026-11-01, term: 6 months, prices: {node_hour: 55.04}}
 ```
 
+```yaml workload.tokens
+clusterspec: 1
+description: All instances are in one capacity block of 14 days.
+cluster: {platform: aws-p5-48xlarge, nodes: 64}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {tp: 8, pp: 4}
+```
+
 ## Silent
 
 ```yaml
@@ -50,7 +59,9 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.knowledge.written_numbers import only_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import display
@@ -58,13 +69,31 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(procurement: ProcurementSpec, timed: Plan) -> Iterator[Problem]:
-    term, run = procurement.term, timed.time_to_train
-    if term is None or run is None or run <= term.value:
+_RESERVED = pattern(
+    r"(?i)\b(?:capacity block|reservation|allocation|booking)s?\b[^.;,\d]{0,30}?(?<![\d.,-])(\d{1,3}(?:\.\d)?)[ -](hours?|h|days?|weeks?|months?)\b"
+)
+_SECONDS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "m": 30.4 * 86400.0}
+
+
+def check(timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | None) -> Iterator[Problem]:
+    run = timed.time_to_train
+    if run is None:
         return
-    message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {term.written}"
+    term = procurement.term if procurement is not None else None
+    if term is not None:
+        yield from _too_short(timed, run, term.value, term.written, "procurement.term")
+    elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks)) is not None:
+        seconds = float(match[1]) * _SECONDS[match[2][0].lower()]
+        yield from _too_short(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
+
+
+def _too_short(timed: Plan, run: float, term: float, written: str, at: str) -> Iterator[Problem]:
+    """A run of ``run`` seconds on a machine that is there for ``term`` seconds, which the spec writes as ``written``."""
+    if run <= term:
+        return
+    message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {written}"
     help_ = "take a longer term, more nodes or fewer tokens"
     low, high = timed.step_time_range or (1.0, 1.0)
     step = timed.step_seconds if timed.step_time_range and timed.step_seconds else 1.0
-    severity = target_severity(term.value, run, (low / step, high / step))
-    yield RULE.problem("procurement.term", message, help_, severity=severity)
+    severity = target_severity(term, run, (low / step, high / step))
+    yield RULE.problem(at, message, help_, severity=severity)

@@ -1,0 +1,67 @@
+"""Each job ends before it writes a checkpoint.
+
+## What it finds
+
+A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `killed after`) that is at
+or below the checkpoint interval.
+
+## Why it matters
+
+A scheduler ends a job at its limit. A chain of jobs that never reach a checkpoint starts at the same step again and
+again.
+
+## What to do
+
+Write checkpoints several times within a job, and one when the scheduler warns of the end.
+
+## When to ignore it
+
+Ignore it where the job writes a checkpoint on the signal before its end, whatever the interval.
+
+## Fires
+
+```yaml operations.checkpoint.interval
+clusterspec: 1
+description: The wall time of the queue is 4 h, and the next job resumes from the latest checkpoint.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 6 h}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The wall time of the queue is 4 h, and the next job resumes from the latest checkpoint.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 1 h}}
+```
+
+## Sources
+
+- Signals before the end of a job: https://slurm.schedmd.com/sbatch.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
+from clusterspec.rules.knowledge.written_numbers import only_setting
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+
+RULE = Rule.of(__name__, "error", "likely")
+_TIME_LIMIT = pattern(
+    r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|killed after|preempted (?:after|every))\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
+)
+_SECONDS = {"h": 3600.0, "m": 60.0, "d": 86400.0}
+
+
+def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
+    nested = operations.checkpoint.interval if operations.checkpoint is not None else None
+    interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
+    match = only_setting(_TIME_LIMIT, own_remarks) if interval is not None else None
+    if interval is not None and match is not None and interval.value >= float(match[1]) * _SECONDS[match[2][0].lower()]:
+        message = f"a job ends after {match[1]} {match[2]}, and a checkpoint is written every {interval.written}: no job reaches one"
+        yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")
