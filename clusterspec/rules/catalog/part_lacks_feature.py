@@ -8,7 +8,8 @@ A key that relies on a feature, where the catalog entry of the part says that it
   which reorders fewer packets), or on a switch that does not choose ports by load
 - `flow_control.trimming` on a NIC or switch that cannot trim packets
 - `gpudirect_rdma: true` with an accelerator, cloud instance or NIC without it
-- `subnet_manager: switch` on an unmanaged switch; any subnet manager on Ethernet
+- `subnet_manager: switch` on an unmanaged switch; any subnet manager on a technology without one, such as
+  Ethernet, Slingshot and EFA
 - `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
 - `mtu` above the largest packet of the cloud instance, technology, NIC or switch, or above the 10,240 bytes that no
   Ethernet switch exceeds
@@ -114,6 +115,8 @@ VENDORS = {"NCCL and RCCL": ("NVIDIA", "AMD"), "HCCL": ("Intel", "Huawei"), "the
 """The vendors of the accelerators on which these libraries run. HCCL is the name of two of them."""
 WITHOUT_PLUGIN = ("none", "built-in")
 """Values of `collective_plugin` with which the library uses its own transport."""
+WITH_SUBNET_MANAGER = frozenset({"infiniband", "omni-path"})
+"""Families whose switches forward by tables that a subnet manager computes."""
 VERBS = frozenset({"infiniband", "roce"})
 """Families that the libraries of NVIDIA and AMD drive by themselves (verbs)."""
 
@@ -189,8 +192,8 @@ def _gpudirect_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: Scal
 
 def _subnet_manager_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     switch, technology = scale_out.switch, scale_out.technology
-    if written.subnet_manager is not None and technology.family in ETHERNET:
-        message = f"{technology.name} has no subnet manager: its switches learn addresses and route by themselves"
+    if written.subnet_manager is not None and technology.family not in WITH_SUBNET_MANAGER:
+        message = f"{technology.name} has no subnet manager: its switches route by themselves"
         yield RULE.problem(
             f"{AT}.subnet_manager", message, "remove the key, or write `technology: infiniband-ndr` if that is bought"
         )

@@ -3,9 +3,10 @@
 ## What it finds
 
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
-`expert_parameter_precision`, `capacity_factor`) for a model without experts; a `recipe` of 8 or 4 bits beside products
-in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan; a
-`shard_group` without hsdp; adapters on modules that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
+`expert_parameter_precision`, `capacity_factor`) for a model without experts, and a `dispatcher` where no rank exchanges
+tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits beside products
+in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan;
+`kv_precision` in training without rollout; a `shard_group` without hsdp; adapters on modules that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
@@ -58,7 +59,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec, WorkloadSpec
@@ -68,22 +69,48 @@ NARROW = frozenset({"fp8", "fp4"})
 
 
 def check(
-    written_workload: WorkloadSpec, workload: Workload, model: Model, written_layout: LayoutSpec | None
+    written_workload: WorkloadSpec,
+    workload: Workload,
+    model: Model,
+    written_layout: LayoutSpec | None,
+    layout: Layout | None,
 ) -> Iterator[Problem]:
     written = written_workload
     stated = written.recipe or written.loss_scaling or written.quantization or written.expert_parameter_precision
-    layout = written_layout or LayoutSpec()
-    of_layout = layout.dispatcher or layout.attention_dp or layout.shard_group or layout.capacity_factor
-    of_layout = of_layout or layout.gradient_sync
-    if not (stated or of_layout or written.serving or written.kind == "serve" or written.rl or written.trainable):
+    keys = written_layout or LayoutSpec()
+    of_layout = keys.dispatcher or keys.attention_dp or keys.shard_group or keys.capacity_factor
+    of_layout = of_layout or keys.gradient_sync or keys.schedule
+    if not (
+        stated
+        or of_layout
+        or written.serving
+        or written.kind == "serve"
+        or written.rl
+        or written.trainable
+        or written.kv_precision
+    ):
         return
     yield from _precision_problems(written, workload)
     if not model.experts:
-        yield from _expert_problems(written, layout)
+        yield from _expert_problems(written, keys)
     yield from _adapter_problems(written, model)
+    if layout is not None:
+        yield from _degree_problems(layout, keys, model)
     yield from (
-        _training_problems(written, layout) if written.kind == "serve" else _serving_problems(written, workload, layout)
+        _training_problems(written, keys) if written.kind == "serve" else _serving_problems(written, workload, keys)
     )
+
+
+def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator[Problem]:
+    """Settings of an exchange between ranks, or of stages, that the layout does not have."""
+    if model.experts and keys.dispatcher is not None and layout.ep == 1 and not layout.separate_engines:
+        message = (
+            f"`dispatcher: {keys.dispatcher}` has no effect: with ep 1 every rank holds all experts and sends no tokens"
+        )
+        yield RULE.problem("layout.dispatcher", message, "remove the key, or state `ep`")
+    if keys.schedule not in {None, "1f1b", "gpipe"} and layout.pp == 1:
+        message = f"`schedule: {keys.schedule}` has no effect: the layout has one stage"
+        yield RULE.problem("layout.schedule", message, "remove the key, or state `pp`")
 
 
 def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[Problem]:
@@ -99,6 +126,9 @@ def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[P
 
 def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
     """Keys of serving, or of other algorithms, that a plan of training states."""
+    if written.kv_precision is not None and written.rl is None:
+        message = "`kv_precision` is of serving: training keeps no cache of keys and values"
+        yield RULE.problem("workload.kv_precision", message, "remove the key, or write `kind: serve`")
     if (layout.attention_dp or 1) > 1:
         message = "data-parallel attention is of engines that serve; replicas of a trainer follow from the ranks"
         yield RULE.problem("layout.attention_dp", message, "remove the key")
@@ -157,7 +187,10 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("workload.dataset_files", written.dataset_files),
         ("workload.dataset_token_bytes", written.dataset_token_bytes),
         ("workload.loss_scaling", written.loss_scaling),
+        ("workload.data_loading", written.data_loading),
+        ("workload.document_tokens", written.document_tokens),
         ("layout.sharding", layout.sharding),
+        ("layout.shard_group", layout.shard_group),
         ("layout.schedule", layout.schedule),
         ("layout.recompute", layout.recompute),
         ("layout.virtual_stages", (layout.virtual_stages or 1) > 1 or None),

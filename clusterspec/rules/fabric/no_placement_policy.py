@@ -3,7 +3,8 @@
 ## What it finds
 
 A cloud platform or technology with more than one node and no `placement`, or `none`: a warning. `none` is an error in
-OCI, where only members of a cluster network or compute cluster have RDMA. A policy of another cloud is also an error.
+OCI, where only members of a cluster network or compute cluster have RDMA. A policy of another cloud is also an error, and a policy for a platform that no cloud rents
+out is a warning.
 Where `placement` is absent, the finding is a note: descriptions of clusters rarely state it, and Azure and OCI connect
 instances by RDMA only inside one scale set or cluster network anyway. The rule is silent for TPU slices and for nodes
 of one rack-scale domain, which are always close to each other, and where every group of the layout lies in one domain,
@@ -99,6 +100,10 @@ def check(
     together = cluster.nodes * cluster.accelerators_per_node <= cluster.scale_up.domain
     entry = cluster.scale_up.interconnect
     slices = entry is not None and entry.family == "ici"
+    if not in_cloud and cluster.platform is not None and scale_out.placement not in {None, "none"}:
+        message = f"`{scale_out.placement}` is a policy of a cloud, and {cluster.platform.id} is no platform of one"
+        help_ = "remove the key, or name the platform that is rented"
+        yield RULE.problem("cluster.scale_out.placement", message, help_)
     if not in_cloud or cluster.nodes < 2 or together or slices:
         return
     vendor = (cluster.platform or scale_out.technology).vendor

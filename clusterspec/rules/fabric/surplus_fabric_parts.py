@@ -3,8 +3,8 @@
 ## What it finds
 
 Stated leaves, spines, cores or links more than 10 % above the number computed: a note, and a warning from four times the
-number on, where that is more than eight parts. Core switches beside `tiers: 2` are an error, and so are spines beside
-`topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these switches connect four
+number on, where that is more than eight parts. Core switches beside `tiers: 1` or `tiers: 2` are an error, and so are
+spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these switches connect four
 times the endpoints at the same oversubscription, and a note where they connect twice as many.
 
 ## Why it matters
@@ -79,8 +79,9 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
     fabric = counts.fabric
     if fabric is None or not fabric.fits:
         return
-    if written_scale_out.core_switches and fabric.tiers == 2 and written_scale_out.tiers == 2:
-        message = f"{plural(written_scale_out.core_switches, 'core switch')} stated, and the fabric has two tiers: leaves and spines"
+    if written_scale_out.core_switches and fabric.tiers < 3 and written_scale_out.tiers in {1, 2}:
+        has = "two tiers: leaves and spines" if fabric.tiers == 2 else "one tier of switches"
+        message = f"{plural(written_scale_out.core_switches, 'core switch')} stated, and the fabric has {has}"
         yield RULE.problem(
             "cluster.scale_out.core_switches", message, "remove the key, or write `tiers: 3`", severity="error"
         )

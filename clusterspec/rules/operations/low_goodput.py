@@ -5,8 +5,8 @@
 A goodput below 90 %, or below `operations.targets.goodput`: the share of the time spent on steps that are kept, as
 `clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it uses
 the lowest published rate. The finding is a note down to 85 %, since published runs on 16,000 accelerators have about 90
-%. It is an error where a quarter of the time is lost, or where even the high end of the range misses the target; else
-it is a warning. Where `operations.failures` states the rate of a part, a stated target is also compared with the failures of
+%, and where neither a target nor a failure rate is stated. Otherwise it is an error where a quarter of the time is lost,
+or where even the high end of the range misses the target, and a warning below that. Where `operations.failures` states the rate of a part, a stated target is also compared with the failures of
 all parts, as `clusterspec faults` adds them up: a part that no spare replaces stops the job until its repair.
 
 ## Why it matters
@@ -85,7 +85,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.failures import Interruptions, catalog_of, interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.origin import Written
+from clusterspec.origin import Assumed, Written
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -134,7 +134,8 @@ def check(
         yield RULE.problem(TARGET, missed, help_)
     elif 1 - best > thresholds.of(RULE.name, MOST):
         message = f"{percent(kept.share)} of the time is spent on steps that are kept: {shares}"
-        severity = "note" if 1 - best < WORTH else cost_severity(1 - best, EXACT)
+        assumed = isinstance(kept.between.origin, Assumed) and operations.failures is None
+        severity = "note" if assumed or 1 - best < WORTH else cost_severity(1 - best, EXACT)
         yield RULE.problem(max(parts)[2], message, help_, severity=severity)
 
 

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`procurement` with a `networks.storage` that lacks `bandwidth` or `capacity`.
+`procurement` with a `networks.storage` that lacks `bandwidth` or `capacity`: a warning; a note where it states neither,
+and no price or line of a quote is for storage, since it may not be part of the purchase.
 
 ## Why it matters
 
@@ -55,11 +56,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import NetworksSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
+_STORAGE = pattern(r"(?i)\b(?:storage|store|filer|file ?system|flash|lustre|weka|vast)\b")
 
 
 def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Problem]:
@@ -69,8 +72,18 @@ def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Prob
     lacking = [key for key in ("bandwidth", "capacity") if getattr(storage, key) is None]
     if lacking:
         named = and_list(f"`{key}`" for key in lacking)
+        bought = len(lacking) == 1 or _is_priced(procurement)
         yield RULE.problem(
             "cluster.networks.storage",
-            f"the storage is bought without a stated {named}: any storage system meets the clause",
+            f"the storage is bought without a stated {named}: any storage system meets the clause"
+            if bought
+            else f"the procurement has a storage network without a stated {named}",
             f"add {named}" + (", sustained while writing" if "bandwidth" in lacking else ""),
+            severity="" if bought else "note",
         )
+
+
+def _is_priced(procurement: ProcurementSpec) -> bool:
+    """Whether a price or a line of the quote is for storage."""
+    lines = procurement.quote or ()
+    return bool((procurement.prices or {}).get("storage")) or any(_STORAGE.search(line.part or "") for line in lines)
