@@ -123,6 +123,7 @@ def interconnect(read: FactReader) -> Interconnect:
         mtu=read.figure("mtu", "bytes"),
         largest_slice=read.count("largest_slice"),
         rdma_priorities=read.counts("rdma_priorities"),
+        on_accelerator=read.flag("on_accelerator") or False,
         year=read.count("year"),
         achievable=read.achievable(),
     )

@@ -131,7 +131,8 @@ class Interconnect(Entry):
     latency overlaps with transmission; ``mtu`` is the largest payload of a packet in bytes, or the largest frame of
     Ethernet; ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud schedules, None
     if that is the whole torus. ``rdma_priorities`` are those that its driver gives to
-    RDMA packets, the first to data; empty if a host chooses them.
+    RDMA packets, the first to data; empty if a host chooses them. ``on_accelerator`` says whether its ports are on the
+    accelerator, so that no adapter brings it to accelerators of other vendors.
     """
 
     scope: str = ""
@@ -160,6 +161,7 @@ class Interconnect(Entry):
     mtu: Figure | None = None
     largest_slice: int | None = None
     rdma_priorities: tuple[int, ...] = ()
+    on_accelerator: bool = False
     year: int | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 

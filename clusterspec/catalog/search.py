@@ -18,6 +18,9 @@ MOST_NEAREST = 5
 """Entries that are offered where none has all words."""
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([gt])(?:b(?:e|ps)?|be)?")
 """A rate or a capacity as it is typed: 800G, 1.6T, 400GbE, 141GB."""
+_RELEASE = re.compile(r"v?\d+(?:\.\d+)+(?:\.?(?:post|rc|a|b)\d+)?")
+"""A release of software as it is typed: 2.28, v0.9.1, 0.7.0rc1."""
+_SOFTWARE = frozenset({"framework", "library"})
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)(k?)m")
 """A length of a cable or a run as it is typed: 2m, 0.5m, 2km."""
 _PLAIN = frozenset(
@@ -67,14 +70,27 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     """
     found = _found_by_all_words(catalog, text)
     words = text.lower().split()
-    telling = [word for word in words if word not in _PLAIN and not _LENGTH.fullmatch(word)]
-    if found.rows or found.parts or len(telling) in {0, len(words)}:
+    if found.rows or found.parts:
         return found
+    software = _software_of_release(catalog, words)
+    telling = [word for word in words if word not in _PLAIN and not _LENGTH.fullmatch(word)]
+    if software.rows or software.parts or len(telling) in {0, len(words)}:
+        return software if software.rows or software.parts else found
     wider = _found_by_all_words(catalog, " ".join(telling))
     length = max((_meters(word) for word in words), default=0.0)
     rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
     parts = () if length else wider.parts
     return wider._replace(rows=rows, parts=parts) if rows or parts else found
+
+
+def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:
+    """The software that words name beside a release that no entry lists; nothing if no word is a release."""
+    named = [word for word in words if not _RELEASE.fullmatch(word)]
+    if not named or len(named) == len(words):
+        return Found((), ())
+    wider = _found_by_all_words(catalog, " ".join(named))
+    rows = tuple(each for each in wider.rows if each.kind in _SOFTWARE)
+    return Found(rows, tuple(each for each in wider.parts if each.kind in _SOFTWARE))
 
 
 def _meters(word: str) -> float:
@@ -113,13 +129,24 @@ def _found_by_all_words(catalog: Catalog, text: str) -> Found:
 def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
     """The words that a text has in one of their spellings."""
     bare = letters_and_digits(searched)
-    return [word for word in words if any(form in searched for form in _spellings(word)) or _is_within(word, bare)]
+    return [
+        word
+        for word in words
+        if any(form in searched for form in _spellings(word)) or (_is_within(word, bare) and _has_whole(word, searched))
+    ]
 
 
 def _is_within(word: str, bare: str) -> bool:
     """Whether a designation is part of letters and digits: tomahawk6 of ``tomahawk-6``."""
     plain = letters_and_digits(word)
     return len(plain) > 3 and any(each.isdigit() for each in plain) and plain in bare
+
+
+def _has_whole(word: str, searched: str) -> bool:
+    """Whether a designation ends where one of a text does: gb300nvl of ``gb300-nvl72``, not 6000d of ``6000 domain``."""
+    plain = letters_and_digits(word)
+    after = "[0-9]" if plain[-1].isdigit() else "[a-z]"
+    return re.search(rf"{'[^a-z0-9]*'.join(map(re.escape, plain))}(?!{after})", searched) is not None
 
 
 def _spellings(word: str) -> Iterator[str]:

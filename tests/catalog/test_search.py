@@ -50,6 +50,21 @@ def test_a_length_is_what_a_cable_has_to_reach() -> None:
     assert found_by_words(CATALOG, "OSFP DAC 800G 0.03km").rows == ()
 
 
+def test_a_designation_does_not_end_within_a_word() -> None:
+    """6000D is not in "RTX PRO 6000 domain"."""
+    assert found_by_words(CATALOG, "RTX 6000D").rows == ()
+    assert "gb300-nvl72" in {each.id for each in found_by_words(CATALOG, "gb300nvl").rows}
+    assert [each.id for each in found_by_words(CATALOG, "Q3400RA").rows] == ["quantum-x800-q3400"]
+
+
+def test_a_release_beside_the_name_of_software_is_left_out() -> None:
+    assert [each.id for each in found_by_words(CATALOG, "Neuron SDK 2.28").rows] == ["neuron"]
+    assert [each.name for each in found_by_words(CATALOG, "verl v0.7.0rc1").parts] == ["verl"]
+    glm = found_by_words(CATALOG, "GLM 9.9")  # a version of a model is another model
+    assert (glm.rows, glm.parts) == ((), ())
+    assert found_by_words(CATALOG, "9.9").rows == ()
+
+
 def test_words_for_what_a_part_is_count_where_an_entry_has_them() -> None:
     assert found_by_words(CATALOG, "rack").rows
     assert [each.id for each in found_by_words(CATALOG, "CoreWeave GB300 instance").rows] == ["coreweave-gb300"]

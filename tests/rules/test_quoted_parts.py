@@ -76,3 +76,38 @@ def test_a_line_of_another_part_is_an_error_that_names_both(
     for one in found:
         assert (str(one.severity), dotted_path(one.path)) == ("error", "procurement.quote[1].part")
         assert one.help == "correct the line or the design"
+
+
+FIBER = """clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_out: {{technology: infiniband-ndr, optics: {{node_leaf: [{node}, {node}], leaf_spine: [{spine}, {spine}]}}}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {{part: DGX H100 node, quantity: 16, unit_price: 300000}}
+    - {{part: {fiber}, quantity: 128, unit_price: 90}}
+"""
+
+
+@each(
+    ("node", "spine", "fiber", "needed"),
+    [
+        ("mms4x00-nm-hgx", "mms4x00-nm", "MPO cable OM4", "single-mode"),
+        ("mms4x00-nm-hgx", "mms4x00-nm", "MPO cable OS2", ""),
+        # a cable with fixed ends takes no fiber, so that the modules of the other level decide
+        ("dac-mcp4y10", "mms4x00-nm", "MPO cable OM4", "single-mode"),
+        ("dac-mcp4y10", "mma4z00-ns", "MPO cable OS2", "multimode"),
+        ("aoc-800g-osfp", "mms4x00-nm", "MPO cable OM4", "single-mode"),
+        ("mma4z00-ns", "mms4x00-nm", "MPO cable OM4", ""),  # both kinds
+        ("dac-mcp4y10", "dac-mcp4y10", "MPO cable OM4", ""),
+    ],
+)
+def test_fiber_of_a_quote_is_that_of_the_modules_entries(
+    check: Check, node: str, spine: str, fiber: str, needed: str
+) -> None:
+    found = [one for one in check(FIBER.format(node=node, spine=spine, fiber=fiber)) if "fiber" in one.message]
+    assert [one.rule for one in found] == ["quote-text-off-design"] * bool(needed)
+    assert all(one.message.endswith(f"and all transceivers are {needed}") for one in found)

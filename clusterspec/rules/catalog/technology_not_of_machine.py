@@ -68,8 +68,6 @@ from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error", yields_to=("contradicts-platform",))
 AT = "cluster.scale_out.technology"
-ON_CHIP = frozenset({"gaudi2-scale-out", "gaudi3-scale-out"})
-"""Technologies whose ports are on an accelerator of their vendor."""
 
 
 def check(
@@ -81,7 +79,7 @@ def check(
     if technology.scope == "host-bus":
         message = f"{technology.name} joins the parts of a node: no network between nodes has it"
         yield RULE.problem(AT, message, "name the technology of the adapters, such as `infiniband-ndr` or `roce-v2`")
-    elif technology.id in ON_CHIP and accelerator.vendor != technology.vendor:
+    elif technology.on_accelerator and accelerator.vendor != technology.vendor:
         message = f"the ports of {technology.id} belong to accelerators of {technology.vendor}, and {accelerator.id} is of {accelerator.vendor}"
         yield RULE.problem(AT, message, "name the technology of the adapters of a node")
     elif technology.cloud and technology.scope == "scale-out" and cluster.platform is None:

@@ -61,6 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.frameworks import capabilities, named_library
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
@@ -94,15 +95,6 @@ _ADAPTERS = pattern(r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w+(?::\d)?,)+\w+(?::\d)?)")
 _TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
 _NO_RDMA = pattern(r"\bNCCL_IB_DISABLE ?= ?1\b|\bFI_PROVIDER ?= ?(?:tcp|sockets)\b")
 _CONTAINER = pattern(r"(?i)\b(?:nvcr\.io/nvidia/|ngc )(?:pytorch|nemo|tritonserver)?:?[ ]?(\d\d)\.(\d\d)(?:-py3)?\b")
-_FIRST_CONTAINER = {
-    "sm_80": (20, 6),
-    "sm_89": (22, 9),
-    "sm_90": (22, 9),
-    "sm_100": (25, 1),
-    "sm_103": (25, 5),
-    "sm_120": (25, 1),
-}
-"""The first container (year, month) whose CUDA compiles for an architecture: 11.0, 11.8, 12.8 and 12.9."""
 _DRIVER = pattern(r"\b(?:R|driver(?: branch)?[ -]R?)(\d{3})(?:\.[\d.]+)?\b")
 _DISTRIBUTED_OPTIMIZER = pattern(r"--(?:overlap-param-gather|use-distributed-optimizer)\b")
 _RAMP = pattern(r"--rampup-batch-size[ =]+(\d+)\b")
@@ -203,18 +195,23 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
     accelerator = cluster.accelerator
     part = f"{accelerator.id} ({accelerator.architecture})"
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
-    match, first = only_setting(_CONTAINER, text), _FIRST_CONTAINER.get(accelerator.architecture)
-    if match is not None and first is not None and (int(match[1]), int(match[2])) < first:
+    match = only_setting(_CONTAINER, text)
+    first = _first_release("nvidia-containers", f"{match[1]}.{match[2]}", accelerator, catalog) if match else ""
+    if match is not None and first:
         message = f"the container of {match[1]}.{match[2]} is from before {part}: it has no kernels for it"
-        yield RULE.problem(at, message, f"use the container of {first[0]}.{first[1]:02} or a later one")
-    match, driver = only_setting(_DRIVER, text), named_library("nvidia-driver", catalog)
-    if match is None or driver is None:
-        return
-    for statement in capabilities(driver, match[1], 0).refused:
-        since = statement.feature.since
-        if since and statement.combination.applies(frozenset({accelerator.architecture})):
-            message = f"the text names driver {match[1]}, and {part} needs {since} or later"
-            yield RULE.problem(at, message, f"plan driver {since} or later: no container brings it")
+        yield RULE.problem(at, message, f"use the container of {first} or a later one")
+    match = only_setting(_DRIVER, text)
+    first = _first_release("nvidia-driver", match[1], accelerator, catalog) if match else ""
+    if match is not None and first:
+        message = f"the text names driver {match[1]}, and {part} needs {first} or later"
+        yield RULE.problem(at, message, f"plan driver {first} or later: no container brings it")
+
+
+def _first_release(library: str, release: str, accelerator: Accelerator, catalog: Catalog) -> str:
+    """The first release of a library for the architecture of an accelerator, if a release is older; else empty."""
+    entry, used = named_library(library, catalog), frozenset({accelerator.architecture})
+    refused = capabilities(entry, release, 0).refused if entry is not None else ()
+    return next((each.feature.since for each in refused if each.feature.since and each.combination.applies(used)), "")
 
 
 def _training_problems(text: str, layout: Layout | None, workload: Workload | None, spec: Spec) -> Iterator[Problem]:

@@ -79,6 +79,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
@@ -114,6 +116,8 @@ _MULTIMODE = pattern(r"\bmulti-?mode\b|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\
 _SINGLE_MODE = pattern(
     r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
 )
+_FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
+"""The kind of fiber by the ``media`` of a module's entry."""
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
 
 
@@ -123,6 +127,7 @@ def check(
     written_scale_out: ScaleOutSpec | None,
     power: PowerSpec | None,
     networks: NetworksSpec | None,
+    catalog: Catalog,
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
@@ -140,7 +145,7 @@ def check(
             yield from _node_problems(line, text, cluster)
     yield from _support_problem(lines, procurement)
     yield from _length_problem(lines, written_scale_out)
-    yield from _fiber_problem(lines, written_scale_out)
+    yield from _fiber_problem(lines, written_scale_out, catalog)
     yield from _store_problem(lines, networks)
 
 
@@ -226,11 +231,18 @@ def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec 
         yield _problem(cables[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
 
 
-def _fiber_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[Problem]:
+def _fiber_problem(
+    lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None, catalog: Catalog
+) -> Iterator[Problem]:
     """Fiber of the other kind than all modules need, of those quoted and those named in the design."""
-    named = [id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids]
-    modules = [text for line, text in lines if line.kind == "transceiver"] + named
-    needed = {_fiber_of(text) for text in modules}
+    named = {id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids}
+    needed = {_fiber_of(text) for line, text in lines if line.kind == "transceiver"}
+    for id_ in named:
+        part = catalog.find("optics", id_)
+        if isinstance(part, Optics) and part.type == "module":
+            needed.add(_FIBERS.get(part.media, ""))
+        elif part is None:
+            needed.add(_fiber_of(id_))
     if len(needed) != 1 or "" in needed:
         return
     for line, text in lines:
