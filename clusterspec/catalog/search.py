@@ -143,7 +143,7 @@ def _is_within(word: str, bare: str) -> bool:
 
 
 def _has_whole(word: str, searched: str) -> bool:
-    """Whether a designation ends where one of a text does: gb300nvl of ``gb300-nvl72``, not 6000d of ``6000 domain``."""
+    """Whether a designation ends where one of a text does: gb300nvl of ``gb300-nvl72``, not 6000d of ``6000 dom``."""
     plain = letters_and_digits(word)
     after = "[0-9]" if plain[-1].isdigit() else "[a-z]"
     return re.search(rf"{'[^a-z0-9]*'.join(map(re.escape, plain))}(?!{after})", searched) is not None
