@@ -1,8 +1,9 @@
-"""Messages that name their cause by themselves: the tables `messages.csv` and `xids.csv` of the catalog.
+"""Messages that name their cause by themselves: `messages.csv`, `exceptions.csv` and `xids.csv` of the catalog.
 
 A row of the first has words of a warning of a communication library, the cause that it tells, how much it tells, and
 the line of the library's source that prints it. Words stand for the whole warning; an asterisk between them is text
-that differs. A row of the second has the number of an error of NVIDIA's driver, an Xid, in place of the words.
+that differs. A row of the second has the same of an exception that the Python code of a framework raises. A row of the
+third has the number of an error of NVIDIA's driver, an Xid, in place of the words.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from clusterspec import resources
 from clusterspec.records import NamedTuple
 
 FILE = "messages.csv"
+EXCEPTIONS = "exceptions.csv"
 XIDS = "xids.csv"
 WEIGHTS = ("states", "shows", "may")
 """How much a message tells of its cause, the most first."""
 MESSAGE = "message "
 """What the names of these statements begin with; the cause and a word of `WEIGHTS` follow."""
-_GAP = ".{0,120}?"
 _XID = "NVRM: Xid .{1,40}: "
 _OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)))
 """Xids that tell no cause by their number."""
 
 
 class Message(NamedTuple):
-    """A warning of a library: its words, its cause, how much the words tell of the cause (one of `WEIGHTS`), and the
-    address of the line that prints it (``source``).
+    """A warning of a library, or an exception that a framework raises (``raised``): its words, its cause, how much the
+    words tell of the cause (one of `WEIGHTS`), and the address of the line that prints it (``source``).
     """
 
     library: str
@@ -37,25 +38,38 @@ class Message(NamedTuple):
     cause: str
     weight: str
     source: str
+    raised: bool = False
 
     @property
     def statement(self) -> str:
         return f"{MESSAGE}{self.cause} {self.weight}"
 
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern of the warning, with up to 80 characters after its words.
-
-        >>> Message("nccl", "rank * differs", "ranks-diverge", "states", "").pattern().search("rank 3 differs.")[1]
-        'rank 3 differs.'
-        """
-        return re.compile(f"({_GAP.join(map(re.escape, self.words.split('*')))}.{{0,80}})")
+    @property
+    def weakest_statement(self) -> str:
+        """The statement of a line that may have another reason to contain the words."""
+        return f"{MESSAGE}{self.cause} {WEIGHTS[-1]}"
 
 
 @cache
 def messages() -> tuple[Message, ...]:
-    """The messages of the catalog."""
-    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
-        return tuple(Message(**row) for row in csv.DictReader(file))
+    """The warnings of the catalog."""
+    return _rows_of(FILE, raised=False)
+
+
+@cache
+def exceptions() -> tuple[Message, ...]:
+    """The exceptions of Python in the catalog."""
+    return _rows_of(EXCEPTIONS, raised=True)
+
+
+def listed_messages() -> tuple[Message, ...]:
+    """The warnings and the exceptions of the catalog."""
+    return (*messages(), *exceptions())
+
+
+def _rows_of(name: str, *, raised: bool) -> tuple[Message, ...]:
+    with (resources.catalog() / name).open(encoding="utf-8", newline="") as file:
+        return tuple(Message(**row, raised=raised) for row in csv.DictReader(file))
 
 
 class Xid(NamedTuple):
@@ -83,14 +97,8 @@ def hardware_xids() -> frozenset[str]:
     return frozenset(each.code for each in xids() if each.cause == "accelerator-fault" and each.weight == WEIGHTS[0])
 
 
-@cache
-def message_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The statement and the pattern of each message, and of the Xids of each cause."""
-    return (*((each.statement, each.pattern()) for each in messages()), *_xid_patterns())
-
-
-def _xid_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The patterns of Xids; a number that the catalog does not list may be of the hardware.
+def xid_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The statements and patterns of the Xids of each cause; one that the catalog does not list may be of the hardware.
 
     145 to 150 state by a word whether they are fatal; 45 follows another error, and 14, 106 and 107 are tests.
     """

@@ -7,16 +7,26 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from clusterspec.logs.catalogued_messages import message_patterns
+from clusterspec.logs.catalogued_messages import xid_patterns
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
+from clusterspec.logs.message_index import (
+    FEW,
+    entries,
+    entries_of_line,
+    places_by_word,
+    possible_entries,
+    statement_of_entry,
+    whole_words,
+)
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
 from clusterspec.logs.text_lines import lines_of
+from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
 """A statement: its name, its text and its line."""
@@ -50,13 +60,14 @@ MOST_CONTINUED = 200
 MOST_TRIED = 20_000
 """Different lines with one word that are searched for its patterns; later ones repeat what the first ones state."""
 Words = dict[str, tuple[int, ...]]
-"""Words, each with the places of the patterns that require it or another word beside it."""
+"""Words, each with the places of the patterns that require it or another word beside it. The messages of the catalog
+have the places after the patterns."""
 
 
 @cache
 def statement_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The names of statements and the patterns of their lines."""
-    return (*_LINES, *message_patterns())
+    return (*_LINES, *xid_patterns())
 
 
 @cache
@@ -75,15 +86,30 @@ def _forms_of_words() -> dict[str, str]:
     return {word: word.translate(_AS_ZERO) for word in _patterns_of_words()}
 
 
-def _words_in(text: str) -> Words:
-    """The words of patterns that a log may contain: few, for which its lines are then searched.
+class Search(NamedTuple):
+    """What a log is searched for: words with the places of patterns and of a few messages that its lines may have, and
+    words that stand whole in them, with the places of messages where many are possible.
+    """
+
+    words: Words
+    whole: Words
+
+
+def _search_of(text: str) -> Search:
+    """The words of patterns and messages that a log may contain: few, for which its lines are then searched.
 
     If lines differ only in decimal or hexadecimal digits, one of them is searched.
     """
-    found: set[str] = set()
-    for forms in _parts_of_forms(text):
-        found |= {word for word, form in _forms_of_words().items() if word not in found and form in forms}
-    return {word: places for word, places in _patterns_of_words().items() if word in found}
+    parts = tuple(_parts_of_forms(text))
+    found = {word for word, form in _forms_of_words().items() if any(form in forms for forms in parts)}
+    words = {word: places for word, places in _patterns_of_words().items() if word in found}
+    after, listed = len(statement_patterns()), possible_entries(parts)
+    many = len(listed) > FEW
+    for place in listed:
+        entry = entries()[place]
+        if not many or not whole_words(entry):
+            words[entry.longest] = (*words.get(entry.longest, ()), after + place)
+    return Search(words, places_by_word(listed) if many else {})
 
 
 def _parts_of_forms(text: str) -> Iterator[str]:
@@ -99,15 +125,14 @@ def _parts_of_forms(text: str) -> Iterator[str]:
 
 def line_statements(text: str) -> Iterator[Stated]:
     """The statements of the lines of a log, then of its wrapped lines."""
-    words = dict(_words_in(text))
-    yield from _statements_of_lines(text, words)
-    yield from _continued_statements(text, words)
+    search = _search_of(text)
+    yield from _statements_of_lines(text, search)
+    yield from _continued_statements(text, search)
 
 
-def _statements_of_lines(text: str, words: Words) -> Iterator[Stated]:
+def _statements_of_lines(text: str, search: Search) -> Iterator[Stated]:
     """The statements of single lines. A word that `MOST_TRIED` of them have is taken out of the words."""
-    seen: set[str] = set()
-    same: set[str] = set()
+    words, seen, same = search.words, set[str](), set[str]()
     tried = dict.fromkeys(words, 0)
     before = ""
     for number, read in enumerate(lines_of(text), 1):
@@ -118,14 +143,15 @@ def _statements_of_lines(text: str, words: Words) -> Iterator[Stated]:
         quoted, before = "Last error:" in before[-40:] and _QUOTED.search(before), read
         line = f"NCCL WARN {read}" if quoted else read
         present = [word for word in words if word in line]
-        if not present:
+        places = _places_of(present, line, search)
+        if not places:
             continue
         form = _DIGITS.sub("0", line)
         if form in seen and not _UNLIKE.search(line):
             continue  # the same statement of another rank or channel
         if len(seen) < MOST_FORMS:
             seen.add(form)
-        yield from _statements_of_line(line, number, _places_of(present, words))
+        yield from _statements_of_line(line, number, places)
         _count(present, words, tried)
 
 
@@ -137,20 +163,27 @@ def _count(present: list[str], words: Words, tried: dict[str, int]) -> None:
             del words[word]
 
 
-def _places(line: str, words: Words) -> list[int]:
-    """The places of the patterns that may match a line."""
-    return _places_of([word for word in words if word in line], words)
+def _places(line: str, search: Search) -> list[int]:
+    """The places of the patterns and messages that may match a line."""
+    return _places_of([word for word in search.words if word in line], line, search)
 
 
-def _places_of(present: list[str], words: Words) -> list[int]:
-    """The places of the patterns of some words, in their order."""
-    return sorted({place for word in present for place in words[word]})
+def _places_of(present: list[str], line: str, search: Search) -> list[int]:
+    """The places of some words and of the messages that a line may have, in their order."""
+    found = {place for word in present for place in search.words[word]}
+    if search.whole:
+        found |= {len(statement_patterns()) + place for place in entries_of_line(line, search.whole)}
+    return sorted(found)
 
 
 def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[Stated]:
     patterns = statement_patterns()
     for place in places:
         if place == _CALL:
+            continue
+        if place >= len(patterns):
+            if stated := statement_of_entry(entries()[place - len(patterns)], line):
+                yield *stated, number
             continue
         name, pattern = patterns[place]
         if match := pattern.search(line):
@@ -159,7 +192,7 @@ def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[S
         yield *call, number
 
 
-def _continued_statements(text: str, words: Words) -> Iterator[Stated]:
+def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
     """The statements of lines that are wrapped, as far as neither of their parts makes one."""
     joined = 0
     for number, (line, following) in enumerate(pairwise(lines_of(text)), 1):
@@ -168,11 +201,11 @@ def _continued_statements(text: str, words: Words) -> Iterator[Stated]:
         if joined >= MOST_CONTINUED or not _OPEN.search(line[-40:]):
             continue
         whole = f"{line.rstrip()} {following.strip()}"
-        if places := _places(whole, words):
+        if places := _places(whole, search):
             joined += 1
             parts = {
                 name
                 for part in (line, following)
-                for name, _, _ in _statements_of_line(part, number, _places(part, words))
+                for name, _, _ in _statements_of_line(part, number, _places(part, search))
             }
             yield from (each for each in _statements_of_line(whole, number, places) if each[0] not in parts)

@@ -33,7 +33,15 @@ KEPT = {".py", ".json", ".txt", ".typed"}
 OWN_TESTS = {"benchmarks", "tests", "testsuite"}
 """Folders of a library that hold its own tests, which the engine does not run."""
 DATA = ("schemas", "catalog", "templates")
-LEFT_OUT = frozenset({"catalog/CHANGES.md", "catalog/known-parts.csv", "catalog/messages.csv", "catalog/xids.csv"})
+LEFT_OUT = frozenset(
+    {
+        "catalog/CHANGES.md",
+        "catalog/known-parts.csv",
+        "catalog/messages.csv",
+        "catalog/xids.csv",
+        "catalog/exceptions.csv",
+    }
+)
 """Data that no verb of the page reads (`clusterspec.cli.editor.verbs.VERBS`): changes of the catalog between releases,
 parts without entries for `catalog`, and messages of logs and Xids for `diagnose`.
 """

@@ -1,0 +1,142 @@
+"""The messages of the catalog that a text may contain, and those that a line does, however many the catalog lists.
+
+A text is cut into its words once. A message can only be in a text that has each of its inner words, so that nearly all
+messages are ruled out by a look into a set; only those that are left are searched for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from clusterspec.logs.catalogued_messages import Message, listed_messages
+from clusterspec.records import NamedTuple
+
+_WORD = re.compile(r"\w{3,60}")
+_AS_ZERO = str.maketrans("123456789abcdef", "000000000000000")
+FEW = 100
+"""Entries that are searched for one by one."""
+WIDEST_GAP = 120
+"""Characters that may stand where the words of a message have an asterisk."""
+AFTER = 80
+"""Characters after the words of a message that are shown."""
+_MAY_BE_ERROR = ("rror", "xception", "ERROR", "FATAL", "atal", "Exit", "Failure", "Interrupt", "[E ", "CRITICAL")
+"""Words of which a line has at least one that shows an exception."""
+_OUTLIVED = ("WARN", "Warning:", "INFO", "DEBUG")
+"""Words of lines by which a program goes on."""
+
+
+class Entry(NamedTuple):
+    """A message with its words cut at the asterisks (``parts``), the longest of them, and the words that stand whole
+    in every text with it, in their form with zeros in place of digits (``inner``).
+    """
+
+    message: Message
+    parts: tuple[str, ...]
+    longest: str
+    inner: frozenset[str]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """The messages of the catalog with what a search needs of them."""
+    return tuple(map(_entry, listed_messages()))
+
+
+def _entry(message: Message) -> Entry:
+    parts = tuple(part for part in message.words.split("*") if part)
+    inner = (word for part in parts for word in _whole_words(part.translate(_AS_ZERO)))
+    return Entry(message, parts, max(parts, key=len), frozenset(inner))
+
+
+def _whole_words(part: str) -> Iterator[str]:
+    """The words of a part that no neighboring text can continue.
+
+    >>> list(_whole_words("rank must be even, not"))
+    ['must', 'even']
+    """
+    for match in _WORD.finditer(part):
+        if match.start() > 0 and match.end() < len(part):
+            yield match[0]
+
+
+def possible_entries(parts_of_forms: Iterable[str]) -> tuple[int, ...]:
+    """The places of the entries that a text may contain, given the parts of its different lines with zeros in place of
+    digits and of the letters a to f.
+
+    Where more than `FEW` are left by their words, none of them is searched for in the text.
+    """
+    found: set[int] = set()
+    for forms in parts_of_forms:
+        words = set(_WORD.findall(forms))
+        left = [place for place, each in enumerate(entries()) if each.inner <= words and place not in found]
+        few = len(left) <= FEW
+        found |= {place for place in left if not few or entries()[place].longest.translate(_AS_ZERO) in forms}
+    return tuple(sorted(found))
+
+
+def places_by_word(places: Iterable[int]) -> dict[str, tuple[int, ...]]:
+    """Entries by the one of their words that the fewest messages of the catalog have."""
+    found: dict[str, list[int]] = {}
+    for place in places:
+        words = whole_words(entries()[place])
+        if words:
+            found.setdefault(min(words, key=lambda word: (_messages_with()[word], word)), []).append(place)
+    return {word: tuple(those) for word, those in found.items()}
+
+
+@cache
+def _messages_with() -> Counter[str]:
+    """How many messages of the catalog have each word."""
+    return Counter(word for each in entries() for word in whole_words(each))
+
+
+def whole_words(entry: Entry) -> frozenset[str]:
+    """The words of a message that no neighboring text can continue."""
+    return frozenset(word for part in entry.parts for word in _whole_words(part))
+
+
+def entries_of_line(line: str, by_word: dict[str, tuple[int, ...]]) -> list[int]:
+    """The places of the entries whose word is in a line."""
+    return [place for word in set(_WORD.findall(line)) for place in by_word.get(word, ())]
+
+
+def statement_of_entry(entry: Entry, line: str) -> tuple[str, str] | None:
+    """The statement that a line makes with a message, and its text; None if the message is not in it.
+
+    An exception of Python is a statement on a line of an error alone; on others of which the program may go on it
+    tells as little as a message that may have the cause.
+    """
+    text = _text_with(entry.parts, line)
+    if text is None:
+        return None
+    if not entry.message.raised or any(word in line for word in _MAY_BE_ERROR):
+        return entry.message.statement, text
+    if any(word in line for word in _OUTLIVED):
+        return None
+    return entry.message.weakest_statement, text
+
+
+def _text_with(parts: tuple[str, ...], line: str) -> str | None:
+    """The text of a message in a line and what follows it; None if a part is missing or too far from the one before.
+
+    Each part is looked for once after each place of the first one, so that the time is linear in the line.
+
+    >>> _text_with(("rank ", " differs"), "a rank 3 differs.")
+    'rank 3 differs.'
+    """
+    first, *others = parts
+    start = line.find(first)
+    while start >= 0:
+        end = start + len(first)
+        for part in others:
+            at = line.find(part, end, end + WIDEST_GAP + len(part))
+            if at < 0:
+                break
+            end = at + len(part)
+        else:
+            return line[start : end + AFTER].strip()
+        start = line.find(first, start + len(first))
+    return None

@@ -1,0 +1,92 @@
+"""Messages of the catalog in a text: what each line states, and the time that a hostile text takes."""
+
+from __future__ import annotations
+
+import time
+from itertools import product
+
+import pytest
+
+from clusterspec.analysis import hangs
+from clusterspec.analysis.cause_meanings import MEANINGS
+from clusterspec.logs.catalogued_messages import WEIGHTS, Message, exceptions, messages
+from clusterspec.logs.message_index import FEW, entries, places_by_word, possible_entries, whole_words
+from clusterspec.logs.statement_search import line_statements
+
+WORDS = "sequence parallelism should be enabled * with tensor parallelism"
+SECONDS = 15.0
+"""Seconds for a text of eight megabytes; it takes five on a machine that others use."""
+
+
+def test_every_exception_has_a_known_cause_a_weight_an_address_a_next_step_and_words_of_its_own() -> None:
+    for one in exceptions():
+        assert one.cause in MEANINGS and one.weight in WEIGHTS and hangs.NEXT_STEPS[one.cause]
+        assert one.source.startswith("https://github.com/") and "/blob/" in one.source and "#L" in one.source
+        assert len(one.words.replace("*", "")) >= 26 and not one.words.startswith("*")
+    words = [one.words.lower() for one in exceptions()]
+    assert len(words) == len(set(words))
+
+
+def test_every_exception_is_found_in_a_text_of_all_of_them_and_alone() -> None:
+    ends = ("".join(letters) for letters in product("ghijklmnopqr", repeat=4))  # lines alike but for digits are one
+    lines = [f"ValueError: {one.words.replace('*', ' 7 ')} {end}" for one, end in zip(exceptions(), ends, strict=False)]
+    found = {(name, number) for name, _, number in line_statements("\n".join(lines))}
+    for number, one in enumerate(exceptions(), 1):
+        assert (one.statement, number) in found, one.words
+    for line, one in list(zip(lines, exceptions(), strict=True))[:: len(lines) // 40]:
+        assert one.statement in {name for name, _, _ in line_statements(line)}
+
+
+@pytest.mark.parametrize(
+    ("start", "weight"),
+    [
+        ("AssertionError: ", "states"),
+        ("[rank3]: ValueError: ", "states"),
+        ("ERROR 11-25 10:00:00 [engine.py:3] ", "states"),
+        ("", "may"),
+        ("UserWarning: ", None),
+        ("WARNING:megatron: ", None),
+        ("INFO 11-25 10:00:00 ", None),
+    ],
+)
+def test_an_exception_tells_its_cause_on_a_line_of_an_error_alone(start: str, weight: str | None) -> None:
+    one = next(each for each in exceptions() if each.weight == "states" and each.cause == "invalid-setting")
+    said = {name for name, _, _ in line_statements(f"{start}{one.words.replace('*', ' 7 ')}")}
+    assert said == ({f"message invalid-setting {weight}"} if weight else set())
+
+
+def test_words_apart_by_more_than_the_gap_make_no_message() -> None:
+    one = next(each for each in messages() if each.words.count("*") == 1)
+    before, after = one.words.split("*")
+    assert one.statement in {name for name, _, _ in line_statements(f"NCCL WARN {before}{'x' * 120}{after}")}
+    assert one.statement not in {name for name, _, _ in line_statements(f"NCCL WARN {before}{'x' * 121}{after}")}
+
+
+def test_words_that_stand_whole_are_those_that_no_neighboring_text_continues() -> None:
+    entry = next(each for each in entries() if each.message.words == "Trying to send to self without a matching recv")
+    assert whole_words(entry) == {"send", "self", "without", "matching"}
+    assert places_by_word([entries().index(entry)]).keys() <= whole_words(entry)
+
+
+def test_a_text_of_few_messages_is_searched_for_their_words_in_order() -> None:
+    listed = possible_entries(["Trying to send to self without 0 m0t0hing r00v".replace("0", "a"), "nothing"])
+    assert len(listed) <= FEW
+
+
+def test_a_text_of_the_words_of_all_messages_takes_seconds() -> None:
+    words = " ".join(each.message.words.replace("*", " ") for each in entries()).split()
+    lines = (
+        " ".join(words[(place * 7919 + turn * 104729) % len(words)] for turn in range(12)) for place in range(90_000)
+    )
+    text = "\n".join(lines)
+    start = time.process_time()
+    list(line_statements(text))
+    assert time.process_time() - start < SECONDS
+
+
+def test_a_line_of_one_part_repeated_takes_no_time() -> None:
+    one = Message("x", WORDS, "invalid-setting", "states", "", raised=True)
+    line = f"ValueError: {one.words.partition('*')[0] * 150}"
+    start = time.process_time()
+    list(line_statements("\n".join(f"{line}{number}" for number in range(200))))
+    assert time.process_time() - start < SECONDS
