@@ -5,8 +5,9 @@
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
 `expert_parameter_precision`, `capacity_factor`) for a model without experts, and a `dispatcher` where no rank exchanges
 tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits beside products
-in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan;
-`kv_precision` in training without rollout; a `shard_group` without hsdp; adapters on modules that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
+in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan; `kv_precision`, or
+experts in 8 or 4 bits, in training; an option of SGLang with another engine; a `shard_group` without hsdp; adapters on
+modules that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
@@ -61,11 +62,14 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.precision import PRECISIONS
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec, WorkloadSpec
+from clusterspec.spec.model import LayoutSpec, ModelSpec, WorkloadSpec
 
 RULE = Rule.of(__name__, "warning")
 NARROW = frozenset({"fp8", "fp4"})
+SGLANG = ("sglang", "custom")
+"""Frameworks that may have the scheduling options of SGLang."""
 
 
 def check(
@@ -139,6 +143,10 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
         message = f"`sharding: {layout.sharding}` leaves gradients whole, which ranks reduce once per step"
         remedy = "remove the key, or shard the gradients: `sharding: zero2` or `fsdp`"
         yield RULE.problem("layout.gradient_sync", message, remedy)
+    narrow = written.expert_parameter_precision
+    if narrow is not None and workload.trainable is None and written.rl is None and PRECISIONS[narrow].bits < 16:
+        message = f"experts in {narrow} are those of served weights, and this workload trains them"
+        yield RULE.problem("workload.expert_parameter_precision", message, "remove the key, or write `kind: serve`")
     if written.quantization is not None and workload.trainable is None:
         message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
         yield RULE.problem("workload.quantization", message, "remove the key, or write `kind: serve`")
@@ -153,12 +161,15 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
 def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
     """Settings of experts in a model without them."""
     serving = written.serving
+    sized = written.model if isinstance(written.model, ModelSpec) else None
     for key, stated in (
         ("workload.expert_parameter_precision", written.expert_parameter_precision),
         ("workload.serving.redundant_experts", serving.redundant_experts if serving else None),
         ("workload.serving.expert_load", serving.expert_load if serving else None),
         ("layout.dispatcher", layout.dispatcher),
         ("layout.capacity_factor", layout.capacity_factor),
+        ("workload.model.experts_per_token", sized.experts_per_token if sized else None),
+        ("workload.model.expert_ffn_hidden", sized.expert_ffn_hidden if sized else None),
     ):
         if stated:
             message = f"`{key.rpartition('.')[2]}` has no effect: the model has no experts"
@@ -177,7 +188,10 @@ def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
 
 
 def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
-    """Keys of training that a serving plan states."""
+    """Keys of training, or of another engine, that a serving plan states."""
+    if written.serving is not None and written.serving.receive_interval and layout.framework not in {*SGLANG, None}:
+        message = f"`receive_interval` has no effect: {layout.framework} looks for requests after each step"
+        yield RULE.problem("workload.serving.receive_interval", message, "remove the key, or write `framework: sglang`")
     for key, stated in (
         ("workload.optimizer", written.optimizer),
         ("workload.gradient_precision", written.gradient_precision),
