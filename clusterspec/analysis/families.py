@@ -84,6 +84,10 @@ ANYWHERE = {
             "pip show transformers, against the release that the model's page names (transformers_version)",
         ),
     ),
+    "key": (
+        ("invalid-setting", "grep of that key in the file of settings, and in the one that the program's release has"),
+        ("program-error", "the program on one accelerator: the same error is the program's or its settings'"),
+    ),
     "program": (
         (
             "program-error",

@@ -101,11 +101,6 @@ _OUTSIDE = (
     "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
 )
 _BLOCKS = "smaller blocks or fewer stages of that kernel; a release of its library that is tuned for this accelerator"
-_COMPILER = (
-    "the first error of the compiler above that line; nvcc --version against torch.version.cuda; the development "
-    "packages of CUDA (cusparse, cublas, curand), ninja and a compiler that nvcc takes"
-)
-"""databrickslabs/dolly issue 199."""
 _ARGUMENTS = (
     "the command line as the launcher prints it, against --help of that release: an option or its value is missing"
 )
@@ -236,6 +231,7 @@ POSSIBLE = (
     ("lost-manager", "unstable-link", _UNSAID, _PORT, GIVEN),
     ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
     ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
+    ("earlier-process", "shared-accelerator", ": an earlier process still holds it", _HOLDER, STRONG),
     ("held-device", "library-release", ", as with a release of libtpu that one process locks twice", _HOLDER, WEAK),
     ("uncounted-cores", "shared-accelerator", ", as where an earlier process holds them", _HOLDER, GIVEN),
     ("uncounted-cores", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], WEAK),
@@ -269,8 +265,11 @@ POSSIBLE = (
     ("launch-failure", "accelerator-fault", ", as with a faulty accelerator", _HARDWARE, GIVEN),  # MinerU issue 426
     ("link-event", "accelerator-fault", "", STEP_OF["accelerator-fault"], GIVEN),
     ("name", "name-resolution", "", _NAME, STRONG),
+    ("no-engine", "library-release", ", as with a cuDNN before the one that has it", service_steps.CUDNN, STRONG),
+    ("no-engine", "unsupported-accelerator", _UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),
     ("absent", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("absent", "name-resolution", ", as before the name of the first rank is known", _NAME, WEAK),
     ("unreached-transport", "unreachable-peer", "", _REACHED, STRONG),
     ("unreached-transport", "invalid-setting", ", as where UCX_NET_DEVICES names another network", _UCX, GIVEN),
     ("no-network-transport", "invalid-setting", ", of which none leaves the node", _UCX, STRONG),
@@ -287,7 +286,7 @@ POSSIBLE = (
         "build",
         "library-release",
         ", as without the compiler or the headers of CUDA that fit PyTorch",
-        _COMPILER,
+        service_steps.COMPILER,
         STRONG,
     ),
     ("arguments-refused", "invalid-setting", "", _ARGUMENTS, STRONG),

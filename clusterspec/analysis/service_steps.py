@@ -51,3 +51,13 @@ TOOLKITS = "ldconfig -p | grep libcublas, and LD_LIBRARY_PATH of the rank: the o
 """awslabs/awsome-distributed-training 0edaf152, `3.test_cases/pytorch/deepspeed/qlora/docs/TROUBLESHOOTING.md`."""
 EFA = "fi_info -p efa within every rank's container, the head's, too: all ranks have the device, or none uses it"
 """awslabs/awsome-distributed-training 0edaf152, `3.test_cases/pytorch/verl/hyperpod-eks/rlvr/README.md`."""
+COMPILER = (
+    "the first error of the compiler above that line; nvcc --version against torch.version.cuda; the development "
+    "packages of CUDA (cusparse, cublas, curand), ninja and a compiler that nvcc takes"
+)
+"""databrickslabs/dolly issue 199."""
+CUDNN = (
+    "python -c 'import torch; print(torch.backends.cudnn.version())', against the release that supports this "
+    "accelerator and head size; pip install -U nvidia-cudnn-cu12, or NVTE_FUSED_ATTN=0"
+)
+"""NVIDIA/TransformerEngine issue 1591."""

@@ -63,6 +63,25 @@ FRAMEWORK_PATTERNS = (
     ("unset-variable", re.compile(r"(\bKeyError: '[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,20}){1,6}')")),
     # a file that is renamed, and is no longer there. Thread: huggingface/pytorch-image-models pull 693
     ("renamed-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,200}' -> '.{1,120})")),
+    # a file that another rank took away first. Threads: mosaicml/llm-foundry issue 1848, modelscope/ms-swift pull 10121
+    (
+        "renamed-file",
+        re.compile(
+            r"(\b(?:os\.(?:remove|unlink|chmod|rename|replace|link)|shutil\.move)\(.{1,160}FileNotFoundError: .{1,160})"
+        ),
+    ),
+    # CANN, of a process before it. Thread: hiyouga/LlamaFactory issue 3839
+    ("earlier-process", re.compile(r"(Failed to initialize the HCCP process\..{0,80})")),
+    # cuDNN's frontend finds no engine. Threads: NVIDIA/TransformerEngine issue 1591 and pull 3091, pytorch pull 192843
+    (
+        "no-engine",
+        re.compile(
+            r"((?:cuDNN (?:[Ff]rontend )?|\[cudnn_frontend\] )[Ee]rror: "
+            r"(?!.{0,200}CUDNN_STATUS_(?!NOT_SUPPORTED)).{1,160})"
+        ),
+    ),
+    # NVML of a device that left the bus. Thread: leptonai/gpud issue 604
+    ("hardware", re.compile(r"(\b(?:NVML_)?ERROR_GPU_IS_LOST\b|\bGPU is lost\b.{0,60})")),
     # linux-rdma/perftest 00b55b6, src/perftest_resources.c lines 2887 and 3022
     ("no-queue", re.compile(r"((?:Unable|Failed) to create QP\.)")),
     # OSU micro-benchmarks (`osu_bw.c`) and the tests of NVSHMEM, started with another number of processes

@@ -51,9 +51,13 @@ MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
 WIDEST = 8_000
 """Characters of a line that is read."""
-_OPEN = re.compile(r"(?:\b(?:[Cc]onnect|failed|error|with)|:[0-9]{1,5}\] connect|[(])\s*$")
+_OPEN = re.compile(
+    r"(?:\b(?:[Cc]onnect|failed|error|with)|:[0-9]{1,5}\] connect|[(]|\b[A-Z]\w{1,60}(?:Error|Exception): ?)\s*$"
+)
 """How a line ends whose statement the next line goes on with, as exceptions and helps of MPI are wrapped."""
-_OPEN_ENDS = ("onnect", "failed", "error", "with", "(")
+_FILE_CALL = re.compile(r"\b(?:os|shutil)\.\w{3,9}\(")
+"""A line of a traceback by a call of the system, whose exception the next line names."""
+_OPEN_ENDS = ("onnect", "failed", "error", "with", "(", "Error:", "Exception:")
 """The last characters of a line that `_OPEN` may match: a look at them is faster."""
 MOST_CONTINUED = 200
 """Wrapped lines that are joined."""
@@ -196,9 +200,10 @@ def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
     """The statements of lines that are wrapped, as far as neither of their parts makes one."""
     joined = 0
     for number, (line, following) in enumerate(pairwise(lines_of(text)), 1):
-        if not line.rstrip().endswith(_OPEN_ENDS) or len(line) > LONGEST or len(following) > LONGEST:
+        raised = "FileNotFoundError" in following and _FILE_CALL.search(line[:LONGEST])
+        if not (line.rstrip().endswith(_OPEN_ENDS) or raised) or len(line) > LONGEST or len(following) > LONGEST:
             continue
-        if joined >= MOST_CONTINUED or not _OPEN.search(line[-40:]):
+        if joined >= MOST_CONTINUED or not (raised or _OPEN.search(line[-40:])):
             continue
         whole = f"{line.rstrip()} {following.strip()}"
         if places := _places(whole, search):

@@ -92,6 +92,8 @@ deepspeedai/DeepSpeed (`runtime/config.py`), NVIDIA/TensorRT-LLM (`llmapi/llm_ar
 """
 _REGISTRY = re.compile(r"/transformers/models/auto/\w{1,40}\.py$")
 """Files of Transformers that look a model up by its name."""
+_ABSENT_KEY = re.compile(r"\bKeyError: '[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){1,5}'$")
+"""A key with the form of an option. Thread: PHOENIXcenter/pi-PrimeNovo issue 4."""
 FRAME_LINES = 8
 """Lines before an exception among which the frame that raised it is: its code, and marks below that."""
 LONGEST = 1_000
@@ -194,7 +196,7 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
             yield family, lines[-1].strip()[:160], len(lines)
             return
     last = lines[-MOST_LINES:]
-    if not any("Traceback (most recent call last)" in line for line in last):
+    if not any("Traceback (most recent call last)" in line or _FRAME.search(line[:LONGEST]) for line in last):
         return
     for number, line in zip(range(len(lines), 0, -1), reversed(last), strict=False):
         if _RAISED.search(line[:LONGEST]):
@@ -208,4 +210,6 @@ def _family_of_frame(lines: list[str], number: int) -> str:
     frame = next((found[1] for line in before if (found := _FRAME.search(line[:LONGEST]))), "")
     if "KeyError" in lines[number - 1] and _REGISTRY.search(frame):
         return "registry"
+    if _ABSENT_KEY.search(lines[number - 1][:LONGEST]):
+        return "key"
     return "settings" if _SETTINGS.search(frame) else "program"
