@@ -339,6 +339,7 @@ FAILURE_PATTERNS = (
     ),
     ("missing-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,160})")),
     ("write-failed", re.compile(r"(PytorchStreamWriter failed writing file.{0,60})")),
+    ("write-failed", re.compile(r"(RuntimeError: File \S{1,160} cannot be opened\.)")),  # Sachini/ronin issue 51
     ("storage-fault", re.compile(r"(Stale (?:NFS )?file handle|I/O error, dev \w{1,20}, sector [0-9]{1,18})")),
     ("data-loader", re.compile(r"(DataLoader timed out after [0-9.]{1,9} seconds)")),
     ("job-ended", re.compile(r"(CANCELLED .{0,60}DUE TO (?:PREEMPTION|NODE FAILURE).{0,40})")),

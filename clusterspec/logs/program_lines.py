@@ -34,6 +34,13 @@ PROGRAM_PATTERNS = (
     # PyTorch (c10/cuda/CUDACachingAllocator.cpp) and XLA
     ("out-of-memory", re.compile(r"((?:CUDA|HIP|XPU|NPU) out of memory\. Tried to allocate [0-9.]{1,9} \w{1,5})")),
     ("out-of-memory", re.compile(r"(RESOURCE_EXHAUSTED: Out of memory.{0,80})")),
+    (
+        "out-of-memory",
+        re.compile(
+            r"((?:RESOURCE_EXHAUSTED|Resource exhausted): (?:Attempting to (?:reserve|allocate)|Ran out of memory"
+            r"|Failed to allocate) .{1,80})"
+        ),
+    ),
     # the kernel (mm/oom_kill.c), Slurm, PyTorch
     ("host-memory", re.compile(r"((?:Memory cgroup out|Out) of memory: Killed process [0-9]{1,9}.{0,40})")),
     ("host-memory", re.compile(r"([Dd]etected [0-9]{1,6} oom[_-]kill event.{0,60})")),

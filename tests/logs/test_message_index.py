@@ -23,7 +23,7 @@ def test_every_exception_has_a_known_cause_a_weight_an_address_a_next_step_and_w
         assert one.cause in MEANINGS and one.weight in WEIGHTS and hangs.NEXT_STEPS[one.cause]
         assert one.source.startswith("https://github.com/") and "/blob/" in one.source and "#L" in one.source
         assert len(one.words.replace("*", "")) >= 26 and not one.words.startswith("*")
-    words = [one.words.lower() for one in exceptions()]
+    words = [(one.words.lower(), one.cause) for one in exceptions()]
     assert len(words) == len(set(words))
 
 
