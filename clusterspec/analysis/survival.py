@@ -194,7 +194,10 @@ class WireTime:
 
 
 class VariedRates:
-    """A machine at other link rates. The cases share its scanned rates, so each collective is timed once for all."""
+    """A machine at other link rates. The cases share its scanned rates, so each collective is timed once for all.
+
+    The links of a group inside one domain depend on the scale-up bandwidth alone.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -204,7 +207,8 @@ class VariedRates:
 
     def device_seconds(self, rates: Rates, transfer: WireTime) -> float:
         """Seconds of one call of a transfer at these rates; 0 if no link connects its ranks."""
-        key = (rates, transfer.collective, transfer.placement)
+        placement = transfer.placement
+        key = (self._rates_of_one_domain(rates) if placement.domains == 1 else rates, transfer.collective, placement)
         if key not in self._timings:
             self._timings[key] = self._timing(*key)
         timing = self._timings[key]
@@ -221,6 +225,11 @@ class VariedRates:
         cluster = self._cluster_at(rates)
         paths = group_paths(cluster, placement)
         return MeasuredLinks.of(cluster, paths) if paths else None
+
+    def _rates_of_one_domain(self, rates: Rates) -> Rates:
+        """The scale-up bandwidth of some rates, with the NIC rate and the oversubscription of the machine."""
+        fabric = self.cluster.scale_out
+        return (rates[0], fabric.nic_bandwidth.value, fabric.taper) if fabric is not None else rates
 
     def _cluster_at(self, rates: Rates) -> Cluster:
         if rates not in self._clusters:
