@@ -37,6 +37,12 @@ def runs() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
+def new_runs() -> list[Case]:
+    """Those of sources to which nothing is fitted: two seconds of estimates, which two tests share."""
+    return list(cases.new_runs())
+
+
+@pytest.fixture(scope="module")
 def collectives() -> list[Case]:
     return list(cases.collectives())
 
@@ -56,8 +62,8 @@ def test_the_board_shows_what_is_predicted_now(runs: list[Case], memory: list[Ca
     assert not [area for area, _ in shown if area in {"training step", "training memory", "collective"}]
 
 
-def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
-    new = list(cases.new_runs())
+def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) -> None:
+    new = new_runs
     shown = {line.id: line for line in board.read() if line.area == board.NEW}
     assert [case.id for case in new] == list(shown)
     assert all(case.predicted == pytest.approx(shown[case.id].predicted, rel=1e-4) for case in new), "run `make board`"
@@ -112,8 +118,8 @@ INSIDE, UNSHARDED_INSIDE, OF_ALL = 0.69, 0.57, 0.77
 """Least shares inside: of a regime, of those without sharding, whose worst runs are off by factors, and of all."""
 
 
-def test_ranges_hold_their_share_in_every_regime() -> None:
-    found = ranges.cases_of_regimes(cases.new_runs(), held_out=True)
+def test_ranges_hold_their_share_in_every_regime(new_runs: list[Case]) -> None:
+    found = ranges.cases_of_regimes(new_runs, held_out=True)
     large = {name: score(name, some) for name, some in found.items() if len(some) >= MANY}
     assert {"65 nodes and more", "GH200", "one node", "8 or 4 bits", "with experts", "fsdp"} <= set(large)
     least = {ranges.ALL: OF_ALL, ranges.UNSHARDED: UNSHARDED_INSIDE, "nothing sharded": UNSHARDED_INSIDE}

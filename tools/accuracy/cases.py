@@ -134,7 +134,7 @@ def _step(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
     published = step_time(run, plan)
     if run["fits"] and published is not None:
         low, high = (plan.step_time_range if plan else None) or (None, None)
-        predicted = plan.step_time.value if plan and plan.step_time else None
+        predicted = plan.step_seconds if plan else None
         yield Case(run["id"], run["accelerator"], published, predicted, low, high, run["source"], run["model"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from math import log
 from typing import Any, TypeVar
 
@@ -93,8 +94,9 @@ class Run:
         return log(found.seconds / self.seconds)
 
 
+@cache
 def runs() -> tuple[Run, ...]:
-    """All runs, by source and name."""
+    """All runs, by source and name; read and resolved once, which takes a second."""
     rows = {row["id"]: row for name in FILES for row in published_runs(name)}
     return tuple(_run(rows[name], training_source(name), fitted) for name, fitted in fitted_runs().items())
 
