@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,7 +90,8 @@ SERVING_LAYOUTS = (
 # What the exporters write
 
 
-def designs(software: tuple[str, ...]) -> Iterator[ExportInput]:
+@cache
+def designs(software: tuple[str, ...]) -> tuple[ExportInput, ...]:
     """Designs of all models, layouts and precisions; with ``software``, names and releases, of serving."""
     settings = Settings(Catalog.open(), Config(), date(2026, 11, 20))
     if software:
@@ -101,9 +103,9 @@ def designs(software: tuple[str, ...]) -> Iterator[ExportInput]:
             (f"{{model: {model}, {facts}, precision: {precision}}}", layout)
             for model, layout, precision in product(MODELS, LAYOUTS, PRECISIONS)
         ]
-    for work, layout in works:
-        text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 64}}\nworkload: {work}\nlayout: {layout}\n"
-        yield ExportInput(study_text(text, settings).design)
+    head = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64}\n"
+    texts = (f"{head}workload: {work}\nlayout: {layout}\n" for work, layout in works)
+    return tuple(ExportInput(study_text(text, settings).design) for text in texts)
 
 
 def written(kind: str) -> Iterator[str]:

@@ -71,19 +71,21 @@ def merge(text: str, reading: ImportResult, name: str) -> Merged:
 
     Raises `UnresolvedSpec` if the text is not a spec, `FormatError` if nothing can be inserted into it.
     """
+    if not reading.given:
+        return Merged(text, (), (), ())
+    document = _parsed_document(text, name)
     written: list[ImportedValue] = []
     same: list[ImportedValue] = []
     kept: list[tuple[ImportedValue, str]] = []
     for group in _insertion_groups(reading.given):
-        document = _parsed_document(text, name)
         held = [_present_value(document, given) for given in group]
         new = [given for given, stands in zip(group, held, strict=True) if stands is None]
         if new:
-            text = _text_with_group(text, document, new)
+            document = _document_with_group(document, new)
         written += new
         same += [given for given, stands in zip(group, held, strict=True) if stands == ""]
         kept += [(given, stands) for given, stands in zip(group, held, strict=True) if stands]
-    return Merged(text, tuple(written), tuple(same), tuple(kept))
+    return Merged(document.source.text, tuple(written), tuple(same), tuple(kept))
 
 
 def _insertion_groups(values: Sequence[ImportedValue]) -> list[list[ImportedValue]]:
@@ -155,9 +157,9 @@ def _written_value_text(document: Document, path: Path) -> str:
     return f"{dotted_path(path)} is {flow_text(value)} on line {place.value.start.line}"
 
 
-def _text_with_group(text: str, document: Document, group: Sequence[ImportedValue]) -> str:
-    """The text with a key or list items inserted, verified by parsing the result."""
-    given = group[0]
+def _document_with_group(document: Document, group: Sequence[ImportedValue]) -> Document:
+    """The document whose text has a key or list items inserted. Raises `FormatError` if it would read otherwise."""
+    text, given = document.source.text, group[0]
     parent, rest = _deepest_present_path(document, given.path)
     node: Any = document.value
     for key in parent:
@@ -178,7 +180,7 @@ def _text_with_group(text: str, document: Document, group: Sequence[ImportedValu
     again = parse(Source(document.source.name, made))[0]
     if again is None or again.value != wanted:
         raise FormatError(f"{document.source.name}: {dotted_path(given.path)} cannot be inserted into the text")
-    return made
+    return again
 
 
 def _deepest_present_path(document: Document, path: Path) -> tuple[Path, Path]:
