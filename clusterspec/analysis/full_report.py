@@ -67,7 +67,7 @@ def report(
     whole = replace(
         _report_of_design(shown, kind, readers, live=live),
         against=tuple(
-            replace(_comparison_report(other, kind, readers), difference=difference(shown, other)) for other in others
+            replace(comparison_report(other, kind, readers), difference=difference(shown, other)) for other in others
         ),
     )
     if readers != "tender":
@@ -89,8 +89,8 @@ def _without_folders(study: Study) -> Provenance:
     return Provenance(study.document, study.settings.catalog, folders=False)
 
 
-def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
-    """The part of a report that a comparison needs."""
+def comparison_report(study: Study, kind: str, audience: str) -> FullReport:
+    """The parts of a report that need no other design: its estimate, bill, cost, machine and goodput."""
     from clusterspec.analysis.machine import machine
     from clusterspec.analysis.verdict import areas, verdict
     from clusterspec.results.full import FullReport
@@ -120,7 +120,7 @@ def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
 
 def purchase_report(study: Study) -> FullReport:
     """The part of a procurement report that a pool of a fleet needs: bill, cost, gates and acceptance tests."""
-    compared = _comparison_report(study, "procurement", "internal")
+    compared = comparison_report(study, "procurement", "internal")
     return replace(
         compared,
         purchase=study.part("purchase", lambda: purchase_decision(compared), None),
@@ -135,7 +135,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     from clusterspec.analysis.tiers import tiers
 
     cluster = study.design.cluster
-    compared = _comparison_report(study, kind, audience)
+    compared = comparison_report(study, kind, audience)
     fabric = compared.bill.bill.fabric
     whole = replace(
         compared,

@@ -13,7 +13,7 @@ from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Position, Source, Span
-from tests.report.test_paper import report
+from tests.report.test_paper import own_parts
 from tests.report.test_paper_rows_by_hand import finding
 from tests.report.test_paper_words import ONE_LEAF, TRAINED, planned, trained
 
@@ -54,7 +54,7 @@ def test_sixty_findings_are_printed_and_the_rest_is_counted(count: int, said: st
 
 
 def test_a_tender_has_no_findings() -> None:
-    assert appendix.findings_section(report(TRAINED, "design", "tender")) is None
+    assert appendix.findings_section(own_parts(TRAINED, "design", "tender")) is None
     assert appendix.findings_section(trained()) is not None
 
 
@@ -176,7 +176,7 @@ def test_a_formula_of_more_than_90_characters_is_told_in_words(formula: str, sai
 
 def test_the_sources_of_a_cluster_and_of_a_plan_are_those_of_their_figures() -> None:
     """A machine without work has the sources of its accelerator and its links; a fabric adds that of its adapters."""
-    alone = appendix.sources_section(report("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"))
+    alone = appendix.sources_section(own_parts("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"))
     assert alone is not None and alone.appendix
     facts = {fact for cells, _ in table_rows(alone) for fact in cells[3].split("; ")}
     assert {"accelerator/h100-sxm-80gb memory", "accelerator/h100-sxm-80gb memory_bandwidth"} <= facts
@@ -197,7 +197,7 @@ def test_the_glossary_has_the_words_that_sections_say() -> None:
 
 
 def test_the_spec_of_a_tender_says_so() -> None:
-    assert appendix.spec_section(report(TRAINED, "design", "tender")).title == "The spec of this tender"
+    assert appendix.spec_section(own_parts(TRAINED, "design", "tender")).title == "The spec of this tender"
     section = appendix.spec_section(trained())
     assert section.title == "The spec" and section.blocks == (Code(trained().text, "spec"),)
 
@@ -247,7 +247,7 @@ def test_the_form_of_the_tests_has_demands_or_proposals_and_blanks() -> None:
 
 
 def test_a_demanded_test_is_written_as_in_the_spec() -> None:
-    found = report(f"clusterspec: 1\ncluster: {ONE_LEAF}\n{DEMANDS}")
+    found = own_parts(f"clusterspec: 1\ncluster: {ONE_LEAF}\n{DEMANDS}")
     blocks = acceptance.acceptance_blocks(replace(found, tests=()))
     (table,) = blocks
     assert isinstance(table, PaperTable) and table.caption == "Tests required by the spec"
@@ -266,7 +266,7 @@ def test_a_demanded_test_is_written_as_in_the_spec() -> None:
 
 def test_measured_shares_have_a_row_each() -> None:
     log = "{collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 180 GB/s}"
-    section = appendix.measurements_section(report(f"clusterspec: 1\ncluster: {ONE_LEAF}\nmeasured: [{log}]\n"))
+    section = appendix.measurements_section(own_parts(f"clusterspec: 1\ncluster: {ONE_LEAF}\nmeasured: [{log}]\n"))
     assert section is not None
     ((cells, field),) = table_rows(section)
     assert cells[0] == "all-reduce" and field == "estimate.measured[0]"

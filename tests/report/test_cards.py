@@ -12,7 +12,7 @@ from clusterspec.report.paper.cards import headline_cards
 from clusterspec.results.full import FullReport
 from clusterspec.units import display, percent
 from tests.report.test_estimate_text import SPEC
-from tests.report.test_paper import SPECS, report
+from tests.report.test_paper import SPECS, own_parts
 from tests.report.test_paper_rows import ROLLOUT
 from tests.report.test_paper_words import planned, trained
 
@@ -22,17 +22,17 @@ def cards(found: FullReport) -> dict[str, Card]:
 
 
 def test_a_training_design_begins_with_its_step_and_ends_with_its_price() -> None:
-    found = report(SPECS["priced"], "design")
+    found = own_parts(SPECS["priced"], "design")
     assert list(cards(found)) == [
         *("Step time", "MFU", "Tokens per second", "Memory", "Run with interruptions"),
         *("Sum of the 6 priced lines", "Cost over the term"),
     ]
-    bought = report(SPECS["priced"], "procurement")
+    bought = own_parts(SPECS["priced"], "procurement")
     assert list(cards(bought)) == [
         *("Sum of the 6 priced lines", "Cost over the term", "Memory", "Run with interruptions"),
     ]
     assert list(cards(trained())) == ["Step time", "MFU", "Tokens per second", "Memory"]
-    assert list(cards(report(SPECS["bare"]))) == []
+    assert list(cards(own_parts(SPECS["bare"]))) == []
 
 
 def test_the_step_and_its_rates_stand_with_range_and_recomputation() -> None:
@@ -72,13 +72,13 @@ CHANGED = {"mfu", "tokens_per_second_per_accelerator", "hfu"}
 
 def test_a_part_of_the_machine_is_named_beside_its_time_and_rate() -> None:
     """512 ranks on a machine of 127 nodes of 8."""
-    shown = cards(report(SPEC))
+    shown = cards(own_parts(SPEC))
     assert shown["Step time"].note.endswith(", on 512 of 1,016")
     assert shown["Tokens per second"].note == "per accelerator used"
 
 
 def test_the_parts_of_reinforcement_learning_have_no_step_of_their_own() -> None:
-    found = report(ROLLOUT)
+    found = own_parts(ROLLOUT)
     times = found.estimate.plan.rl
     assert times is not None
     shown = cards(found)
@@ -128,7 +128,7 @@ def test_memory_is_told_by_the_ends_of_its_range(ends: tuple[float, float] | Non
 
 
 def test_a_run_is_told_with_interruptions_where_they_are_known() -> None:
-    found = report(SPECS["priced"], "design")
+    found = own_parts(SPECS["priced"], "design")
     kept, plan = found.reliability, found.estimate.plan
     assert kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None
     alone = display(plan.time_to_train, "s")
@@ -146,7 +146,7 @@ def test_a_run_is_told_with_interruptions_where_they_are_known() -> None:
 
 
 def test_times_of_serving_stand_for_a_plan_that_has_them() -> None:
-    found = report(SPECS["serving"])
+    found = own_parts(SPECS["serving"])
     shown = cards(found)
     assert next(label for label in shown if label != "Memory") == "Time to first token"
     assert all(card.field.startswith("estimate.serving.") for label, card in shown.items() if label != "Memory")
@@ -155,7 +155,7 @@ def test_times_of_serving_stand_for_a_plan_that_has_them() -> None:
 
 
 def test_prices_have_their_date_and_a_cost_its_term() -> None:
-    found = report(SPECS["priced"], "procurement")
+    found = own_parts(SPECS["priced"], "procurement")
     cost = found.cost.cost
     assert cost is not None and cost.total is not None
     shown = cards(found)
@@ -170,5 +170,5 @@ def test_prices_have_their_date_and_a_cost_its_term() -> None:
     assert "Cost over the term" not in costed(total=None) and "Cost over the term" not in costed(years=0.0)
     token = replace(cost.total, value=0.25)
     assert "A million output tokens" not in costed(per_million_tokens=token), "a training job sells no tokens"
-    serving = report(SPECS["serving-pools"])
+    serving = own_parts(SPECS["serving-pools"])
     assert cards(serving)["A million output tokens"].note == "at this load"

@@ -7,6 +7,8 @@ import re
 import pytest
 
 from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.groups import rank_groups
+from clusterspec.analysis.tiers import tiers
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report import paper
@@ -31,7 +33,7 @@ from clusterspec.units import display, percent, portion
 from tests.analysis.test_fleets import report as two_pools
 from tests.report.test_charts import shapes
 from tests.report.test_estimate_text import SPEC
-from tests.report.test_paper import SPECS, report
+from tests.report.test_paper import SPECS, own_parts, report
 from tests.settings import SETTINGS
 
 
@@ -287,7 +289,7 @@ layout: {framework: megatron-core, tp: 4, recompute: full}
 
 def test_the_memory_of_a_shared_accelerator_is_stated_of_the_update_and_of_rollout() -> None:
     """Rollout takes three quarters of 151 GB, and the update a part of that: neither alone is the memory in use."""
-    found = report(ROLLOUT)
+    found = own_parts(ROLLOUT)
     (card,) = (card for card in headline_cards(found) if card.label.startswith("Memory"))
     step = _memory_step(found)
     assert step is not None
@@ -310,7 +312,11 @@ def test_the_story_keeps_experts_inside_a_domain_only_where_no_group_spans_two()
         (8, "expert parallelism over 8 ranks stays inside"),
         (32, "some of its groups span 2 domains"),
     ):
-        step = _domain_step(report(SPREAD.replace("EXPERTS", str(experts))))
+        found = own_parts(SPREAD.replace("EXPERTS", str(experts)))
+        plan, said = found.estimate.plan, found.estimate.provenance
+        assert plan.design.cluster is not None
+        crossed = tiers(plan.design.cluster, said, found.bill.bill.fabric)
+        step = _domain_step(replace(found, groups=rank_groups(plan), tiers=crossed))
         assert step is not None and words in step.text
         assert ("stays inside" in step.text) == (experts == 8)
 
@@ -320,9 +326,9 @@ def test_findings_name_rules_and_lines_of_the_spec_to_engineers_and_to_nobody_el
     text = SPREAD.replace("EXPERTS", "32") + "procurement: {currency: USD, term: 4 years, prices: {node: 245000}}\n"
     pages = {}
     for kind in ("design", "procurement"):
-        whole = paper.paper_as_html(compose(report(text, kind)))
+        whole = paper.paper_as_html(compose(own_parts(text, kind)))
         pages[kind] = whole[whole.index('id="findings"') :].split("</section>", 1)[0]
-    rules = {finding.rule for finding in report(text).estimate.findings}
+    rules = {finding.rule for finding in own_parts(text).estimate.findings}
     assert {"ep-crosses-scale-up-domain", "undated-prices"} <= rules
     assert {rule for rule in rules if rule in pages["design"]} == rules and "<pre>" in pages["design"]
     assert not any(rule in pages["procurement"] for rule in rules) and "<pre>" not in pages["procurement"]
@@ -334,7 +340,7 @@ def test_findings_name_rules_and_lines_of_the_spec_to_engineers_and_to_nobody_el
 def test_the_step_says_what_its_range_rests_on_where_no_step_is_measured() -> None:
     text = SPREAD.replace("EXPERTS", "8")
     known, measured, tender = (
-        compose(report(one, "design", audience))
+        compose(own_parts(one, "design", audience))
         for one, audience in ((text, None), (text + "measured: [{step_time: 9 s}]\n", None), (text, "tender"))
     )
     leads = [next(section.lead for section in page.sections if section.key == "step") for page in (known, measured)]
@@ -351,14 +357,14 @@ layout: {framework: megatron-core, tp: 4, pp: PP, recompute: full}
 
 def test_the_story_tells_what_a_pipeline_idles_from_two_stages_on() -> None:
     """Two stages, 16 micro-batches: filling and draining idle 1 of 17 slots, about 6 % of a step."""
-    assert _pipeline_step(report(PIPELINE.replace("PP", "1"))) is None
-    found = report(PIPELINE.replace("PP", "2"))
+    assert _pipeline_step(own_parts(PIPELINE.replace("PP", "1"))) is None
+    found = own_parts(PIPELINE.replace("PP", "2"))
     step, times = _pipeline_step(found), found.estimate.plan.step
     assert step is not None and times is not None
     assert step.text.startswith("2 pipeline stages work on 16 micro-batches in turn: filling")
     assert times.times.bubble / times.seconds == pytest.approx(1 / 17, rel=0.15)
     assert f"idles {portion(times.times.bubble / times.seconds)} of a step" in step.text
-    parts = _pipeline_step(report(PIPELINE.replace("PP", "2, virtual_stages: 4")))
+    parts = _pipeline_step(own_parts(PIPELINE.replace("PP", "2, virtual_stages: 4")))
     assert parts is not None and "in turn, each stage in 4 parts: filling" in parts.text
 
 
@@ -373,7 +379,7 @@ def test_the_design_among_the_layouts_says_the_memory_that_it_lacks(model: str, 
 
 
 def test_utilization_of_all_roles_has_a_card_where_it_is_known() -> None:
-    found = report(ROLLOUT)
+    found = own_parts(ROLLOUT)
     rl = found.estimate.plan.rl
     assert rl is not None and rl.mfu is not None
     cards = {card.label: card for card in headline_cards(found)}

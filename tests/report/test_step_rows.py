@@ -26,7 +26,7 @@ from clusterspec.report.paper.steps import (
 from clusterspec.results.machine import Operation, Schedule
 from clusterspec.units import percent
 from tests.report.test_charts import shapes
-from tests.report.test_paper import report
+from tests.report.test_paper import own_parts
 from tests.report.test_paper_rows import ROLLOUT, SPREAD
 from tests.report.test_paper_words import TRAINED, planned, trained
 
@@ -56,7 +56,7 @@ def test_a_schedule_is_told_with_its_batches_and_what_it_idles(
 
 
 def rollout() -> RlTimes:
-    times = report(ROLLOUT).estimate.plan.rl
+    times = own_parts(ROLLOUT).estimate.plan.rl
     assert times is not None
     return times
 
@@ -225,14 +225,14 @@ def test_a_measured_step_is_advised_where_the_range_is_wider_than_one() -> None:
     found, least = trained(), (1 + RUN_TO_RUN.value) ** 2
     assert range_text(found, least * 1.01).endswith(f"{NARROWER} (`measured[].step_time`).")
     assert "measured step" not in range_text(found, least)
-    assert range_text(report(TRAINED, "design", "tender"), 2.0) == ""
-    assert range_text(report(TRAINED + "measured: [{step_time: 2 s}]\n"), 2.0) == ""
-    assert "measured step" not in range_text(report(ROLLOUT), 2.0)
+    assert range_text(own_parts(TRAINED, "design", "tender"), 2.0) == ""
+    assert range_text(own_parts(TRAINED + "measured: [{step_time: 2 s}]\n"), 2.0) == ""
+    assert "measured step" not in range_text(own_parts(ROLLOUT), 2.0)
 
 
 def test_the_evidence_of_a_range_is_that_of_its_kind_of_model() -> None:
     """Runs with experts for a model with experts, dense runs otherwise, and nothing without a step."""
-    dense, sparse = range_text(trained(), 1.0), range_text(report(SPREAD.replace("EXPERTS", "8")), 1.0)
+    dense, sparse = range_text(trained(), 1.0), range_text(own_parts(SPREAD.replace("EXPERTS", "8")), 1.0)
     assert dense.startswith(" What the range rests on: four in five published dense runs lie within")
     assert sparse.startswith(" What the range rests on: four in five published runs with experts lie within")
     assert range_text(planned(step=None), 1.0) == ""
