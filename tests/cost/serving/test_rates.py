@@ -107,16 +107,20 @@ def test_no_measured_efficiency_exceeds_one(name: str) -> None:
     assert isinstance(CATALOG.get("accelerator", entry.accelerator), Accelerator)
 
 
+@pytest.mark.parametrize("precision", ["fp4", "fp8"])
 @pytest.mark.parametrize("name", ["blackwell", "blackwell-ultra", "blackwell-rtx"])
-def test_larger_weights_of_four_bits_are_multiplied_faster_and_those_of_the_median_shape_as_measured(name: str) -> None:
+def test_larger_weights_of_few_bits_are_multiplied_faster_and_those_of_the_median_shape_as_measured(
+    name: str, precision: str
+) -> None:
     entry = CATALOG.get("kernels", name)
     assert isinstance(entry, Kernels) and entry.accelerator is not None
     found = rates(entry.accelerator, name)
-    shares = [found.weights_share("fp4", 2.0**power) for power in range(20, 32)]
-    assert shares == sorted(shares) and shares[0] == shares[1] and shares[-2] == shares[-1]
+    shares = [found.weights_share(precision, 2.0**power) for power in range(20, 32)]
+    assert shares == sorted(shares) and shares[-2] == shares[-1]
+    assert shares[0] < 0.66  # a million weights
     assert shares[5] == pytest.approx(1.0, abs=0.04)  # 2^25 weights
-    rate, peak = found.gemm_rate("fp4", 8192.0, found.peaks["fp4"]), found.peaks["fp4"]
-    assert rate * shares[-1] < 0.75 * peak
+    peak = found.peaks[precision]
+    assert found.gemm_rate(precision, 8192.0, peak) * shares[-1] < 0.9 * peak
 
 
 def test_attention_has_the_table_of_the_software_for_the_precision_of_the_cache() -> None:
