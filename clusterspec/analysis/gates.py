@@ -76,6 +76,8 @@ RULES_OF_GATES = {
     "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),
 }
 """Rules that report on the subject of another gate than the design; their findings count at that gate only."""
+OPEN_AS_NOTES = frozenset({"incomplete-cost-inputs"})
+"""Rules whose notes keep a gate open where they say that the cost leaves energy out."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
@@ -165,7 +167,9 @@ def checked_gate(gate: Gate, findings: Sequence[Finding]) -> Gate:
     """A gate with the worst finding on its subject, where that is worse than the result of the gate."""
     found = [one for one in findings if one.rule in RULES_OF_GATES.get(gate.gate, ())]
     worst = min(found, key=lambda one: one.severity.rank, default=None)
-    if worst is None or worst.severity is Severity.NOTE or gate.status is GateStatus.FAILED:
+    if worst is None or gate.status is GateStatus.FAILED:
+        return gate
+    if worst.severity is Severity.NOTE and not (worst.rule in OPEN_AS_NOTES and "energy" in worst.message):
         return gate
     if worst.severity is Severity.ERROR:
         return Gate(gate.gate, GateStatus.FAILED, worst.message, worst.help or gate.ask)

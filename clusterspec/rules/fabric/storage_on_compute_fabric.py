@@ -4,7 +4,8 @@
 
 `networks.storage` or `networks.frontend` with `shares: scale_out`. The finding is a warning where the storage system
 can take more than a quarter of the send rate of all NICs, and a note otherwise: on large machines, storage traffic of
-one percent of the fabric's bandwidth delays collectives little.
+one percent of the fabric's bandwidth delays collectives little. It is an error where the `extra_endpoints` of the fabric
+are stated, and their ports carry less than the `bandwidth` or `read` of the storage system.
 
 ## Why it matters
 
@@ -31,6 +32,16 @@ cluster:
     out_of_band: {nic_bandwidth: 1 Gb/s}
 ```
 
+```yaml cluster.scale_out.extra_endpoints
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 60
+  scale_out: {technology: infiniband-ndr, topology: rail-optimized, switch: quantum-2-qm9700, extra_endpoints: 4}
+  networks:
+    storage: {shares: scale_out, bandwidth: 400 GB/s}
+```
+
 ## Silent
 
 ```yaml
@@ -53,18 +64,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import NetworkSpec, NetworksSpec
-from clusterspec.units import percent
+from clusterspec.spec.model import NetworkSpec, NetworksSpec, ScaleOutSpec
+from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning")
+ROUNDED = 0.02
+"""Relative difference by which a stated rate may be rounded."""
 LARGE = 0.25
 """A storage system that writes at this share of the send rate of all NICs or above delays collectives noticeably."""
 
 
-def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    networks: NetworksSpec, cluster: Cluster, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut | None
+) -> Iterator[Problem]:
+    if networks.storage is not None and written_scale_out is not None and scale_out is not None:
+        narrow = _port_problem(networks.storage, written_scale_out, scale_out)
+        if narrow is not None:
+            yield narrow
+            return
     for name, network in (("storage", networks.storage), ("frontend", networks.frontend)):
         if network is not None and network.shares == "scale_out":
             taken = _share(network, cluster)
@@ -75,6 +95,20 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
                 "use a separate network, or a limited traffic class",
                 severity="warning" if taken is not None and taken > LARGE else "note",
             )
+
+
+def _port_problem(storage: NetworkSpec, written: ScaleOutSpec, scale_out: ScaleOut) -> Problem | None:
+    """A storage system behind fewer ports of the fabric than its rate needs."""
+    ports = written.extra_endpoints
+    rate = max((each.per_direction for each in (storage.bandwidth, storage.read) if each is not None), default=0.0)
+    if storage.shares != "scale_out" or not ports or rate <= 0:
+        return None
+    carried = ports * scale_out.nic_bandwidth.value
+    if carried >= (1 - ROUNDED) * rate:
+        return None
+    message = f"the store is to reach {display(rate, 'B/s')}, and the {plural(ports, 'extra endpoint')} of the fabric carry {display(carried, 'B/s')}"
+    help_ = f"plan {-(-rate // scale_out.nic_bandwidth.value):,.0f} extra endpoints, or a network for storage"
+    return RULE.problem("cluster.scale_out.extra_endpoints", message, help_, severity="error", confidence="likely")
 
 
 def _share(network: NetworkSpec, cluster: Cluster) -> float | None:

@@ -1,9 +1,10 @@
-"""A job that shares its nodes in turns does not end within the term.
+"""A job that shares its nodes in turns does not end within the term, or within its target.
 
 ## What it finds
 
-A training job with `share` below 1 whose time over its share is longer than `procurement.term`. `term-shorter-than-run`
-reports runs that are too long even with all of the time.
+A training job with `share` below 1 whose time over its share is longer than `procurement.term`, or than
+`operations.targets.run_time`. `term-shorter-than-run` and `run-longer-than-target` report runs that are too long even
+with all of the time.
 
 The finding is a note below the half-width of the prediction's range, a warning above it, and an error where the job
 exceeds the term by a quarter even at the low end of the range.
@@ -71,8 +72,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet
+from clusterspec.cluster.fleet import Fleet, Job
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
@@ -82,24 +85,28 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 def check(fleet: Fleet) -> Iterator[Problem]:
     term = fleet.spec.procurement.term if fleet.spec.procurement else None
-    if term is None:
-        return
-    for name, job in fleet.jobs.items():
-        if (
-            not 0 < job.term_share < 1
-            or job.design is None
-            or job.design.workload is None
-            or not job.design.workload.tokens
-        ):
+    for job in fleet.jobs.values():
+        if not 0 < job.term_share < 1 or job.design is None:
+            continue
+        work, operations = job.design.workload, job.design.spec.operations
+        target = operations.targets.run_time if operations is not None and operations.targets is not None else None
+        if work is None or not work.tokens or (term is None and target is None):
             continue
         from clusterspec.cost.estimate import legal_estimate  # fleets without shares and terms need no estimate
 
         plan = legal_estimate(job.design)
-        run = plan.time_to_train
-        if run is None or not run <= term.value < run / job.term_share:
-            continue
-        message = f"job `{name}` computes for {display(run, 's')} and has {percent(job.term_share)} of the time: it takes {display(run / job.term_share, 's')}, and the machine is there for {term.written}"
-        severity = step_severity(1 - term.value * job.term_share / run, plan)
-        yield RULE.problem(
-            ("jobs", name, "share"), message, "give it a larger share, more nodes or fewer tokens", severity=severity
-        )
+        if (term is not None and (missed := _too_late(job, plan, term, "the machine is there for")) is not None) or (
+            target is not None and (missed := _too_late(job, plan, target, "its target is")) is not None
+        ):
+            yield missed
+
+
+def _too_late(job: Job, plan: Plan, limit: Quantity, what: str) -> Problem | None:
+    """The problem with a run that ends within a limit with all of the time, and not with its share."""
+    run = plan.time_to_train
+    if run is None or not run <= limit.value < run / job.term_share:
+        return None
+    message = f"job `{job.name}` computes for {display(run, 's')} and has {percent(job.term_share)} of the time: it takes {display(run / job.term_share, 's')}, and {what} {limit.written}"
+    severity = step_severity(1 - limit.value * job.term_share / run, plan)
+    help_ = "give it a larger share, more nodes or fewer tokens"
+    return RULE.problem(("jobs", job.name, "share"), message, help_, severity=severity)

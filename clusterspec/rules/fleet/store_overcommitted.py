@@ -8,7 +8,7 @@ storage system cannot write the checkpoints of all jobs within their intervals; 
 have to save one after the other. The rule also reports jobs whose predicted steps together read training data faster
 than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error where they wait
 more than 10 % of the time, else a warning. Checkpoints that the jobs keep (`operations.checkpoint.keep`) above the
-`capacity`, though each job alone has room, are an error.
+`capacity`, with the largest of their data sets, though each job alone has room, are an error.
 
 ## Why it matters
 
@@ -108,6 +108,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job, Pool
+from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.knowledge.shared_stores import reading_demand, sets_on_store, store_demand
@@ -156,16 +157,22 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
 
 
 def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
-    """The problem with checkpoints that several jobs keep, each of which has room alone."""
+    """The problem with checkpoints that several jobs keep beside the largest of their data sets, which they may share.
+
+    Each job has room alone.
+    """
     store = pool.spec.networks.storage if pool.spec.networks else None
     if store is None or store.capacity is None:
         return
     jobs = [name for names in sets_on_store(fleet, pool.name) for name in names]
     kept = {name: size for name in jobs if (size := _kept_bytes(fleet.jobs[name]))}
-    needed, capacity = sum_of(kept.values()), store.capacity.value
-    if len(kept) > 1 and needed > capacity >= max(kept.values()):
+    data = {name: _data_bytes(fleet.jobs[name]) for name in kept}
+    saved, capacity = sum_of(kept.values()), store.capacity.value
+    alone = max((kept[name] + data[name] for name in kept), default=0.0)
+    if len(kept) > 1 and saved + max(data.values()) > capacity >= alone:
         parts = and_list(f"{display(size, 'B')} of `{name}`" for name, size in kept.items())
-        message = f"{len(kept)} jobs keep {display(needed, 'B')} of checkpoints ({parts}), and the store has {store.capacity.written}"
+        beside = f" beside {display(max(data.values()), 'B')} of data" if max(data.values()) else ""
+        message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){beside}, and the store has {store.capacity.written}"
         at = ("pools", pool.name, "networks", "storage", "capacity")
         yield RULE.problem(at, message, "keep fewer checkpoints, or plan a larger store", severity="error")
 
@@ -178,6 +185,15 @@ def _kept_bytes(job: Job) -> float:
     if saving is None or saving.keep is None or work is None or work.kind != "train":
         return 0.0
     return saving.keep * (saved_bytes(work.model, work) or 0.0)
+
+
+def _data_bytes(job: Job) -> float:
+    """Bytes of the data set that a training job states; 0 without one."""
+    design = job.design
+    written = design.spec.workload if design is not None else None
+    if written is None or written.dataset_tokens is None or design is None or design.workload is None:
+        return 0.0
+    return written.dataset_tokens.value * token_width(written, design.workload.model).value
 
 
 def _pools(fleet: Fleet, jobs: Iterable[str]) -> str:

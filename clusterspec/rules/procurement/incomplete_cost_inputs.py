@@ -4,7 +4,8 @@
 
 `term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0: a note. A `pue`
 without a price of electricity is a warning, since the power then costs nothing. A machine of 16 nodes or more, in racks
-that are not rented, without both is a warning as well. A rent of racks without `cluster.power.nodes_per_rack` is a
+that are not rented, without both is a warning as well, unless a `quote` shows that the spec is about the purchase; the
+procurement report then still lists the missing energy among its gates. A rent of racks without `cluster.power.nodes_per_rack` is a
 note.
 
 ## Why it matters
@@ -79,8 +80,10 @@ def check(
 
 
 def _draws_much(procurement: ProcurementSpec, cluster: Cluster | None) -> bool:
-    """Whether the energy of a machine that its owner pays for is a large part of the cost."""
-    return cluster is not None and cluster.nodes >= MANY and not (procurement.prices or {}).get("rack_per_month")
+    """Whether a spec of costs leaves out a large sum: the energy of a machine that its owner pays for."""
+    if procurement.quote or (procurement.prices or {}).get("rack_per_month"):
+        return False
+    return cluster is not None and cluster.nodes >= MANY
 
 
 def _missing_inputs_text(lacking: list[str]) -> str:

@@ -1,10 +1,11 @@
-"""A tier of the cache is read faster than the links between the hosts and the accelerators carry.
+"""A tier of the cache is read faster than the links to it carry.
 
 ## What it finds
 
 A tier of `medium: host` or `nvme` whose `read` exceeds what the accelerators that share it receive from the host: an x16
 slot for each of them, of the generation of the slots (`pcie.host`) or of the part, or the host link of the part. The
-rule is silent for parts that hold their processor, for rack-scale machines, and for tiers of the whole plan.
+rule is silent for parts that hold their processor, for rack-scale machines, and for tiers of the whole plan. A tier of
+`medium: remote` is compared with the ports of the storage network: those of all nodes for `scope: plan`, else of one.
 
 ## Why it matters
 
@@ -36,6 +37,24 @@ workload:
 layout: {framework: vllm, tp: 1}
 ```
 
+```yaml workload.serving.cache_tiers[0].read
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  networks: {storage: {nics_per_node: 1, nic_bandwidth: 100 Gb/s}}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 4
+    session: {turns: 8, think_time: 60 s, growth: 800, shared_prefix: 1500}
+    cache_tiers: [{medium: remote, capacity: 200 TB, read: 200 GB/s, scope: plan}]
+layout: {framework: vllm, tp: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -63,11 +82,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.requests import CacheTier
 from clusterspec.cost.formulas.topologies import slot_rate
 from clusterspec.cost.nameplates import has_processors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -77,12 +98,12 @@ FIRST_GENERATION = 3
 """The first generation of PCIe whose rate the formula has."""
 
 
-def check(served: Served) -> Iterator[Problem]:
+def check(served: Served, networks: NetworksSpec | None) -> Iterator[Problem]:
     link = _host_link(served.cluster)
-    if link is None:
-        return
     for number, tier in enumerate(served.load.tiers):
-        if tier.medium not in {"host", "nvme"} or tier.scope == "plan":
+        if tier.medium == "remote":
+            yield from _remote_problem(served, networks, number, tier)
+        if link is None or tier.medium not in {"host", "nvme"} or tier.scope == "plan":
             continue
         ranks = served.layout.replica_ranks if tier.scope == "engine" else served.cluster.ranks_per_node
         accelerators = -(-ranks // served.cluster.ranks_per_accelerator)
@@ -94,6 +115,23 @@ def check(served: Served) -> Iterator[Problem]:
             f"a tier of {scope} is read at {display(tier.read, 'B/s')}, and its {plural(accelerators, 'accelerator')} "
             f"{'receives' if accelerators == 1 else 'receive'} at most {display(link * accelerators, 'B/s')} from the host",
             "write the bandwidth between host and accelerator, in bytes",
+        )
+
+
+def _remote_problem(served: Served, networks: NetworksSpec | None, number: int, tier: CacheTier) -> Iterator[Problem]:
+    """A tier behind the storage network that is read faster than the storage ports of its nodes."""
+    storage = networks.storage if networks is not None else None
+    port = storage.nic_bandwidth if storage is not None else None
+    if storage is None or port is None or storage.shares is not None:
+        return
+    nodes = served.cluster.nodes if tier.scope == "plan" else 1
+    carried = nodes * (storage.nics_per_node or 1) * port.per_direction
+    if tier.read > carried * (1 + ROUNDED):
+        of = plural(nodes, "node") if nodes > 1 else "a node"
+        yield RULE.problem(
+            (*TIERS, number, "read"),
+            f"the remote tier is read at {display(tier.read, 'B/s')}, and the storage ports of {of} carry {display(carried, 'B/s')}",
+            "write the rate that the nodes reach, or plan faster storage ports",
         )
 
 
