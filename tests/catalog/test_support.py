@@ -150,6 +150,16 @@ RELEASES: list[tuple[str, str, str, frozenset[str], bool, str]] = [  # kind, nam
     ("framework", "sglang", "0.5.20", uses("pp", "speculation"), False, "validation_hook.py 83"),
     ("framework", "sglang", "0.5.22", uses("pp", "speculation"), True, "the assertion is gone"),
     ("framework", "sglang", "0.5.23", uses("pp", "cp"), False, "parallel_hook.py 178"),
+    ("framework", "vllm", "0.19.1", uses("cache-int8"), False, "cache.py, CacheDType"),
+    ("framework", "vllm", "0.19.1", uses("cache-nvfp4", "sm_100"), False, "cache.py, CacheDType"),
+    ("framework", "vllm", "0.20.0", uses("cache-int8"), True, "cache.py, CacheDType"),
+    ("framework", "vllm", "0.20.0", uses("cache-nvfp4", "sm_100"), False, "flashinfer.py, NotImplementedError"),
+    ("framework", "vllm", "0.21.0", uses("cache-nvfp4", "sm_103"), True, "flashinfer.py, trtllm-gen"),
+    ("framework", "vllm", "0.31.0", uses("cache-nvfp4", "sm_120"), False, "flashinfer.py, is_device_capability_family"),
+    ("framework", "vllm", "0.32.0", uses("cache-nvfp4", "sm_90"), True, "flashinfer.py, _nvfp4_kv_on_fa2"),
+    ("framework", "vllm", "0.33.0", uses("cache-nvfp4", "sm_75"), False, "flashinfer.py, _nvfp4_kv_on_fa2"),
+    ("framework", "vllm", "0.24.0", uses("cache-int4"), False, "cache.py, CacheDType"),
+    ("framework", "vllm", "0.25.0", uses("cache-int4"), True, "cache.py, CacheDType"),
     ("framework", "sglang", "0.5.16", uses("cache-nvfp4", "sm_90"), False, "server_args.py 5086"),
     ("framework", "sglang", "0.5.16", uses("cache-nvfp4", "sm_120"), True, "server_args.py 5087"),
     ("framework", "sglang", "0.4.5", uses("sm_100"), False, "no extra for Blackwell"),
@@ -213,6 +223,25 @@ vllm hy3 0.19.1 0.20.0
 vllm step-3.7-flash 0.22.1 0.23.0
 vllm minimax-m3 0.23.0 0.24.0
 vllm kimi-k3 0.26.0 0.27.0
+vllm ling-1t 0.10.2 0.11.0
+vllm trinity-large 0.11.0 0.11.1
+vllm kimi-linear-48b-a3b 0.11.0 0.11.1
+vllm k-exaone-236b-a23b 0.13.0 0.14.0
+vllm step-3.5-flash 0.15.0 0.15.1
+vllm glm-5 0.15.1 0.16.0
+vllm laguna-m.1 0.20.2 0.21.0
+vllm mimo-v2.5-pro 0.20.2 0.21.0
+vllm mimo-v2.6-flash 0.20.2 0.21.0
+vllm north-mini-code-1.0 0.20.2 0.21.0
+vllm intern-s2-preview 0.21.0 0.22.0
+vllm mellum2-12b-a2.5b 0.22.0 0.22.1
+vllm gemma-4-12b 0.22.1 0.23.0
+vllm inkling-small 0.25.1 0.26.0
+vllm muse-glimmer-30b 0.27.1 0.28.0
+vllm hy4-preview 0.28.0 0.29.0
+vllm qwen3.8-flash-next 0.28.0 0.29.0
+vllm glm-5.3-flash 0.29.0 0.30.0
+vllm deepseek-v4.1-flash 0.29.0 0.30.0
 sglang qwen3-vl-8b 0.5.2 0.5.3
 sglang glm-4.5-air 0.4.6 0.4.9.post6
 sglang mistral-large-3 0.5.5 0.5.6.post2
@@ -220,6 +249,23 @@ sglang kimi-k2.5 0.5.8.post1 0.5.9
 sglang gemma-4-26b-a4b 0.5.10.post1 0.5.11
 sglang deepseek-v4-pro 0.5.11 0.5.12
 sglang minimax-m3 0.5.15.post1 0.5.16
+sglang ring-1t 0.5.2 0.5.3
+sglang kimi-linear-48b-a3b 0.5.3 0.5.4.post3
+sglang trinity-mini 0.5.7 0.5.8
+sglang step-3.5-flash 0.5.8.post1 0.5.9
+sglang k-exaone-2-750b-a37b 0.5.8.post1 0.5.9
+sglang mimo-v2.6-pro 0.5.10.post1 0.5.11
+sglang laguna-s-2.1 0.5.11 0.5.12
+sglang intern-s2-preview 0.5.11 0.5.12
+sglang gemma-4-12b 0.5.12.post1 0.5.13
+sglang north-mini-code-1.0 0.5.12.post1 0.5.13
+sglang inkling 0.5.15.post1 0.5.16
+sglang mellum2-12b-a2.5b 0.5.15.post1 0.5.16
+sglang muse-glimmer-30b 0.5.17 0.5.18
+sglang glm-5.3-flash 0.5.19 0.5.20
+sglang hy4-preview 0.5.19 0.5.20
+sglang qwen3.8-flash-next 0.5.19 0.5.20
+sglang deepseek-v4.1-flash 0.5.20 0.5.21
 trt-llm qwen3-32b 0.19.0 0.20.0
 trt-llm gpt-oss-120b 1.0.0 1.1.0
 trt-llm qwen3-vl-32b 1.1.0 1.2.0
