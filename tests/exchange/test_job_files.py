@@ -222,6 +222,81 @@ def test_the_nodes_of_a_job_are_the_pods_with_accelerators_that_run_ranks(text: 
     assert told in unknown(reading)
 
 
+TRAINING_RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch-distributed}
+spec:
+  mlPolicy: {NODES, torch: {}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: dataset-initializer
+        template: {spec: {template: {spec: {containers: [{name: init, image: a}]}}}}
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: STEP}}
+          spec: {template: {spec: {containers: [{name: node, image: a, RESOURCES}]}}}
+""".replace("STEP", "trainer")
+ASKED = "resources: {limits: {nvidia.com/gpu: 8}}"
+NAMED = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nspec:\n  runtimeRef: {name: torch-distributed}\n"
+
+
+def _runtime(nodes: str = "numNodes: 4", asked: str = ASKED) -> str:
+    return TRAINING_RUNTIME.replace("NODES", nodes).replace("RESOURCES", asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "accelerators"),
+    [
+        (_runtime(), 4, 8),
+        (_runtime("jax: {}"), 1, 8),
+        (NAMED + "---\n" + _runtime(), 4, 8),
+        (NAMED + "  trainer: {numNodes: 2}\n---\n" + _runtime(), 2, 8),
+        (NAMED + "  trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/gpu: 4}}}\n---\n" + _runtime(), 2, 4),
+        (
+            NAMED + "  trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 4}}}\n---\n" + _runtime(asked="env: []"),
+            4,
+            4,
+        ),
+    ],
+)
+def test_the_nodes_of_a_train_job_are_its_own_or_those_of_the_runtime_that_it_names(
+    text: str, nodes: int, accelerators: int
+) -> None:
+    found = given(read(text, "kubernetes"))
+    assert found["layout.nodes"] == nodes and found["cluster.accelerators_per_node"] == accelerators
+
+
+def test_a_train_job_with_the_runtime_of_another_name_has_what_it_states_itself() -> None:
+    other = NAMED.replace("torch-distributed", "own") + "---\n" + _runtime()
+    with pytest.raises(SeveralParts, match="choose one"):
+        read(other, "kubernetes")
+    assert "its runtime states them" in unknown(read(other, "kubernetes", part=1))
+    assert given(read(other, "kubernetes", part=2))["layout.nodes"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (_runtime(asked="env: []"), "asks for no accelerators: a TrainJob that names it states them"),
+        (_runtime().replace("step: trainer", "step: model-initializer"), "no label .*ancestor-step: trainer"),
+    ],
+)
+def test_a_runtime_without_accelerators_or_a_training_step_is_refused(text: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        read(text, "kubernetes")
+
+
+def test_the_launcher_of_mpi_is_one_of_the_nodes_and_the_job_node_asks_for_their_accelerators() -> None:
+    policy = "numNodes: 3, mpi: {numProcPerNode: 8, runLauncherAsNode: true}"
+    text = (
+        _runtime(policy).replace(", torch: {}", "").replace("metadata: {labels: {trainer", "metadata: {labels: {other")
+    )
+    found = given(read(text, "kubernetes"))
+    assert found["layout.nodes"] == 3 and found["cluster.accelerators_per_node"] == 8
+
+
 def test_jobs_of_one_file_are_choices() -> None:
     both = MPI + "---\n" + KUBEFLOW + f"    Worker: {{replicas: 3, {ASKS}}}\n"
     with pytest.raises(SeveralParts, match="MPIJob None, PyTorchJob None: choose one"):

@@ -2,9 +2,9 @@
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
-TrainJob (kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``, single pods,
-and runtimes of engines (kserve/kserve, v1alpha1 ServingRuntime; sgl-project/ome, v1beta1). A pod that asks for
-accelerators counts as a node.
+TrainJob and its runtimes (kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``,
+single pods, and runtimes of engines (kserve/kserve, v1alpha1 ServingRuntime; sgl-project/ome, v1beta1). A pod that asks
+for accelerators counts as a node.
 """
 
 from __future__ import annotations
@@ -41,6 +41,13 @@ from clusterspec.exchange.fabrics.ray_clusters import (
     record_ray_job,
     record_ray_service,
 )
+from clusterspec.exchange.fabrics.training_runtimes import (
+    RUNTIMES,
+    record_train_job,
+    record_training_runtime,
+    referred_runtime,
+    without_referred_runtimes,
+)
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
@@ -63,7 +70,7 @@ _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
 _BESIDE_JOBS = {"Topology", "ClusterQueue"}
 """Kinds of which a file may have several, and beside jobs."""
-_NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster"}
+_NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster", *RUNTIMES}
 """Kinds that are read as jobs even where their text names a serving engine."""
 
 
@@ -99,12 +106,15 @@ def read_kubernetes(file: InputFile) -> ImportResult:
         if {kind for kind, _ in documents} & {"Pod", "Deployment", "StatefulSet"}:
             raise FormatError(f"holds {found}, whose pods ask for no accelerators")
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
-    jobs = [each for each in read if each[0] not in _BESIDE_JOBS]
+    jobs = [each for each in without_referred_runtimes(read) if each[0] not in _BESIDE_JOBS]
     if jobs:
         choices = ", ".join(f"{kind} {value_at(yaml.value, 'metadata', 'name')}"[:80] for kind, yaml in jobs[:8])
         jobs = [chosen_part(jobs, file.part, plural(len(jobs), "job"), choices)]
     for kind, yaml in [each for each in read if each[0] in _BESIDE_JOBS] + jobs:
-        READERS[kind](yaml, builder)
+        if kind == "TrainJob":
+            record_train_job(yaml, builder, referred_runtime(yaml, read))
+        else:
+            READERS[kind](yaml, builder)
     set_labelled_accelerator(file, builder)
     return builder.reading()
 
@@ -170,19 +180,6 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
     if policy and (least is None or least != most):
         why = "the number of workers changes during the job: layout.nodes is that of its start"
         builder.unknown(f"elasticPolicy: {least or '?'} to {most or '?'} workers", why, yaml.line(*path))
-
-
-def _train_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Record the nodes of ``spec.trainer``. Absent values are in its runtime, a separate object."""
-    base = ("spec", "trainer")
-    trainer = mapping_of(value_at(yaml.value, *base))
-    nodes, line = trainer.get("numNodes"), yaml.line(*base)
-    asked = requested_accelerators({"resources": trainer.get("resourcesPerNode")})
-    builder.set("layout.nodes", whole_of(nodes), yaml.line(*base, "numNodes"))
-    builder.set("cluster.accelerators_per_node", asked, yaml.line(*base, "resourcesPerNode"))
-    builder.count("ranks_per_node", whole_of(trainer.get("numProcPerNode")), yaml.line(*base, "numProcPerNode"))
-    if not whole_of(nodes) or not asked:
-        builder.unknown("nodes or accelerators of the TrainJob", "its runtime states them: another object", line)
 
 
 # Jobs of Kubernetes, and of Ray
@@ -350,7 +347,9 @@ READERS = {
     "Topology": _record_topology,
     "MPIJob": _mpi_job,
     "PyTorchJob": _pytorch_job,
-    "TrainJob": _train_job,
+    "TrainJob": record_train_job,
+    "TrainingRuntime": record_training_runtime,
+    "ClusterTrainingRuntime": record_training_runtime,
     "JobSet": _job_set,
     "Job": _job,
     "Pod": _pod,
