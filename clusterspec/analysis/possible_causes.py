@@ -68,7 +68,6 @@ _SHARED = "ls of that path on every node: a file system that all nodes mount, or
 _PATH = "the path on that line, on every node, within the container"
 _TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
 _OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
-_FORK = "start workers by spawn in place of fork; no call of CUDA before them"
 _CAPABLE = (
     "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or --security-opt seccomp=unconfined; securityContext of the "
     "pod; the user namespace of Podman and Apptainer"
@@ -96,19 +95,10 @@ _KERNEL_WAIT = (
     "PeerMappingOverride=1 of the driver"
 )
 _REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
-_OUTSIDE = (
-    "curl of that address on a compute node: a proxy (HTTPS_PROXY), a mirror (HF_ENDPOINT), or files fetched before "
-    "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
-)
-_BLOCKS = "smaller blocks or fewer stages of that kernel; a release of its library that is tuned for this accelerator"
 _ARGUMENTS = (
     "the command line as the launcher prints it, against --help of that release: an option or its value is missing"
 )
 _STUCK = "py-spy dump of every rank: the call that each waits in; TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for the next run"
-_FINITE = (
-    "run that batch again from the last checkpoint on another node: the same value there is of the data, the learning "
-    "rate or the precision; another one is of the accelerator (dcgmi diag -r 3)"
-)
 _PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is the program's"
 _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
 _NODE_ADDRESS = (
@@ -131,7 +121,6 @@ _SPOOL = "SlurmdSpoolDir on that node: df and mount of it; a local disk of each 
 """ArjunaCluster/ArjunaUsers issue 20."""
 _BACKEND = "python -c 'import torch; print(torch.version.cuda)'; init_process_group with gloo, where it prints None"
 """OFA-Sys/Chinese-CLIP issue 279."""
-_ASSEMBLER = "TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas: that of a CUDA which knows the device and fits the driver"
 _PREPARE = (
     "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
     "init_process_group(timeout=…))"
@@ -204,7 +193,7 @@ POSSIBLE = (
     ("container-device", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("container-files", "library-release", ", as with a release of libnvidia-container", _TOOLKIT, GIVEN),
     ("container-files", "container-permission", _UNSAID, _CAPABLE, WEAK),
-    ("kernel-image", "library-release", ", as with a ptxas of another release", _ASSEMBLER, GIVEN),
+    ("kernel-image", "library-release", ", as with a ptxas of another release", service_steps.ASSEMBLER, GIVEN),
     ("fabric-event", "plugin-mismatch", ", as with a libfabric that has this fault", STEP_OF["plugin-mismatch"], GIVEN),
     ("fabric-event", "nic-fault", _UNSAID, STEP_OF["nic-fault"], WEAK),
     ("container-toolkit", "library-release", ": Docker knows no toolkit for it", _RUNTIME, STRONG),
@@ -226,7 +215,9 @@ POSSIBLE = (
     ("device-reset", "accelerator-fault", _UNSAID, _HARDWARE, GIVEN),
     ("device-reset", "program-fault", _UNSAID, STEP_OF["program-fault"], GIVEN),
     ("misuse", "program-error", "", _PROGRAM, GIVEN),
-    ("outside", "outside-server", "", _OUTSIDE, GIVEN),
+    ("two-devices", "invalid-setting", ": one process sees several accelerators", service_steps.ONE_DEVICE, GIVEN),
+    ("two-devices", "program-error", _UNSAID, _PROGRAM, GIVEN),
+    ("outside", "outside-server", "", service_steps.OUTSIDE, GIVEN),
     ("lost-manager", "unreachable-peer", ", as with another partition, or no subnet manager", _SUBNET, GIVEN),
     ("lost-manager", "unstable-link", _UNSAID, _PORT, GIVEN),
     ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
@@ -290,7 +281,13 @@ POSSIBLE = (
         STRONG,
     ),
     ("arguments-refused", "invalid-setting", "", _ARGUMENTS, STRONG),
-    ("kernel-resources", "unsupported-accelerator", ": a kernel for one that has more of it", _BLOCKS, STRONG),
+    (
+        "kernel-resources",
+        "unsupported-accelerator",
+        ": a kernel for one that has more of it",
+        service_steps.BLOCKS,
+        STRONG,
+    ),
     ("kernel-resources", "program-error", _UNSAID, _PROGRAM, WEAK),
     ("check-failed", "program-error", ", a condition that the program itself expects", _PROGRAM, GIVEN),
     ("pinned", "host-memory-full", "", STEP_OF["host-memory-full"], STRONG),
@@ -318,7 +315,7 @@ POSSIBLE = (
     ("queue-gone", "host-memory-full", ", as where the memory of its host is full", STEP_OF["host-memory-full"], WEAK),
     ("init-error", "driver-release", ", as with a driver that does not fit, or that was updated", _DRIVER, STRONG),
     ("init-error", "container-permission", ", as where SELinux or a sandbox keeps its devices", _SELINUX, GIVEN),
-    ("init-error", "program-error", ", as in a process that was forked after its first call", _FORK, WEAK),
+    ("init-error", "program-error", ", as in a process that was forked after its first call", service_steps.FORK, WEAK),
     ("unknown-error", "accelerator-fault", _UNSAID, STEP_OF["accelerator-fault"], GIVEN),
     ("unknown-error", "driver-release", _UNSAID, _DRIVER, WEAK),
     ("os-call", "invalid-setting", ", as between containers that share no memory", _HANDLE, GIVEN),
@@ -388,7 +385,7 @@ POSSIBLE = (
     ("frozen", "storage-fault", ", as where a file system holds up every rank", STEP_OF["storage-fault"], WEAK),
     ("stuck", "ranks-diverge", ", as in a call that waits for other ranks", _STUCK, GIVEN),
     ("stuck", "program-fault", ", as with threads that wait for one another", _STUCK, WEAK),
-    ("non-finite", "non-finite-values", "", _FINITE, STRONG),
+    ("non-finite", "non-finite-values", "", service_steps.FINITE, STRONG),
     ("dump", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], WEAK),
     ("peer-ended", "peer-ended", ": its own log has the reason", _FIRST, WEAK),
     ("own-exception", "program-error", ", the exception of the rank that failed first", _PROGRAM, STRONG),

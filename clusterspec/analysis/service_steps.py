@@ -61,3 +61,19 @@ CUDNN = (
     "accelerator and head size; pip install -U nvidia-cudnn-cu12, or NVTE_FUSED_ATTN=0"
 )
 """NVIDIA/TransformerEngine issue 1591."""
+ONE_DEVICE = (
+    "CUDA_VISIBLE_DEVICES of one device for each process, or a launch of one process for each (torchrun); without "
+    "device_map='auto'"
+)
+"""casper-hansen/AutoAWQ issue 558."""
+ASSEMBLER = "TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas: that of a CUDA which knows the device and fits the driver"
+FORK = "start workers by spawn in place of fork; no call of CUDA before them"
+BLOCKS = "smaller blocks or fewer stages of that kernel; a release of its library that is tuned for this accelerator"
+OUTSIDE = (
+    "curl of that address on a compute node: a proxy (HTTPS_PROXY), a mirror (HF_ENDPOINT), or files fetched before "
+    "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
+)
+FINITE = (
+    "run that batch again from the last checkpoint on another node: the same value there is of the data, the learning "
+    "rate or the precision; another one is of the accelerator (dcgmi diag -r 3)"
+)

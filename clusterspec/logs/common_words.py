@@ -130,6 +130,7 @@ SUGGESTIONS = (
         r"|\b[Cc]an(?: ?not|'t) use .{1,60} without\b"
         r"|\b[Pp]lease (?:set|specify|enable|disable|unset|pass|increase|decrease|reduce)\b"
         r"|\b(?:must|should|needs? to|has to) be (?:set|specified|one of|enabled|disabled|provided)\b"
+        r"|\b[Yy]ou (?:can(?:no|')t|can ?not|must|should|need to|have to|are (?:trying|attempting))\b"
         r"|\b[Cc]an only (?:work|be used) with\b|\b[Ii]nvalid (?:\w{1,24} ){1,4}specified\b"
         r"|\b[Uu]nsupported (?:\w{1,24} ){0,3}\w{1,24}: |\b(?:is not (?:a )?valid|not (?:yet )?supported)\b"
         r"|\b(?:must|should|needs? to|cannot|can't) .{0,40}\b(?:GPUs?|devices?|nodes?|ranks?|workers?|process(?:es)?)\b"

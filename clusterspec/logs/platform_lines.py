@@ -175,7 +175,10 @@ PLATFORM_PATTERNS = (
     ("out-of-memory", re.compile(r"(\b[Dd]evice memory allocation failed.{0,40})")),
     ("device-reset", re.compile(r"((?:UR|ZE)_RESULT_ERROR_DEVICE_LOST|\b(?:i915|xe) .{1,40}GPU HANG: .{0,60})")),
     ("misuse", re.compile(r"((?:CUDA|HIP) error: .{1,60}(?:stream is capturing|in the present state).{0,40})")),
-    ("misuse", re.compile(r"(Default process group has not been initialized|Expected all tensors to be on the same)")),
+    ("misuse", re.compile(r"(Default process group has not been initialized)")),
+    # one process that sees several accelerators. Threads: meta-llama/llama-cookbook issue 38, casper-hansen/AutoAWQ
+    # issue 558, minghaochen/chatglm3-base-tuning issue 8
+    ("two-devices", re.compile(r"(Expected all tensors to be on the same device.{0,80})")),
     ("out-of-memory", re.compile(r"(rtMalloc\b.{0,80}out of memory)")),  # CANN
     # the receive daemon of GPUDirect-TCPXO. Thread: NVIDIA/aicr pull 1662
     ("wrong-plan", re.compile(r"(Number of GPUs detected in the PCI tree [0-9]{1,3} is not equal.{0,80})")),
