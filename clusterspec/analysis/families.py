@@ -88,6 +88,10 @@ ANYWHERE = {
         ("invalid-setting", "grep of that key in the file of settings, and in the one that the program's release has"),
         ("program-error", "the program on one accelerator: the same error is the program's or its settings'"),
     ),
+    "library": (
+        ("invalid-setting", "the arguments of the call that the traceback ends with, and the settings they come from"),
+        ("program-error", "the program on one accelerator: the same error is the program's or its settings'"),
+    ),
     "program": (
         (
             "program-error",

@@ -109,22 +109,10 @@ _NODE_ADDRESS = (
 _ATTACHED = "kubectl describe pod; kubectl get network-attachment-definitions -A; the logs of Multus on that node"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
 _TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
-_RUNTIME = (
-    "nvidia-ctk runtime configure --runtime=docker, and restart docker; install nvidia-container-toolkit where "
-    "nvidia-ctk is missing"
-)
-"""luigifreda/rosdocker issue 5, eduidl/ElasticFusion-Dockerfile issue 11, NVIDIA/dcgm-exporter issue 33."""
-_OFFERED = (
-    "kubectl describe node: nvidia.com/gpu of Allocatable, and of Allocated resources; kubectl get pods -A: the plugin"
-)
 _SPOOL = "SlurmdSpoolDir on that node: df and mount of it; a local disk of each node; restart slurmd there"
 """ArjunaCluster/ArjunaUsers issue 20."""
 _BACKEND = "python -c 'import torch; print(torch.version.cuda)'; init_process_group with gloo, where it prints None"
 """OFA-Sys/Chinese-CLIP issue 279."""
-_PREPARE = (
-    "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
-    "init_process_group(timeout=…))"
-)
 POSSIBLE = (
     ("short-limit", "invalid-setting", ": a limit that a first step exceeds", service_steps.SHORT, STRONG),
     ("short-limit", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], GIVEN),
@@ -196,7 +184,7 @@ POSSIBLE = (
     ("kernel-image", "library-release", ", as with a ptxas of another release", service_steps.ASSEMBLER, GIVEN),
     ("fabric-event", "plugin-mismatch", ", as with a libfabric that has this fault", STEP_OF["plugin-mismatch"], GIVEN),
     ("fabric-event", "nic-fault", _UNSAID, STEP_OF["nic-fault"], WEAK),
-    ("container-toolkit", "library-release", ": Docker knows no toolkit for it", _RUNTIME, STRONG),
+    ("container-toolkit", "library-release", ": Docker knows no toolkit for it", service_steps.RUNTIME, STRONG),
     ("container-toolkit", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("container-hook", "library-release", ", as with a release of the toolkit for containers", _TOOLKIT, WEAK),
     ("container-hook", "container-permission", _UNSAID, _CAPABLE, WEAK),
@@ -204,7 +192,13 @@ POSSIBLE = (
     ("kernel-headers", "driver-release", ": no driver can be built for the kernel", service_steps.HEADERS, STRONG),
     ("built-without", "library-release", ", so that gradients pass host memory", service_steps.HOROVOD, WEAK),
     ("foreign-launcher", "library-release", ", as with mpirun of another MPI", service_steps.LAUNCHER, GIVEN),
-    ("no-free-device", "missing-accelerator", ": others hold them, or the node offers none", _OFFERED, STRONG),
+    (
+        "no-free-device",
+        "missing-accelerator",
+        ": others hold them, or the node offers none",
+        service_steps.OFFERED,
+        STRONG,
+    ),
     ("spool", "storage-fault", ", which slurmd itself wrote before", _SPOOL, GIVEN),
     ("no-collectives", "invalid-setting", ", as with the backend nccl on a host without CUDA", _BACKEND, GIVEN),
     ("no-collectives", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
@@ -245,7 +239,7 @@ POSSIBLE = (
     ("torn-file", "storage-full", ": a write was cut short", STEP_OF["storage-full"], GIVEN),
     ("torn-file", "storage-fault", ": a write was cut short", STEP_OF["storage-fault"], GIVEN),
     ("reverse-name", "name-resolution", ", the name that the system gives for that address", _REVERSE, STRONG),
-    ("preparing", "ranks-diverge", " on some ranks while the others wait for them", _PREPARE, STRONG),
+    ("preparing", "ranks-diverge", " on some ranks while the others wait for them", service_steps.PREPARE, STRONG),
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("rendezvous", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
     ("rendezvous", "absent-ranks", _UNSAID, _ABSENT, WEAK),
@@ -256,6 +250,14 @@ POSSIBLE = (
     ("launch-failure", "accelerator-fault", ", as with a faulty accelerator", _HARDWARE, GIVEN),  # MinerU issue 426
     ("link-event", "accelerator-fault", "", STEP_OF["accelerator-fault"], GIVEN),
     ("name", "name-resolution", "", _NAME, STRONG),
+    (
+        "absent-attribute",
+        "library-release",
+        ", as with another release of its library",
+        STEP_OF["library-release"],
+        GIVEN,
+    ),
+    ("absent-attribute", "program-error", _UNSAID, _PROGRAM, WEAK),
     ("no-engine", "library-release", ", as with a cuDNN before the one that has it", service_steps.CUDNN, STRONG),
     ("no-engine", "unsupported-accelerator", _UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),

@@ -77,3 +77,15 @@ FINITE = (
     "run that batch again from the last checkpoint on another node: the same value there is of the data, the learning "
     "rate or the precision; another one is of the accelerator (dcgmi diag -r 3)"
 )
+RUNTIME = (
+    "nvidia-ctk runtime configure --runtime=docker, and restart docker; install nvidia-container-toolkit where "
+    "nvidia-ctk is missing"
+)
+"""luigifreda/rosdocker issue 5, eduidl/ElasticFusion-Dockerfile issue 11, NVIDIA/dcgm-exporter issue 33."""
+OFFERED = (
+    "kubectl describe node: nvidia.com/gpu of Allocatable, and of Allocated resources; kubectl get pods -A: the plugin"
+)
+PREPARE = (
+    "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
+    "init_process_group(timeout=…))"
+)

@@ -89,7 +89,7 @@ SUGGESTIONS = (
         "library-release",
         r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
         r"|[Nn]o module named|PackageNotFoundError|DistributionNotFound|ImportError"
-        r"|command not found|cannot find -l|build stopped|VersionConflict"
+        r"|[Cc]ommand not found|cannot find -l|build stopped|VersionConflict"
         r"|[Ff]ailed to import|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
         r"|unexpected keyword argument"
         r"|[Rr]equires? .{0,60}(?:version|[<>]=) ?[0-9v=<>]|not installed\b",

@@ -10,6 +10,7 @@ from clusterspec.logs.text_lines import lines_of
 FORMS = (
     # exceptions of Python, Java and torchrun
     r"(?:^|[\s|:\]()])(?:[\w.]{1,80}(?:Error|Exception|Exit|Failure|Interrupt)|Exception): \S|\bChildFailedError:",
+    r"^(?:\[rank[0-9]{1,7}\]: )?[A-Z]\w{2,40}Error$",  # one without a text, as of an assertion
     r"(?:^|[\s|\[(])(?:ERROR|FATAL|CRITICAL|SEVERE|CCL_ERROR|EMERG)\b[\]|: ].{0,400}[a-z]",  # levels of log writers
     r"(?:^|\s)\[?[EF][0-9]{3,4} [0-9:.]{8,20}\b|\[E [\w.]{1,60}:[0-9]{1,6}\]",  # glog, PyTorch
     r"(?:^|\s)[EF] [\w./-]{1,120}\.(?:cc|h):[0-9]{1,6}\] |\bTerminating process because ",  # XLA

@@ -63,6 +63,14 @@ FRAMEWORK_PATTERNS = (
     ("unset-variable", re.compile(r"(\bKeyError: '[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,20}){1,6}')")),
     # a file that is renamed, and is no longer there. Thread: huggingface/pytorch-image-models pull 693
     ("renamed-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,200}' -> '.{1,120})")),
+    # a class that another release has otherwise; of a worker that did not start vLLM says so of its executor
+    (
+        "absent-attribute",
+        re.compile(
+            r"(AttributeError: '(?!NoneType|str'|list'|dict'|tuple'|int'|float'|bool'|set'|bytes'|function|method"
+            r"|Tensor'|MultiprocExecutor)\w{1,60}' object has no attribute '\w{1,60}')"
+        ),
+    ),
     # a file that another rank took away first. Threads: mosaicml/llm-foundry issue 1848, modelscope/ms-swift pull 10121
     (
         "renamed-file",

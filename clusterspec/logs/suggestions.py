@@ -77,7 +77,9 @@ PHASES = (
 """Families of causes of a run that hangs in a phase, and the last line that tells the phase."""
 _PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
 _START = re.compile(STARTS)
-_RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}): \S")
+_RAISED = re.compile(
+    r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
+)
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
 _DIGITS = re.compile(r"[0-9]+")
 _FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
@@ -94,6 +96,11 @@ _REGISTRY = re.compile(r"/transformers/models/auto/\w{1,40}\.py$")
 """Files of Transformers that look a model up by its name."""
 _ABSENT_KEY = re.compile(r"\bKeyError: '[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){1,5}'$")
 """A key with the form of an option. Thread: PHOENIXcenter/pi-PrimeNovo issue 4."""
+_INSTALLED = re.compile(r"/(?:site|dist)-packages/")
+_REFUSAL = re.compile(r"(?:^|[\s:])(?:ValueError|AssertionError|NotImplementedError)(?::|$)")
+"""Exceptions by which an installed library refuses what it is given. Threads: QwenLM/Qwen pull 833, verl-project/verl
+issue 3296, huggingface/accelerate issue 1840.
+"""
 FRAME_LINES = 8
 """Lines before an exception among which the frame that raised it is: its code, and marks below that."""
 LONGEST = 1_000
@@ -212,4 +219,6 @@ def _family_of_frame(lines: list[str], number: int) -> str:
         return "registry"
     if _ABSENT_KEY.search(lines[number - 1][:LONGEST]):
         return "key"
-    return "settings" if _SETTINGS.search(frame) else "program"
+    if _SETTINGS.search(frame):
+        return "settings"
+    return "library" if _INSTALLED.search(frame) and _REFUSAL.search(lines[number - 1][:LONGEST]) else "program"

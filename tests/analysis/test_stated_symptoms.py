@@ -24,12 +24,15 @@ SETTINGS_FRAME = (
         ("train", "program-error"),
         ("reconfigure", "program-error"),
         ("vllm/v1/core/sched", "program-error"),
+        ("lib/python3.11/site-packages/accelerate/accelerator", "invalid-setting"),
+        ("lib/python3/dist-packages/deepspeed/runtime/engine", "invalid-setting"),
     ],
 )
 def test_an_exception_of_a_file_that_checks_settings_is_of_a_setting(file: str, cause: str) -> None:
     compared = read(PAIR, SETTINGS_FRAME.format(file, 7), 16)
     assert compared is not None
-    assert names(compared) == [cause]
+    assert names(compared)[0] == cause
+    assert names(compared)[1:] in ([], ["program-error"])
 
 
 @pytest.mark.parametrize(
