@@ -26,6 +26,7 @@ from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport
 from tests.analysis.test_diagnosis import cluster, names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import each
 from tests.settings import SETTINGS
 
 MEMORY = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory."
@@ -279,7 +280,7 @@ def test_the_cause_that_a_thread_states_is_named(address: str, lines: str, cause
     assert cause in names(compared)[1:]
 
 
-@pytest.mark.parametrize(("line", "cause"), OTHER_FORMS)
+@each(("line", "cause"), OTHER_FORMS)
 def test_other_lines_of_these_programs_name_the_same_causes(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)
     assert compared is not None

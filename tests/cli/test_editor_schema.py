@@ -230,7 +230,7 @@ operations: {checkpoint_interval: 1 h}
 """
 
 
-@pytest.mark.parametrize(("old", "new"), [("", ""), *MUTATED])
+@each(("old", "new"), [("", ""), *MUTATED])
 def test_it_agrees_with_check_on_quantities_and_names(old: str, new: str) -> None:
     assert old in WHOLE
     text = WHOLE.replace(old, new, 1)

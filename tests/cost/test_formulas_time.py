@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from clusterspec.cost.formulas import attention, compute, experts, failures, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
+from tests.effort import each
 
 COUNT = 1_000
 DRAWN = numpy.random.default_rng(7)
@@ -57,7 +58,7 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("formula", "inputs"), FORMULAS)
+@each(("formula", "inputs"), FORMULAS)
 def test_one_call_with_arrays_is_a_thousand_calls_with_floats(
     formula: Callable[..., Any], inputs: tuple[Any, ...]
 ) -> None:

@@ -17,6 +17,7 @@ from clusterspec.document.source_text import LARGEST, read_bytes
 from clusterspec.document.values import scalar_value
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source
+from tests.effort import each
 
 YAMLISH = st.text(st.sampled_from("ab:-?[]{},&*!|>'\"%@`#\n\t 01.~<=\\é\r"), max_size=60)
 LETTERS = st.characters(
@@ -121,7 +122,7 @@ def test_the_text_at_a_place_reads_back_as_the_value_there(tree: Any, flow: bool
             assert place.key.start <= place.value.start
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("1:1", "1:1"), ("2:1", "2:1"), ("no", "no"), ("on", "on"), ("yes", "yes"), ("Off", "Off"), ("y", "y"),

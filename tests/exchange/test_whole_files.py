@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from clusterspec.exchange.import_result import ImportResult
+from tests.effort import each
 from tests.exchange.imports import read
 
 TEXT = Path(__file__).with_name("whole_files.txt").read_text("utf-8").split("\n=== ")[1:]
@@ -24,7 +23,7 @@ def told(reading: ImportResult) -> Iterator[str]:
         yield f"{part.at.line} ? {part.what}"
 
 
-@pytest.mark.parametrize("name", FILES)
+@each("name", FILES)
 def test_a_file_states_its_values_with_their_lines(name: str) -> None:
     text, _, wanted = FILES[name].rpartition("\n---\n")
     reading = read(text.encode())

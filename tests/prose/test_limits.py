@@ -5,8 +5,6 @@ A row holds a text with a gap, the last values that are reported, and the first 
 
 from __future__ import annotations
 
-import pytest
-
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
 from clusterspec.prose import check_text
@@ -205,7 +203,7 @@ DISTANCES = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "text", "reported", "silent"), [*FIGURES, *DISTANCES])
+@each(("rule", "text", "reported", "silent"), [*FIGURES, *DISTANCES])
 def test_a_check_starts_and_stops_at_its_limit(rule: str, text: str, reported: list[str], silent: list[str]) -> None:
     rules = {value: {problem.rule for problem in told(text.replace("{}", value))} for value in (*reported, *silent)}
     assert [value for value in reported if rule not in rules[value]] == []

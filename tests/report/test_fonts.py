@@ -11,6 +11,7 @@ import pytest
 
 from clusterspec.report.paper import fonts
 from clusterspec.report.paper.fonts import drawable_page, font_faces, shipped_font, spelled
+from tests.effort import each
 
 PAGE = "<html><style>a</style><body><p title='\u5b57'>{text}</p></body></html>"
 
@@ -132,7 +133,7 @@ def test_a_page_on_a_screen_embeds_its_fonts_and_a_printed_one_names_them() -> N
         shipped_font("Inter-Regular.woff2")
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "plain"),
     [(0x09, True), (0x0D, True), (0x0E, False), (0x1F, False), (0x20, True), (0x7E, True), (0x7F, False), (0x9F, False),
      (0xA0, True), (0x17F, True), (0x180, False), (0x192, True), (0x218, True), (0x21B, True), (0x21C, False),
