@@ -146,8 +146,9 @@ def _ranks_inside_domain(cluster: Cluster) -> int:
 
 def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float) -> Cluster:
     """The cluster with other rates: scale-up at ``bandwidth``, all NICs at ``nic``, leaf oversubscription ``taper``."""
-    up = cluster.scale_up
-    factor = bandwidth / up.bandwidth.value
+    up, fabric = cluster.scale_up, cluster.scale_out
+    assert fabric is not None
+    nics, factor = fabric.nic_bandwidth, bandwidth / up.bandwidth.value
 
     def scaled(rate: Bandwidth) -> Bandwidth:
         return replace(rate, value=rate.value * factor)
@@ -155,11 +156,13 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
     return with_values(
         cluster,
         {
-            ("scale_up", "bandwidth"): scaled(up.bandwidth),
-            ("scale_up", "peer_bandwidth"): scaled(up.peer_bandwidth),
-            ("scale_up", "axis_bandwidth"): tuple(map(scaled, up.axis_bandwidth)),
-            ("scale_out", "nic_bandwidth", "value"): nic,
-            ("scale_out", "oversubscription"): (taper,),
+            ("scale_up",): replace(
+                up,
+                bandwidth=scaled(up.bandwidth),
+                peer_bandwidth=scaled(up.peer_bandwidth),
+                axis_bandwidth=tuple(map(scaled, up.axis_bandwidth)),
+            ),
+            ("scale_out",): replace(fabric, nic_bandwidth=replace(nics, value=nic), oversubscription=(taper,)),
         },
     )
 
@@ -173,9 +176,11 @@ def _curve(plan: Plan, name: str, present: Rates, machine: VariedRates) -> tuple
     if not times:
         return None
 
+    timed = [(one, machine.timings(one.collective, one.placement)) for one in times]
+
     def seconds(bandwidth: float, nic: float, taper: float) -> float:
         rates = (bandwidth, nic, taper)
-        return sum_of(one.calls * machine.device_seconds(rates, one) for one in times)
+        return sum_of(one.calls * timings.device_seconds(rates, one.size) for one, timings in timed)
 
     return tabulated_curve(seconds, present, SPAN, TAPERS)
 
@@ -194,47 +199,73 @@ class WireTime:
 
 
 class VariedRates:
-    """A machine at other link rates. The cases share its scanned rates, so each collective is timed once for all.
-
-    The links of a group inside one domain depend on the scale-up bandwidth alone.
-    """
+    """A machine at other link rates. The cases share its scanned rates, so each collective is timed once for all."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self._clusters: dict[Rates, Cluster] = {}
-        self._links: dict[tuple[Rates, Placement], MeasuredLinks | None] = {}
-        self._timings: dict[tuple[Rates, str, Placement], CollectiveTiming | None] = {}
+        self._groups: dict[Placement, GroupLinks] = {}
+        self._timings: dict[tuple[str, Placement], GroupTimings] = {}
 
-    def device_seconds(self, rates: Rates, transfer: WireTime) -> float:
-        """Seconds of one call of a transfer at these rates; 0 if no link connects its ranks."""
-        placement = transfer.placement
-        key = (self._rates_of_one_domain(rates) if placement.domains == 1 else rates, transfer.collective, placement)
+    def timings(self, collective: str, placement: Placement) -> GroupTimings:
+        """The timings of a collective of a group, by the rates."""
+        key = (collective, placement)
         if key not in self._timings:
-            self._timings[key] = self._timing(*key)
-        timing = self._timings[key]
-        return timing.cost(transfer.size).device_seconds if timing else 0.0
+            links = self._groups.setdefault(placement, GroupLinks(self, placement))
+            self._timings[key] = GroupTimings(links, collective)
+        return self._timings[key]
 
-    def _timing(self, rates: Rates, collective: str, placement: Placement) -> CollectiveTiming | None:
-        if (rates, placement) not in self._links:
-            self._links[rates, placement] = self._links_at(rates, placement)
-        links = self._links[rates, placement]
-        return paths_timing(links, collective) if links else None
-
-    def _links_at(self, rates: Rates, placement: Placement) -> MeasuredLinks | None:
-        """The links of a group at these rates, which all collectives of the group share; None if none connects it."""
-        cluster = self._cluster_at(rates)
-        paths = group_paths(cluster, placement)
-        return MeasuredLinks.of(cluster, paths) if paths else None
-
-    def _rates_of_one_domain(self, rates: Rates) -> Rates:
-        """The scale-up bandwidth of some rates, with the NIC rate and the oversubscription of the machine."""
-        fabric = self.cluster.scale_out
-        return (rates[0], fabric.nic_bandwidth.value, fabric.taper) if fabric is not None else rates
-
-    def _cluster_at(self, rates: Rates) -> Cluster:
+    def cluster_at(self, rates: Rates) -> Cluster:
+        """The machine at these rates."""
         if rates not in self._clusters:
             self._clusters[rates] = varied_cluster(self.cluster, *rates)
         return self._clusters[rates]
+
+
+class GroupLinks(dict["Rates", "MeasuredLinks | None"]):
+    """The links of a group by the rates, which all its collectives share; None if no link connects its ranks."""
+
+    def __init__(self, machine: VariedRates, placement: Placement) -> None:
+        super().__init__()
+        self.machine = machine
+        self.placement = placement
+
+    def __missing__(self, rates: Rates) -> MeasuredLinks | None:
+        cluster = self.machine.cluster_at(rates)
+        paths = group_paths(cluster, self.placement)
+        self[rates] = MeasuredLinks.of(cluster, paths) if paths else None
+        return self[rates]
+
+    def decisive_rates(self, rates: Rates) -> Rates:
+        """The rates on which the links depend: inside one domain the scale-up bandwidth, with the others as they are."""
+        fabric = self.machine.cluster.scale_out
+        if self.placement.domains > 1 or fabric is None:
+            return rates
+        return rates[0], fabric.nic_bandwidth.value, fabric.taper
+
+
+class GroupTimings(dict["Rates", "CollectiveTiming | None"]):
+    """The timings of a collective of a group by the rates."""
+
+    def __init__(self, links: GroupLinks, collective: str) -> None:
+        super().__init__()
+        self.links = links
+        self.collective = collective
+
+    def __missing__(self, rates: Rates) -> CollectiveTiming | None:
+        decisive = self.links.decisive_rates(rates)
+        if decisive != rates:
+            found = self[decisive]
+        else:
+            links = self.links[rates]
+            found = paths_timing(links, self.collective) if links else None
+        self[rates] = found
+        return found
+
+    def device_seconds(self, rates: Rates, size: float) -> float:
+        """Seconds of one call of ``size`` bytes at these rates; 0 if no link connects the ranks."""
+        timing = self[rates]
+        return timing.device_seconds(size) if timing else 0.0
 
 
 def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:

@@ -156,10 +156,12 @@ def test_a_case_has_the_seconds_of_its_transfers_at_the_rates_of_the_machine() -
         rows = [pair for pair in transfer_rows(step) if pair[0].axis in axes[strategy]]
         machine, times = VariedRates(other.cluster), wire_times(estimate(other), rows)
         assert times
-        seconds = sum(one.calls * machine.device_seconds(rates, one) for one in times)
-        assert seconds == pytest.approx(sum(row.seconds for row, _ in rows), rel=1e-9)
+        timed = [(one, machine.timings(one.collective, one.placement)) for one in times]
         halved = (rates[0] / 2, rates[1] / 2, 1.0)
-        slower = sum(one.calls * machine.device_seconds(halved, one) for one in times)
+        seconds, slower = (
+            sum(one.calls * timings.device_seconds(at, one.size) for one, timings in timed) for at in (rates, halved)
+        )
+        assert seconds == pytest.approx(sum(row.seconds for row, _ in rows), rel=1e-9)
         assert seconds < slower < 2.01 * seconds
 
 
