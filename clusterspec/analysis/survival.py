@@ -237,7 +237,7 @@ class GroupLinks(dict["Rates", "MeasuredLinks | None"]):
         return self[rates]
 
     def decisive_rates(self, rates: Rates) -> Rates:
-        """The rates on which the links depend: inside one domain the scale-up bandwidth, with the others as they are."""
+        """The rates on which the links depend: inside one domain the scale-up bandwidth, the others as they are."""
         fabric = self.machine.cluster.scale_out
         if self.placement.domains > 1 or fabric is None:
             return rates

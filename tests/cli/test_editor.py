@@ -62,10 +62,10 @@ def test_searches_differences_and_reports_are_those_of_the_command_line(call: Ca
         printed = call(*words, NAME)
         assert session.answer({**request, "text": BASE})["out"] == printed.out
     machine = BASE.partition("workload:")[0]
-    for form, text in (("html", machine), ("json", BASE)):
+    for form, kind, text in (("html", "design", machine), ("json", "procurement", BASE)):
         Path(NAME).write_text(text)
-        call("report", "-o", f"report.{form}", NAME)
-        answer = session.answer({"verb": "report", "text": text, "format": form})
+        call("report", "--kind", kind, "-o", f"report.{form}", NAME)
+        answer = session.answer({"verb": "report", "kind": kind, "text": text, "format": form})
         assert answer["out"] == Path(f"report.{form}").read_text("utf-8")
     assert (
         session.answer({"verb": "convert", "quantity": "900 GB/s duplex"})["out"]
