@@ -6,11 +6,13 @@ are in the package, under ``_data``.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path as FilePath
 
 _PACKAGE = FilePath(__file__).resolve().parent
 
 
+@cache
 def _folder(name: str) -> FilePath:
     shipped = _PACKAGE / "_data" / name
     return shipped if shipped.is_dir() else _PACKAGE.parent / name

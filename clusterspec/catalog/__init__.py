@@ -173,6 +173,12 @@ def _shipped_entry(file: FilePath, _changed: int) -> RawEntry:
     return read_raw_entry(yaml_value(file.read_text("utf-8")))
 
 
+@cache
+def _shipped_folder() -> str:
+    """What the file names of shipped entries begin with."""
+    return f"{resources.catalog()}/"
+
+
 class Catalog:
     """The entries of the shipped catalog and of company folders, which add to or override it.
 
@@ -297,13 +303,16 @@ class Catalog:
 
     def is_shipped(self, kind: str, id_: str) -> bool:
         """Whether an entry is the shipped one rather than a company's."""
-        return self._entry_file(kind, id_).is_relative_to(resources.catalog())
+        return self._file_name(kind, id_).startswith(_shipped_folder())
 
     def _entry_file(self, kind: str, id_: str) -> FilePath:
+        return FilePath(self._file_name(kind, id_))
+
+    def _file_name(self, kind: str, id_: str) -> str:
         file = self._folders.files(kind).get(id_)
         if file is None:
             raise UnknownEntry(kind, id_, self.nearest(kind, id_))
-        return FilePath(file)
+        return file
 
     def _entry_document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:
         file = self._entry_file(kind, id_)

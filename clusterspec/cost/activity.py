@@ -8,7 +8,7 @@ held-out ones.
 
 from __future__ import annotations
 
-from clusterspec.cost.compute.rates import IDLE_SHARE
+from clusterspec.cost.compute.power_cap import IDLE_SHARE
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.precision import peak_name

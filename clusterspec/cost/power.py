@@ -22,7 +22,7 @@ from clusterspec.cost.activity import (
     Activity,
     activity_of,
 )
-from clusterspec.cost.compute.rates import capped_clock
+from clusterspec.cost.compute.power_cap import capped_clock
 from clusterspec.cost.energy import Supply, carbon_of, energy_assumptions, money_of, supply
 from clusterspec.cost.formulas.power import (
     accelerator_draw,

@@ -14,7 +14,7 @@ from clusterspec.document.source_text import LARGEST, decode, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
-from clusterspec.source import Path, Source
+from clusterspec.source import Path, Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,6 +162,12 @@ def is_derived_spec(document: Document | None, folder: FilePath) -> bool:
         return False
     merged, problems = extended_document(document, folder)
     return not problems and isinstance(merged.value, dict) and KEY_OF_SPECS in merged.value
+
+
+def place_of_base(document: Document | None, source: Source) -> Span | None:
+    """The place of the name of the base in a source; None without one."""
+    place = document.places.get((KEY,)) if document is not None else None
+    return place.value if place and place.value.file == source.name else None
 
 
 def _folded_document(chain: list[Document], *, partial: bool) -> Document:

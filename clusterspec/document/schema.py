@@ -288,6 +288,11 @@ def describes_fleet(value: Any) -> bool:
     return isinstance(value, dict) and ("pools" in value or "jobs" in value) and not kind_of_other_file(value)
 
 
+def describes_one_design(value: dict[str, Any]) -> bool:
+    """Whether the text of a document is about one design: it has neither several pools nor several jobs."""
+    return not any(len(part) > 1 for key in ("pools", "jobs") if isinstance(part := value.get(key), dict))
+
+
 _MAX_SHOWN = 48
 """Characters."""
 

@@ -17,8 +17,8 @@ from clusterspec.cluster.variation import design_of_spec
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, model
-from clusterspec.document.extends import KEY as EXTENDS
-from clusterspec.document.schema import describes_fleet
+from clusterspec.document.extends import place_of_base
+from clusterspec.document.schema import describes_fleet, describes_one_design
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results import Input, Tool
@@ -140,8 +140,7 @@ class Study:
     @property
     def extends(self) -> Span | None:
         """The place of the name of the base; None without one."""
-        place = self.document.places.get((EXTENDS,)) if self.document else None
-        return place.value if place and place.value.file == self.source.name else None
+        return place_of_base(self.document, self.source)
 
     @cached_property
     def plan(self) -> Plan:
@@ -322,10 +321,7 @@ class Study:
     @property
     def _describes_keys(self) -> bool:
         """Whether the text outside the keys is of this design alone: of no variation, and no fleet of several."""
-        if self.is_variation:
-            return False
-        whole = self.fleet_part[0].value if self.fleet_part else {}
-        return not any(len(part) > 1 for key in ("pools", "jobs") if isinstance(part := whole.get(key), dict))
+        return not self.is_variation and describes_one_design(self.fleet_part[0].value if self.fleet_part else {})
 
 
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:

@@ -60,7 +60,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.compute.rates import capped_clock
+from clusterspec.cost.compute.power_cap import capped_clock
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec

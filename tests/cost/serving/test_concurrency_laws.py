@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -11,6 +11,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
+from tests.effort import sampled
 
 PLAN = """
 cluster: {{platform: dgx-h200, nodes: {nodes}}}
@@ -41,9 +42,10 @@ def times(engine: str, layout: str, load: str, lengths: tuple[int, int], **chang
     return found
 
 
-@pytest.mark.parametrize("lengths", [(128, 256), (1000, 200), (8000, 200), (8000, 1), (128, 1)])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("engine", ENGINES)
+LENGTHS = ((128, 256), (1000, 200), (8000, 200), (8000, 1), (128, 1))
+
+
+@pytest.mark.parametrize(("engine", "layout", "lengths"), sampled(product(ENGINES, LAYOUTS, LENGTHS), 40))
 def test_more_requests_in_flight_never_lower_the_throughput(engine: str, layout: str, lengths: tuple[int, int]) -> None:
     """As long as the cache holds all of them. Qwen3-235B-A22B in 8 ranks lost 26 % from 256 to 384 requests."""
     for model in ("qwen3-235b-a22b", "gpt-oss-120b"):
