@@ -202,6 +202,8 @@ class Serving:
     trace: str | None = None
     input_lengths: Lengths | None = None
     output_lengths: Lengths | None = None
+    equal_outputs: bool = False
+    """The spec states that all outputs have the same length: a 99th percentile that is the mean."""
     session: Session | None = None
     tiers: tuple[CacheTier, ...] = ()
     transfer: Transfer = Transfer()

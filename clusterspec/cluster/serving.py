@@ -91,8 +91,7 @@ def resolve_serving(
         draft_method=speculative.method,
         arrival_cv=_arrival_variation(section, log),
         trace=section.arrivals.trace if section.arrivals else None,
-        input_lengths=prompt if prompt.p99 > prompt.mean else None,
-        output_lengths=answer if answer.p99 > answer.mean else None,
+        **_spread_of_lengths(section, prompt, answer),
         transfer=_resolved_transfer(sides.transfer if sides else None),
         expert_load=_resolved_expert_load(section, experts, log),
         day=_resolved_day(section, load, log),
@@ -246,6 +245,17 @@ def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: Resolut
     advice = f"state them in ascending order, the 99th percentile at most {MOST_SPREAD:g} times the mean"
     log.problems.append(Problem("keys-disagree", path, message, advice))
     return Lengths(mean, mean, None)
+
+
+def _spread_of_lengths(section: ServingSpec, prompt: Lengths, answer: Lengths) -> dict[str, Any]:
+    """The lengths that vary, and whether the spec states that outputs are equal, and not only their mean."""
+    written = section.output_tokens
+    stated = written is not None and not isinstance(written, int) and written.p99 is not None
+    return {
+        "input_lengths": prompt if prompt.p99 > prompt.mean else None,
+        "output_lengths": answer if answer.p99 > answer.mean else None,
+        "equal_outputs": stated and answer.p99 == answer.mean,
+    }
 
 
 def _traced_lengths(written: LengthsSpec, name: str, path: Path, log: ResolutionLog) -> Lengths | None:

@@ -22,9 +22,10 @@ SETTINGS = ("max_sequences", "receive_interval", "chunk_tokens", "memory_fractio
 def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
     """The published plans of a file with their designs: ``serving``; ``new_serving`` of sources that were entered since
     the constants were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, the number of
-    requests and whether replicas of attention share an engine, images the release of others.
+    requests, whether replicas of attention share an engine and whether all outputs are equally long, images the
+    release of others.
     """
-    stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp")
+    stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp", "equal_lengths")
     further = {row["id"]: {name: row[name] for name in stated if row[name]} for row in table("serving_settings.csv")}
     further |= {
         row["id"]: further.get(row["id"], {}) | {"software": row["software"]} for row in table("serving_releases.csv")
@@ -96,6 +97,8 @@ def _requests(row: dict[str, str]) -> dict[str, Any]:
     load |= {name: int(row[name]) for name in (*LIMITS, *SETTINGS[:3]) if row.get(name)}
     if row.get("memory_fraction"):
         load["memory_fraction"] = float(row["memory_fraction"])
+    if row.get("equal_lengths"):
+        load["output_tokens"] = {"mean": load["output_tokens"], "p99": load["output_tokens"]}
     load["load"] = row["load"]
     if row.get("request_rate"):
         load["request_rate"] = float(row["request_rate"])

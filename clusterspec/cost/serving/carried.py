@@ -17,10 +17,24 @@ from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 def carried_prefill(
     pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime], *, full: bool
 ) -> float:
-    """Seconds that one prompt adds to the decode steps of its engine.
+    """Seconds that one prompt adds to the decode steps of its engine, of requests in step or not.
 
     ``sequences`` holds the sequences of a step and their context in tokens; each gains ``gained`` tokens per step.
-    ``steps`` holds a decode step and the steps of one prompt. Sequences that end in the same step are replaced by
+    ``steps`` holds a decode step and the steps of one prompt.
+    """
+    if pools.in_waves or pools.in_groups:
+        from clusterspec.cost.serving.waves import carried_in_step
+
+        return carried_in_step(pools, Decoding(*sequences, 1.0), steps)
+    return _carried_out_of_step(pools, sequences, gained, steps, full=full)
+
+
+def _carried_out_of_step(
+    pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime], *, full: bool
+) -> float:
+    """`carried_prefill` of requests that are at different points of their outputs.
+
+    Sequences that end in the same step are replaced by
     prompts that share the next step. In every step, attention replicas wait for the replica with the most prompts.
     """
     engine, load = pools.decode, pools.load

@@ -183,7 +183,8 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     lanes = float(pools.prompts.attention_ranks)
     together = prompts_per_step(pools) * lanes
     waits = queued, steady.wait, steady.before_decode
-    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, compilation_seconds(pools))
+    waves, cold = requests / flight if pools.in_waves else 1.0, compilation_seconds(pools)
+    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold / waves, waves)
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:

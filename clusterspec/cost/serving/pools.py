@@ -46,6 +46,33 @@ class Pools(NamedTuple):
         return self.prompts is not self.decode
 
     @property
+    def in_waves(self) -> bool:
+        """Whether the requests of a closed loop start and end together: equal outputs on engines that run the prompts
+        of all that came before any request decodes.
+        """
+        return self._keeps_step and self.decode.separates_prompts
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether the requests of a closed loop whose prompts share a step end in one step: equal outputs on an engine
+        that mixes prompts with decoding.
+        """
+        return self._keeps_step and not self.decode.separates_prompts and self.decode.layout.attention_dp == 1
+
+    @property
+    def _keeps_step(self) -> bool:
+        """Whether requests that start together end together: all of a run have places, and gain one token in each
+        step. A loop without a beginning has requests at all points of their outputs.
+        """
+        load, engine = self.load, self.decode
+        if not load.equal_outputs or load.load != "closed" or not load.requests:
+            return False
+        if load.draft_tokens or load.input_lengths:
+            return False
+        places = self.limit * engine.attention_ranks
+        return 1 < (load.concurrency or 0) <= places and engine.layout.pp == 1 and not self.has_prefill_engines
+
+    @property
     def outside(self) -> float:
         """Seconds of a request outside the engines: its transport, and splitting the text of its prompt into tokens."""
         habits = self.decode.habits

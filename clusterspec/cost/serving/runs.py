@@ -18,6 +18,7 @@ class FiniteRun(NamedTuple):
     The first ``concurrency`` requests start together. Those with a place wait for the prompts before theirs, of which
     the plan completes one per ``service``; the rest wait for a running request to end, one per ``turn``. Later requests
     wait as in the steady state: ``queued`` for a place, and ``varied`` for other prompts, with an exponential tail.
+    Where requests stay in step, the run has ``waves`` of ``concurrency`` requests that all start together.
     ``prompt`` is the time from getting a place to the first token.
 
     The first prompt of each of ``lanes`` attention ranks runs alone, since it comes first. The others share steps with
@@ -36,6 +37,12 @@ class FiniteRun(NamedTuple):
     together: float = 1.0
     lanes: float = 1.0
     cold: float = 0.0
+    waves: float = 1.0
+
+    @property
+    def _counted(self) -> float:
+        """The requests of which the first ``concurrency`` start together."""
+        return self.requests / self.waves
 
     @property
     def starting(self) -> tuple[tuple[float, float, float], ...]:
@@ -50,9 +57,9 @@ class FiniteRun(NamedTuple):
         others = max(last, first * self.turn - sooner)
         longest = max(others, self.concurrency * self.turn - sooner)
         return (
-            (alone / self.requests, self.cold, self.cold),
-            ((first - alone) / self.requests, self.cold + least, self.cold + last),
-            ((self.concurrency - first) / self.requests, self.cold + others, self.cold + longest),
+            (alone / self._counted, self.cold, self.cold),
+            ((first - alone) / self._counted, self.cold + least, self.cold + last),
+            ((self.concurrency - first) / self._counted, self.cold + others, self.cold + longest),
         )
 
     @property
@@ -63,7 +70,7 @@ class FiniteRun(NamedTuple):
         0.315
         """
         together = sum(share * (low + high) / 2 for share, low, high in self.starting)
-        return together + (1 - self.concurrency / self.requests) * (self.queued + self.varied)
+        return together + (1 - self.concurrency / self._counted) * (self.queued + self.varied)
 
     @property
     def last(self) -> float:
@@ -87,7 +94,7 @@ class FiniteRun(NamedTuple):
             )
             over = seconds - least
             alone = 0.0 if over < 0 else 1 - exp(-over / self.varied) if self.varied else 1.0
-            return found + (1 - self.concurrency / self.requests) * alone
+            return found + (1 - self.concurrency / self._counted) * alone
 
         top = max(self.last, least + self.varied)
         return smallest_reaching(share_within, share * (1 - 1e-12), 0.0, top) if top else 0.0
@@ -99,6 +106,8 @@ class FiniteRun(NamedTuple):
         >>> round(FiniteRun(640, 64, 64, 0.1, 1.0, 0.0, 0.0, 0.0).seconds(20.0, 20.0), 6)  # 6.3 s to start
         206.3
         """
+        if self.waves > 1:
+            return self.waves * (self.last + final)
         return (self.requests - self.concurrency) / self.concurrency * latency + self.last + final
 
 

@@ -147,6 +147,10 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
         together = wait_behind_received(pools, unreceived, now.rate, now.service)
         queued = separate_prompt_wait(pools, now.rate, (now.prompt / pools.prompts.layout.pp, now.service))
         return now._replace(wait=queued + unreceived + together)
+    if pools.in_groups:
+        from clusterspec.cost.serving.waves import wait_in_step
+
+        return now._replace(wait=wait_in_step(pools, now.decode, _decoding(pools, now.sequences), now.prompt))
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
     prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
     if runs_in_cycles(pools, now.prefill):
@@ -258,6 +262,10 @@ def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: flo
     load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
     if load.load == "open":
         return part * sequences
+    if pools.in_groups:
+        from clusterspec.cost.serving.waves import group_of_prompts
+
+        return part * (sequences - group_of_prompts(pools, _decoding(pools, sequences))[0])
     if (load.load != "offline" and (load.concurrency is None or load.load != "closed")) or not prompt:
         return sequences
     prompt *= part
@@ -276,6 +284,8 @@ def prompts_of_run(pools: Pools, sequences: float = inf) -> tuple[float, float]:
     sent at once start and end together, in waves.
     """
     load = pools.load
+    if pools.in_waves:
+        return 0.5, 0.5
     if load.load == "open" and load.requests and not pools.has_prefill_engines:
         met = min(1.0, sequences * pools.decode.attention_ranks / load.requests)
         return median_prompts_amid_run(met), prompts_amid_run(met)
@@ -337,6 +347,8 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
     """
     ranks = pools.decode.attention_ranks
     capacity = pools.prompts.attention_ranks
+    if pools.in_waves:
+        return steady_state(pools, max(1.0 / ranks, min(pools.limit, requests / ranks)))
 
     def excess(steady: Steady) -> float:
         if pools.has_prefill_engines and steady.rate * steady.service > capacity:

@@ -264,7 +264,7 @@ def _request_waits(
 
     The start of a run lengthens both; in an open load the median is below the mean.
     """
-    load, queued = pools.load, _place_wait(pools, now, offered)
+    load, queued = pools.load, 0.0 if pools.in_waves else _place_wait(pools, now, offered)
     if load.load == "static":
         return queued, queued, (0.0, 0.0), None
     if not load.requests:

@@ -1,0 +1,53 @@
+"""Requests of equal lengths in a closed loop, which stay in step: those that start together end together, so that the
+prompts of the next ones come together too.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.pools import Pools, prompts_of_step
+from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
+
+
+def group_of_prompts(pools: Pools, decoding: Decoding) -> tuple[float, StepTime]:
+    """The prompts that share the token budget of a step with the sequences that decode, and the steps of so many.
+
+    ``decoding`` are all sequences of an attention rank; no more prompts come together than there are sequences.
+    """
+    load = pools.load
+    prompts = min(max(1.0, decoding.sequences), prompts_of_step(pools, decoding.sequences * decoding.tokens))
+    busy = float(pools.prompts.layout.attention_dp)
+    return prompts, pools.prompts.prefill(prompts * load.fresh_tokens, float(load.input_tokens), busy, decoding)
+
+
+def carried_in_step(pools: Pools, decoding: Decoding, steps: tuple[StepTime, StepTime]) -> float:
+    """Seconds that one prompt adds to the decode steps of its engine, where all prompts of a round share full steps.
+
+    ``steps`` holds a decode step and the steps of one prompt. An engine that separates prompts runs those of all
+    sequences of a rank before any decodes.
+    """
+    if pools.in_waves:
+        taken, seconds = steps_of_prompts(pools, decoding.sequences, 0.0, step_ahead(pools, steps, 0.0))
+        return taken * seconds / decoding.sequences
+    prompts, group = group_of_prompts(pools, decoding)
+    return max(0.0, group.lasting - group.steps * steps[0].total) / prompts
+
+
+def wait_in_step(pools: Pools, decode: StepTime, decoding: Decoding, prompt: float) -> float:
+    """Mean seconds that a prompt waits in a loop of equal requests on an engine that mixes prompts with decoding.
+
+    A full step of prompts ends with the requests whose prompts shared a step one round before. Their successors reach
+    the engine during the next step, which has the prompts of the successors of those that ended a step before; they
+    have the step after it, or one later where the engine forms steps ahead. Before the first groups of a round, those
+    steps decode only. A group that is alone finds the engine idle. ``prompt`` is the time of a single prompt, counted
+    elsewhere, as is the time outside the engine.
+    """
+    prompts, group = group_of_prompts(pools, decoding)
+    groups = decoding.sequences / prompts
+    if groups <= 1:
+        return max(0.0, group.lasting - prompt)
+    steps = 2 if pools.decode.runs_ahead else 1
+    longer = sum(max(0.0, 1 - step / groups) for step in range(1, steps + 1))
+    met = steps * decode.total + longer * (group.lasting - decode.total)
+    return max(0.0, met + group.lasting - pools.outside - prompt)

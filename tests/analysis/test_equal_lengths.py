@@ -1,0 +1,78 @@
+"""Requests of equal lengths in a closed loop: the formulas agree with the simulation of such a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.simulation.run import simulate
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.times import serving_times
+from tests.analysis.jobs import study_of
+
+SPEC = """
+cluster: {{accelerator: h100-sxm-80gb, nodes: 1}}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  precision: fp8
+  serving: {{input_tokens: {prompt}, output_tokens: {answer}, load: closed, concurrency: {flight}{further}}}
+layout: {{framework: {framework}, tp: 8}}
+"""
+ENGINES = {
+    "mixed": "vllm, software: vllm 0.10.0",
+    "ahead": "vllm, software: vllm 0.16.0",
+    "chunks": "trt-llm, software: trt-llm 1.0",
+    "alone": "sglang, software: sglang 0.5.9",
+}
+"""Engines that mix prompts with decoding, form steps ahead, or run prompts in steps of their own."""
+EQUAL = "{mean: 512, p99: 512}"
+
+
+def spec_text(engine: str, prompt: int, flight: int, answer: object = EQUAL, further: str | None = None) -> str:
+    """A dense model of 70 B weights on eight H100, in a run of ten rounds."""
+    further = f", requests: {10 * flight}" if further is None else further
+    return SPEC.format(framework=ENGINES[engine], prompt=prompt, answer=answer, flight=flight, further=further)
+
+
+def times_of(text: str) -> ServingTimes:
+    found = serving_times(study_of(text).design)
+    assert found is not None
+    return found
+
+
+CASES = [(engine, prompt, flight) for engine in ENGINES for prompt, flight in ((1024, 16), (2048, 64), (4096, 32))]
+
+
+@pytest.mark.parametrize(("engine", "prompt", "flight"), CASES)
+def test_equal_requests_that_start_together_stay_in_step(engine: str, prompt: int, flight: int) -> None:
+    text = spec_text(engine, prompt, flight)
+    found, run = times_of(text), simulate(study_of(text), seed=1)
+    assert run.tpot is not None
+    assert found.tpot == pytest.approx(run.tpot.p50, rel=0.05)
+    assert found.output_tokens_per_second == pytest.approx(run.output_tokens_per_second, rel=0.08)
+    assert found.ttft == pytest.approx(run.ttft.p50, rel=0.6)  # half of few groups
+    loose = times_of(spec_text(engine, prompt, flight, 512))
+    assert loose.ttft < found.ttft
+    assert abs(loose.ttft - run.ttft.p50) > abs(found.ttft - run.ttft.p50)
+
+
+def test_a_mean_alone_says_nothing_of_other_lengths_and_a_loop_without_a_beginning_has_no_waves() -> None:
+    equal, mean = times_of(spec_text("alone", 1024, 32)), times_of(spec_text("alone", 1024, 32, 512))
+    assert equal.ttft > 2 * mean.ttft
+    endless = [times_of(spec_text("alone", 1024, 32, answer, "")) for answer in (EQUAL, 512)]
+    assert endless[0].ttft == endless[1].ttft
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_more_requests_in_step_wait_no_less(engine: str) -> None:
+    found = [times_of(spec_text(engine, 1024, flight)) for flight in (2, 4, 8, 16, 32, 64, 128)]
+    firsts, tokens = [each.ttft_mean for each in found], [each.tpot_mean for each in found]
+    assert firsts == sorted(firsts)
+    assert tokens == sorted(tokens)
+
+
+def test_requests_without_a_place_are_not_in_step() -> None:
+    """Where the cache holds fewer, those that wait start as others end."""
+    places = ", requests: 640, max_sequences: 32"
+    equal, mean = (times_of(spec_text("alone", 1024, 64, answer, places)) for answer in (EQUAL, 512))
+    assert equal.ttft == mean.ttft
