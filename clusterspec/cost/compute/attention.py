@@ -41,6 +41,13 @@ SOFTMAX_STEPS = assumed_figure(
     "further operations of a softmax that is not fused: cast, scale, mask, softmax and cast instead of one"
     " (Megatron-LM, fused_softmax.py, forward_torch_softmax)",
 ).value
+WINDOW_BLOCK = assumed_figure(
+    KERNELS,
+    "attention.block",
+    128.0,
+    "queries of one block, which reads the keys of its window and its own (FlashAttention at 0251105a,"
+    " hopper/tile_size.h, heads of 128; 192 with heads of 64, 256 on Blackwell)",
+).value
 SOFTMAX_PASSES = assumed_figure(
     KERNELS,
     "softmax.passes",
@@ -127,7 +134,7 @@ def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:
     flops = formulas.core_flops(
         unmasked_pairs(shard), shard.heads, model.head_dim + model.latent_rope, model.value_width
     )
-    return flash_attention(shard, flops)
+    return flash_attention(shard, flops, _blocks_of_window(shard))
 
 
 def unmasked_pairs(shard: Shard) -> float:
@@ -141,13 +148,18 @@ def windowed_pairs(shard: Shard, tokens: float) -> float:
     return shard.sequences * formulas.causal_pairs(shard.length, tokens) / shard.cp
 
 
-def flash_attention(shard: Shard, flops: float) -> Work:
-    """Flash kernels of ``flops`` operations: they skip masked blocks and recompute scores in the backward pass."""
+def flash_attention(shard: Shard, flops: float, blocks: tuple[float, float] | None = None) -> Work:
+    """Flash kernels of ``flops`` operations: they skip masked blocks and recompute scores in the backward pass.
+
+    ``blocks`` is the length of a sequence whose blocks read as many keys, and the part of it whose pairs count; both
+    are the length where nothing is given.
+    """
     model = shard.model
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
     elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)
     moved = shard.width * elements
-    shape = GemmShape(shard.length, (width_qk + width_v) / 2, shard.length, shard.sequences * shard.heads)
+    reach, used = blocks or (shard.length, shard.length)
+    shape = GemmShape(reach, (width_qk + width_v) / 2, used, shard.sequences * shard.heads)
     there = Kernel("flash attention", flops, moved, "attention_forward", shape)
     back = Kernel(
         "flash attention: gradient",
@@ -158,6 +170,20 @@ def flash_attention(shard: Shard, flops: float) -> Work:
         launches=2,
     )
     return Work((there,), (back,))
+
+
+def _blocks_of_window(shard: Shard) -> tuple[float, float]:
+    """The length of a causal sequence whose blocks of queries read as many keys as those of this one do, and the part
+    of it whose pairs count: all of it without a window.
+
+    Every block of queries reads the keys of its window and its own. A causal sequence of L tokens reads L / 2 and half
+    a block for each query, so that one of 2 w + B tokens reads what a window of w does, and uses w of w + B / 2.
+    """
+    window = shard.model.window
+    if window is None or shard.mixer is not Mixer.WINDOW:
+        return shard.length, shard.length
+    reach = smaller(shard.length, 2 * window.tokens + WINDOW_BLOCK)
+    return reach, smaller(reach, 2 * window.tokens)
 
 
 def _plain_attention(shard: Shard, score_passes: tuple[float, float]) -> Work:

@@ -171,7 +171,7 @@ class Speed:
             return 1.0
         m, k, n, batch, experts = kernel.shape
         if kernel.rate.startswith("attention"):
-            return depth_fill(m, self.length_start) * width_share(k, self.fixed[kernel.rate == BACKWARD])
+            return depth_fill(m, self.length_start) * width_share(k, self.fixed[kernel.rate == BACKWARD]) * n / m
         fills = [self._tile_rate(m, n, batch, tile) for tile in self.tiles]
         quantized = reduce(larger, fills) if fills else 1.0
         grouped = self.grouped if experts else 1.0
