@@ -27,7 +27,7 @@ _PLAIN = frozenset(
     {
         *("rack", "server", "system", "node", "instance", "vm", "accelerator", "gpu", "card", "chip", "cpu", "nic"),
         *("adapter", "switch", "cable", "transceiver", "module", "part", "processor"),
-        *("price", "rent", "cost", "spec", "specs"),
+        *("price", "rent", "cost", "spec", "specs", "hour", "hourly", "per"),
     }
 )
 """Words for what a part is and for what is asked of it, which narrow nothing where no entry has them."""
