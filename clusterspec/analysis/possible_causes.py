@@ -76,10 +76,6 @@ _MOUNT = (
     "docker run --device=/dev/dri -v /dev/dri/by-path:/dev/dri/by-path --device=/dev/kfd; ls -l of them and /sys within"
 )
 _HOLDER = "fuser -v /dev/accel* /dev/neuron* /dev/nvidia* on the host: end the process that holds it"
-_SERVICE = (
-    "systemctl status nvidia-fabricmanager and journalctl -u of it: its release is that of the driver (nvidia-smi); "
-    "restart the node where it was restarted or updated below a job"
-)
 _SELECTORS = "kubectl logs of the device plugin; vendors, deviceIDs and ifNames of its ConfigMap against lspci -nn"
 _FIRMWARE = (
     "Above 4G Decoding and Resizable BAR in the firmware of the host; pci=realloc; in a guest, the size of its window"
@@ -95,17 +91,9 @@ _KERNEL_WAIT = (
     "PeerMappingOverride=1 of the driver"
 )
 _REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
-_ARGUMENTS = (
-    "the command line as the launcher prints it, against --help of that release: an option or its value is missing"
-)
 _STUCK = "py-spy dump of every rank: the call that each waits in; TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for the next run"
 _PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is the program's"
 _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
-_NODE_ADDRESS = (
-    "ray list nodes, against the address on that line: VLLM_HOST_IP and ray start --node-ip-address of one interface "
-    "on each node"
-)
-"""vllm-project/vllm issue 7815, eugr/spark-vllm-docker issue 227."""
 _ATTACHED = "kubectl describe pod; kubectl get network-attachment-definitions -A; the logs of Multus on that node"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
 _TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
@@ -174,7 +162,13 @@ POSSIBLE = (
     ("cluster-store", "mixed-releases", ", as with another release of Ray", STEP_OF["mixed-releases"], GIVEN),
     ("cluster-store", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
     ("cluster-store", "library-release", ", as where an installation of Ray lacks parts", service_steps.HEAD, WEAK),
-    ("node-address", "wrong-interface", ": a node by an address that Ray does not know", _NODE_ADDRESS, STRONG),
+    (
+        "node-address",
+        "wrong-interface",
+        ": a node by an address that Ray does not know",
+        service_steps.NODE_ADDRESS,
+        STRONG,
+    ),
     ("node-address", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("capability", "container-permission", "", _CAPABLE, STRONG),
     ("container-device", "container-permission", "", _MOUNT, STRONG),
@@ -224,7 +218,7 @@ POSSIBLE = (
     ("driver-state", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("task-silent", "peer-ended", ": a process no longer answers", _FIRST, GIVEN),
     ("task-silent", "ranks-diverge", ", as where a step that allocates or compiles is long", _SILENT, GIVEN),
-    ("manager", "fabric-manager", "", _SERVICE, STRONG),
+    ("manager", "fabric-manager", "", service_steps.SERVICE, STRONG),
     ("device-plugin", "invalid-setting", "", _SELECTORS, STRONG),
     ("machine-check", "host-fault", "", _MACHINE, STRONG),
     ("bar", "missing-accelerator", ": the firmware gave the device no space", _FIRMWARE, STRONG),
@@ -258,6 +252,12 @@ POSSIBLE = (
         GIVEN,
     ),
     ("absent-attribute", "program-error", _UNSAID, _PROGRAM, WEAK),
+    ("driver-node", "invalid-setting", ", as where its address is another one", service_steps.DRIVER_NODE, STRONG),
+    ("driver-node", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("flat-shapes", "checkpoint-mismatch", ", as of another number of ranks", service_steps.RESHARD, GIVEN),
+    ("flat-shapes", "program-error", _UNSAID, _PROGRAM, WEAK),
+    ("taken-device", "shared-accelerator", ", as where another process has it", _HOLDER, GIVEN),
+    ("tpu-release", "library-release", ", as of another libtpu", STEP_OF["library-release"], GIVEN),
     ("no-engine", "library-release", ", as with a cuDNN before the one that has it", service_steps.CUDNN, STRONG),
     ("no-engine", "unsupported-accelerator", _UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),
@@ -269,7 +269,7 @@ POSSIBLE = (
     ("no-common-transport", "unreachable-peer", _UNSAID, _REACHED, GIVEN),
     ("no-common-transport", "invalid-setting", ", as where UCX_TLS names none that leaves the node", _UCX, GIVEN),
     ("no-common-transport", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", WEAK),
-    ("same-address", "wrong-interface", "", _NODE_ADDRESS, STRONG),
+    ("same-address", "wrong-interface", "", service_steps.NODE_ADDRESS, STRONG),
     ("fewer-devices", "missing-accelerator", "", STEP_OF["missing-accelerator"], WEAK),
     ("small-shm", "shared-memory", "", STEP_OF["shared-memory"], GIVEN),
     ("cpu-stall", "host-fault", ", as with a processor or a driver that does not go on", _MACHINE, GIVEN),
@@ -282,7 +282,7 @@ POSSIBLE = (
         service_steps.COMPILER,
         STRONG,
     ),
-    ("arguments-refused", "invalid-setting", "", _ARGUMENTS, STRONG),
+    ("arguments-refused", "invalid-setting", "", service_steps.ARGUMENTS, STRONG),
     (
         "kernel-resources",
         "unsupported-accelerator",

@@ -89,3 +89,21 @@ PREPARE = (
     "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
     "init_process_group(timeout=…))"
 )
+SERVICE = (
+    "systemctl status nvidia-fabricmanager and journalctl -u of it: its release is that of the driver (nvidia-smi); "
+    "restart the node where it was restarted or updated below a job"
+)
+NODE_ADDRESS = (
+    "ray list nodes, against the address on that line: VLLM_HOST_IP and ray start --node-ip-address of one interface "
+    "on each node"
+)
+"""vllm-project/vllm issue 7815, eugr/spark-vllm-docker issue 227."""
+ARGUMENTS = (
+    "the command line as the launcher prints it, against --help of that release: an option or its value is missing"
+)
+DRIVER_NODE = (
+    "VLLM_HOST_IP on each node: its address as ray status names it, and no more; the driver on a node with GPUs"
+)
+"""vllm-project/vllm issues 2406 and 12983."""
+RESHARD = "load it on as many ranks as wrote it, or of a format for any number of ranks (torch.distributed.checkpoint)"
+"""Lightning-AI/pytorch-lightning issue 16815, X-Square-Robot/wall-x issue 114."""

@@ -17,7 +17,7 @@ SUGGESTIONS = (
     ("shared-memory", r"DataLoader worker .{0,40}exited unexpectedly"),
     ("locked-memory", r"locked memory|memlock|MEMLOCK"),
     ("file-limit", r"\binotify\b.{0,60}(?:[Nn]o space|limit|[Tt]oo many)|[Tt]oo many open files"),
-    ("storage-full", r"[Nn]o space left|[Qq]uota exceeded|[Dd]isk (?:is )?full|\bover [0-9]{2,3}% full\b"),
+    ("storage-full", r"[Nn]o space left|(?<!GCE )[Qq]uota exceeded|[Dd]isk (?:is )?full|\bover [0-9]{2,3}% full\b"),
     (
         "storage-fault",
         r"[Ii]nput/output error|[Ss]tale (?:NFS )?file|[Rr]ead-only file system|[Nn]o locks available"

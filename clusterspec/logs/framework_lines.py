@@ -152,5 +152,28 @@ FRAMEWORK_PATTERNS = (
     ("rendezvous", re.compile(r"(RuntimeError: Socket Timeout)\s*$")),
     # ROCm/MIOpen 2d1fd997, src/include/miopen/errors.hpp line 100 and hipoc_kernel.hpp line 229
     ("library", re.compile(r"(MIOpen(?:\(HIP\): | )[Ee]rror.{0,10}: .{0,120}Failed to get function: \w{1,60})")),
+    # NVIDIA/TensorRT-LLM, cpp/tensorrt_llm: worldConfig.cpp, executor. Threads: its issues 1992 and 2021
+    ("setting", re.compile(r"(MPI world[Ss]ize is expected to be equal to tp\*pp.{0,60})")),
+    (
+        "setting",
+        re.compile(r"(Assertion failed: mpiSize == tp \* pp|MPI size \d{1,6} != TP size \d{1,6} \*.{1,20})"),
+    ),
+    # shards that fit no rank. Threads: Lightning-AI/pytorch-lightning 16815, X-Square-Robot/wall-x 114
+    (
+        "flat-shapes",
+        re.compile(
+            r"(size of tensor a \(\d{5,12}\) must match .{1,20} tensor b \(\d{5,12}\) at non-singleton dimension 0)"
+        ),
+    ),
+    # JAX and libtpu. Threads: AI-Hypercomputer/maxtext pull 1330, jax-ml/jax issue 14552, maxdiffusion pull 471
+    ("library", re.compile(r"(requires a libTPU version that's at most .{1,40})")),
+    ("library", re.compile(r"(UNIMPLEMENTED: Only \d{1,6} computation per replica supported.{0,40})")),
+    ("tpu-release", re.compile(r"(TPU initialization failed: No \w{1,30} device found)")),
+    # Gaudi: opea-project/GenAIExamples issue 137, huggingface/tgi-gaudi issue 93
+    ("taken-device", re.compile(r"(Device already acquired\].{0,40}|Device acquire failed)")),
+    # vLLM v0.6.6, vllm/executor/ray_gpu_executor.py. Threads: vllm-project/vllm issues 2406 and 12983
+    ("driver-node", re.compile(r"(Ray does not allocate any GPUs on the driver node.{0,80})")),
+    # events of pods. Threads: huggingface/Google-Cloud-Containers issue 126, cortexlabs/cortex issue 1685
+    ("unplaced", re.compile(r"(Node scale up in zones .{1,160}? failed: .{1,80}|pod didn't trigger scale-up.{0,120})")),
 )
 """Names of statements and the patterns of their lines."""

@@ -14,10 +14,10 @@ names, and lines in the form that programs print them.
   without an address, a port that is disabled: an unreachable peer first), NVIDIA/nvidia-container-toolkit issue 1227
   (hidden accelerators first, as of other threads), and of awslabs/awsome-distributed-training a rank without EFA and a
   module of the program's own directory.
-- `A` to `E`: of every query, one for each framework or class of faults, the results in their order whose excerpt has a
+- `A` to `F`: of every query, one for each framework or class of faults, the results in their order whose excerpt has a
   line of an error and a cause. Of 16 of A 12 were named first and named; of 26 of B, drawn after A was mended, 11 and
   11; of 19 of C, after B was mended, 13 and 14; of 13 of D, after C was mended, 6 and 6;
-  of 9 of E, after D was mended, 5 and 6.
+  of 9 of E, after D was mended, 5 and 6; of 26 of F, after E was mended, 13 and 13.
 """
 
 from __future__ import annotations
