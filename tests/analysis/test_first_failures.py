@@ -174,3 +174,19 @@ def test_an_exception_without_a_rank_is_that_of_the_rank_that_torchrun_observed(
 def test_a_long_log_of_reports_is_read() -> None:
     hostile = "Failures:\n" + "[0]:\n" * 200_000 + "Root Cause (first observed failure):\n" + "[1]:\n" * 200_000
     assert observed_failures(hostile) == (None, ())
+
+
+_PEER = "h:1:2 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.2<1> with status=12 opcode=0 len=0 vendor err 129"
+
+
+@pytest.mark.parametrize("first", (True, False))
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    (
+        ("AssertionError: world size (24) is not divisible by total_model_size (16)", "invalid-setting"),
+        ("[rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 5 has", "memory-full"),
+        ("OSError: [Errno 28] No space left on device", "storage-full"),
+    ),
+)
+def test_what_an_exception_states_is_before_the_lost_peers_of_others(line: str, cause: str, *, first: bool) -> None:
+    assert _first(f"{line}\n{_PEER}\n" if first else f"{_PEER}\n{line}\n") == cause
