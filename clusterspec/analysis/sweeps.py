@@ -192,7 +192,7 @@ def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow
 
 
 def _changes_of_point(base: Study, axes: Mapping[str, object]) -> Changes:
-    """The values of a point by their paths; on another machine without the prices and the quote of the base."""
+    """The values of a point by their paths. A point on another machine drops the prices and the quote of the base."""
     changes: Changes = {tuple(name.split(".")): value for name, value in axes.items()}
     stated = {("cluster", key): value for key, value in section_of_spec(base, "cluster").items()}
     if all(changes[path] == stated.get(path) for path in IDENTITY if path in changes):

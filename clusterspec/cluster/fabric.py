@@ -107,17 +107,17 @@ class LevelOptics:
     """The spec names both ends."""
 
     @property
-    def lower(self) -> Optics:
+    def lower_end(self) -> Optics:
         return self.ends[0]
 
     @property
-    def upper(self) -> Optics:
+    def upper_end(self) -> Optics:
         return self.ends[-1]
 
     @property
     def cable_type(self) -> str:
         """The type of the cable: as the catalog states for a cable with fixed ends; fiber between modules."""
-        return FIBER if self.lower.type == "module" else self.lower.type
+        return FIBER if self.lower_end.type == "module" else self.lower_end.type
 
 
 def cable_types(scale_out: ScaleOut, written: Mapping[str, str] | None) -> dict[str, str]:

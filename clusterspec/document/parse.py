@@ -89,11 +89,11 @@ class Composer:
             if kind == "scalar":
                 self._add_scalar(event)
             elif kind == "end":
-                self._finish(event)
+                self._close_collection(event)
             elif kind == "alias":
                 self._add_alias(event)
             elif kind != "document":
-                self._begin(event, {} if kind == "mapping" else [])
+                self._open_collection(event, {} if kind == "mapping" else [])
             else:
                 documents += 1
                 if documents > 1:
@@ -146,13 +146,13 @@ class Composer:
             raise self._refuse(start, end, f"the alias *{event.anchor} names no anchor above it")
         self._add_node(Node(target.content, start, end, alias=True, size=target.size, height=target.height))
 
-    def _begin(self, event: Event, content: Any) -> None:
+    def _open_collection(self, event: Event, content: Any) -> None:
         start = self._start_of(event)
         if len(self._stack) >= MAX_DEPTH:
             raise self._refuse(start, start + 1, _TOO_DEEP)
         self._stack.append(_Open(Node(content, start, start), event.anchor))
 
-    def _finish(self, event: Event) -> None:
+    def _close_collection(self, event: Event) -> None:
         opened = self._stack.pop()
         node = opened.node
         if self.source.text[node.start : node.start + 1] in {"{", "["}:

@@ -284,7 +284,7 @@ def _fabric_items(built: Fabric, scale_out: ScaleOut) -> Iterator[Item]:
     named = {one.level: one for one in level_optics(scale_out)}
     titles = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
     for level, title in titles.items():
-        fixed = named[level].lower.name if level in named and named[level].cable_type != FIBER else ""
+        fixed = named[level].lower_end.name if level in named and named[level].cable_type != FIBER else ""
         part = f"{title} cable" + f", {fixed}" * bool(fixed)
         yield Item("cable", part, built.cables[level], f"{how[level]}; {how[f'cables_{level}']}")
     unknown = " and ".join(built.modules.assumed)

@@ -73,7 +73,8 @@ def result_line(result: Result) -> str:
     """The line of `repr`: class, file, verdict or summary, and the first figures; everything is in `to_json`."""
     document = result.to_json()
     name = (document.get("input") or {}).get("file") or ""
-    said = [f"{key} {value}" for key, value in (document.get("summary") or {}).items() if value] or _unfound(document)
+    said = [f"{key} {value}" for key, value in (document.get("summary") or {}).items() if value]
+    said = said or _no_findings_text(document)
     said = [status["status"]] if (status := document.get("verdict")) else said
     figures = sorted(_figures(document), key=lambda pair: _FIRST.index(pair[0]) if pair[0] in _FIRST else len(_FIRST))
     said += [f"{key} {figure_text(key, value)}" for key, value in figures][:MOST_FIGURES]
@@ -81,7 +82,7 @@ def result_line(result: Result) -> str:
     return f"<{type(result).__name__}{f' of {name}' if name else ''}: {', '.join(said) or NOTHING}>"
 
 
-def _unfound(document: Mapping[str, Any]) -> list[str]:
+def _no_findings_text(document: Mapping[str, Any]) -> list[str]:
     """The words for a check without findings; empty for any other result."""
     found = document.get("summary")
     return ["no findings"] if isinstance(found, Mapping) and found and not any(found.values()) else []
@@ -98,7 +99,7 @@ def result_html(result: Result) -> str:
     reasons = "".join(f"<li>{escape(str(reason))}</li>" for reason in verdict.get("reasons", ()))
     reasons = f"<ul>{reasons}</ul>" if reasons else ""
     judged = f"<p><b>{escape(verdict['status'])}</b></p>{reasons}" if verdict else ""
-    judged += "".join(f"<p>{words}</p>" for words in _unfound(document))
+    judged += "".join(f"<p>{words}</p>" for words in _no_findings_text(document))
     tables = "".join(_table_html(name, lines, opened=not rows) for name, lines in _tables(document))
     return f"{judged}{f'<table>{rows}</table>' if rows else ''}{tables}" or f"<p>{NOTHING}</p>"
 

@@ -62,10 +62,10 @@ def test_a_level_has_one_cable_or_a_module_at_each_end() -> None:
     assert out is not None and level_optics(out) == ()
     named = replace(out, optics=(("node_leaf", (cable,)), ("leaf_spine", (module, cable))))  # type: ignore[arg-type]
     lower, upper = level_optics(named)
-    assert (lower.level, lower.listed, lower.lower, lower.upper) == ("node_leaf", False, cable, cable)
-    assert (upper.level, upper.listed, upper.lower, upper.upper) == ("leaf_spine", True, module, cable)
-    assert (lower.cable_type, upper.cable_type) == (lower.lower.type, "fiber")
-    assert cable_types(named, None) == {"node_leaf": lower.lower.type, "leaf_spine": "fiber"}
+    assert (lower.level, lower.listed, lower.lower_end, lower.upper_end) == ("node_leaf", False, cable, cable)
+    assert (upper.level, upper.listed, upper.lower_end, upper.upper_end) == ("leaf_spine", True, module, cable)
+    assert (lower.cable_type, upper.cable_type) == (lower.lower_end.type, "fiber")
+    assert cable_types(named, None) == {"node_leaf": lower.lower_end.type, "leaf_spine": "fiber"}
     assert cable_types(named, {"leaf_spine": "aoc"})["leaf_spine"] == "aoc"
     assert isinstance(lower, LevelOptics)
 

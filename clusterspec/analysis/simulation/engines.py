@@ -144,7 +144,7 @@ class SimulatedEngine:
                 self._count_gaps(rank)
             rank.stalled = 0.0
             while rank.decoding and rank.decoding[0][0] <= rank.step:
-                self._finish(rank, heappop(rank.decoding)[2], now, ended)
+                self._end_request(rank, heappop(rank.decoding)[2], now, ended)
         if self.mixed:
             self._end_prompts(now, ended)
         self.requests -= len(ended)
@@ -198,7 +198,7 @@ class SimulatedEngine:
         rank.order.append(request)
         heappush(rank.decoding, (rank.step + request.left, request.index, request))
 
-    def _finish(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
+    def _end_request(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
         """Remove a request from its rank after its last token."""
         held = request.held + (rank.step - request.joined) * self.tables.gained
         rank.count -= 1

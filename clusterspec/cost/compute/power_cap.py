@@ -26,7 +26,7 @@ LEAST_CAP = assumed_figure(
 
 
 def capped_clock(cluster: Cluster) -> Figure | None:
-    """The rate of matrix products and attention under the accelerator cap, over that without; None without a cap."""
+    """The rate of products and attention under the power cap relative to the uncapped rate; None without a cap."""
     cap, own = cluster.accelerator_cap, cluster.accelerator.power
     if cap is None or own is None:
         return None

@@ -224,7 +224,7 @@ def _late_start(pools: Pools, sides: tuple[HourPlan, HourPlan], late: float) -> 
 
 
 def _served_rate(pools: Pools, engines: Replicas, rate: float) -> float:
-    """Requests per second that engines serve of a rate."""
+    """Requests per second that engines complete when they arrive at a rate: at most the rate itself."""
     if not engines[1]:
         return 0.0
     times = times_with_engines(pools, engines, rate)

@@ -80,7 +80,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                     owners = (
                         f"{and_list(others)} {'have' if len(others) > 1 else 'has'} them" if others else "it has none"
                     )
-                    message = f"`{job.name}` serves requests as they arrive, and has its nodes for {percent(job.term_share)} of the time: in the rest {owners}"
+                    message = f"`{job.name}` serves requests as they arrive, but has its nodes for only {percent(job.term_share)} of the time: {owners} for the rest"
                     severity = "" if _promises_a_tail(job) and job.term_share < DAY else "note"
                     yield RULE.problem(
                         ("jobs", job.name, "share"), message, "give the job nodes of its own", severity=severity

@@ -75,7 +75,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         stated = (written_scale_out.cable_type or {}).get(one.level)
         if stated is not None and stated != one.cable_type:
             at = f"cluster.scale_out.cable_type.{one.level}"
-            message = f"`{stated}` contradicts {one.lower.name}, which is {one.cable_type}"
+            message = f"`{stated}` contradicts {one.lower_end.name}, which is {one.cable_type}"
             yield RULE.problem(
                 at, message, "remove the key: it follows from the optics", fix=rewrite(at, one.cable_type)
             )

@@ -71,9 +71,9 @@ def check(scale_out: ScaleOut) -> Iterator[Problem]:
     if not scale_out.optics:
         return
     for one in level_optics(scale_out):
-        unlike = _difference(one.lower, one.upper) if one.listed else ""
+        unlike = _difference(one.lower_end, one.upper_end) if one.listed else ""
         if unlike:
-            message = f"{one.lower.name} and {one.upper.name} cannot be joined: {unlike}"
+            message = f"{one.lower_end.name} and {one.upper_end.name} cannot be joined: {unlike}"
             yield RULE.problem(
                 f"cluster.scale_out.optics.{one.level}", message, "use modules of one class at both ends"
             )

@@ -100,11 +100,11 @@ def _misfit_problems(one: LevelOptics, cluster: Cluster, scale_out: ScaleOut) ->
     at, switch = f"cluster.scale_out.optics.{one.level}", scale_out.switch
     lower, upper = (f"{at}.0", f"{at}.1") if one.listed else (at, at)
     if one.level == "node_leaf":
-        yield from _node_misfit_problem(lower, one.lower, cluster, scale_out)
+        yield from _node_misfit_problem(lower, one.lower_end, cluster, scale_out)
     elif switch is not None:
-        yield from _switch_misfit_problem(lower, one.lower, switch)
+        yield from _switch_misfit_problem(lower, one.lower_end, switch)
     if switch is not None:
-        yield from _switch_misfit_problem(upper, one.upper, switch)
+        yield from _switch_misfit_problem(upper, one.upper_end, switch)
 
 
 def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -151,7 +151,7 @@ def _is_american(pdus: PdusSpec) -> bool:
 
 
 def _units_left(count: int, feeds: str | None) -> int:
-    """The units that carry a rack when a feed has failed, with at least one.
+    """The number of units that still carry a rack after one feed has failed, at least one.
 
     >>> _units_left(4, "2N"), _units_left(3, "N+1"), _units_left(2, "N"), _units_left(1, "2N")
     (2, 2, 2, 1)

@@ -95,7 +95,7 @@ def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
 
 
 def _own_ports(accelerator: Accelerator) -> float | None:
-    """The bandwidth of an accelerator's own ports to the fabric, B/s per direction, which one node does not connect."""
+    """The bandwidth of the ports of one accelerator to the fabric, B/s per direction; a single node leaves them unused."""
     number, each = accelerator.nics_per_accelerator, accelerator.nic_bandwidth
     return number * each.value if number and each else None
 
