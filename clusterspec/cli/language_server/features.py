@@ -111,16 +111,20 @@ def _base_files(folder: FilePath) -> list[str]:
 
 
 def _sibling_keys(lines: list[str], line: int, before: str) -> set[str]:
-    """The keys that the mapping has already."""
+    """The keys that the mapping has already. The first key of an item of a list stands behind its dash."""
     indent = len(before) - len(before.lstrip(" "))
     found: set[str] = set()
     for numbers in (range(line - 1, -1, -1), range(line + 1, len(lines))):
         for number in numbers:
             match = _KEY.match(lines[number])
-            if match and len(match["indent"]) < indent:
+            if match is None or match.start("key") > indent:
+                continue
+            begins_item = match.start("key") > len(match["indent"])
+            if match.start("key") < indent or (begins_item and number > line):
                 break
-            if match and len(match["indent"]) == indent:
-                found.add(match["key"])
+            found.add(match["key"])
+            if begins_item:
+                break
     return found
 
 
