@@ -13,6 +13,7 @@ import pytest
 from clusterspec.cli import UsageFault, git
 from clusterspec.config import Config
 from clusterspec.document import Document, parse
+from clusterspec.records import replace
 from clusterspec.source import Source
 from tests.effort import each
 
@@ -278,14 +279,14 @@ def test_a_comment_counts_where_the_base_has_it_at_the_same_key(
     base: Callable[[Path], bytes] = lambda _: b"a: 1  # same\nb: 2\n"  # noqa: E731
     monkeypatch.setattr(git, "bytes_at_base", base)
     document = read(text, "spec.yaml")
-    found = git.document_with_base_waivers(git.replace(document, sources={"spec.yaml": document.source}))
+    found = git.document_with_base_waivers(replace(document, sources={"spec.yaml": document.source}))
     assert [one.text for one in found.comments] == kept
 
 
 def test_a_new_file_has_no_comment_of_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git, "bytes_at_base", lambda _: None)
     document = read("a: 1  # same\n", "spec.yaml")
-    assert not git.document_with_base_waivers(git.replace(document, sources={"spec.yaml": document.source})).comments
+    assert not git.document_with_base_waivers(replace(document, sources={"spec.yaml": document.source})).comments
 
 
 def test_variables_of_git_and_its_settings_do_not_reach_the_command(
