@@ -39,6 +39,8 @@ def offered(text: str, folder: Path = Path("/nowhere")) -> dict[str, features.Co
         ("cluster:  # the machine\n  scale_out:\n    |", {"nic_bandwidth"}, {"platform", "nodes"}),
         ("layout:\n  tp: 2\n  overlap:\n    |", {"dp", "tp"}, {"sharding"}),
         ("layout:\n  tp: 2\n\ncluster:\n  |", {"nodes"}, {"tp", "layout"}),
+        ("cluster:\n  power:\n  pl|", {"platform"}, {"node", "nodes_per_rack", "power"}),
+        ("cluster:\n  platform: x\n  nodes: 4\n  |", {"power"}, {"platform", "nodes"}),
         ("measured:\n  - |", {"collective", "log"}, {"measured"}),
         ("measured:\n  - log: a\n    |", {"collective"}, {"log", "measured"}),
         (
