@@ -12,8 +12,7 @@ from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, cost_of_nothing, paths_timing
 from clusterspec.cost.compute.kernels import Shard, Work
 from clusterspec.cost.compute.layer import Parts, Routing, recomputed_kernels
-from clusterspec.cost.compute.passes import NO_KERNELS, PassKernels
-from clusterspec.cost.compute.rates import Speed
+from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.compute import is_divided, launch_overhead
 from clusterspec.cost.formulas.pipeline import exposed_time_of_calls

@@ -13,8 +13,7 @@ from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import MeasuredLinks
 from clusterspec.cost.compute.kernels import Shard, Work
 from clusterspec.cost.compute.layer import LAYERS, Parts, embedding_work, head_work, join_work
-from clusterspec.cost.compute.passes import PassKernels
-from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
+from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.topologies import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_name, layer_time

@@ -114,7 +114,7 @@ def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) ->
 
 MANY = 20
 """Number of runs held out from which a regime has a least share inside its ranges."""
-INSIDE, UNSHARDED_INSIDE, OF_ALL = 0.69, 0.57, 0.77
+INSIDE, UNSHARDED_INSIDE, OF_ALL = 0.68, 0.57, 0.77
 """Least shares inside: of a regime, of those without sharding, whose worst runs are off by factors, and of all."""
 
 

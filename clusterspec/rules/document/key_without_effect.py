@@ -6,7 +6,7 @@ Keys that contradict the rest of the design: settings of experts (`redundant_exp
 `expert_parameter_precision`, `capacity_factor`) for a model without experts, and a `dispatcher` where no rank exchanges
 tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits beside products
 in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan; `kv_precision`, or
-experts in 8 or 4 bits, in training; an option of SGLang with another engine; a `shard_group` without hsdp; adapters on
+experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on
 modules that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
@@ -68,8 +68,6 @@ from clusterspec.spec.model import LayoutSpec, ModelSpec, WorkloadSpec
 
 RULE = Rule.of(__name__, "warning")
 NARROW = frozenset({"fp8", "fp4"})
-SGLANG = ("sglang", "custom")
-"""Frameworks that may have the scheduling options of SGLang."""
 
 
 def check(
@@ -188,10 +186,7 @@ def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
 
 
 def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
-    """Keys of training, or of another engine, that a serving plan states."""
-    if written.serving is not None and written.serving.receive_interval and layout.framework not in {*SGLANG, None}:
-        message = f"`receive_interval` has no effect: {layout.framework} looks for requests after each step"
-        yield RULE.problem("workload.serving.receive_interval", message, "remove the key, or write `framework: sglang`")
+    """Keys of training that a serving plan states."""
     for key, stated in (
         ("workload.optimizer", written.optimizer),
         ("workload.gradient_precision", written.gradient_precision),

@@ -111,6 +111,8 @@ def check(
     workload: Workload | None,
     catalog: Catalog,
 ) -> Iterator[Problem]:
+    if not own_remarks:
+        return
     text = own_remarks
     if _CUES.search(text) is None:
         return
