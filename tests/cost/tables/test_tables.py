@@ -9,8 +9,7 @@ import pytest
 
 from clusterspec.cluster.model import Overlap
 from clusterspec.cost.compute.kernels import Kernel, Shard, Work
-from clusterspec.cost.compute.rates import PassKernels
-from clusterspec.cost.compute.rates import Speed
+from clusterspec.cost.compute.rates import PassKernels, Speed
 from clusterspec.cost.estimate import estimate, step_range
 from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
 from clusterspec.cost.layers import Mixer, stage_groups
