@@ -152,9 +152,17 @@ CHECKPOINT_BYTES = 14.0
 
 
 def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
+    """The amount of the quote beside the budget; without a quote, the priced lines of the bill."""
     procurement = plan.design.spec.procurement
-    budget = getattr(procurement, "budget", None)
-    if budget and bill.total is not None:
+    if procurement is None or not procurement.budget:
+        return
+    from clusterspec.procurement.quotes import quoted_total  # plans without a budget load nothing of procurement
+
+    budget = procurement.budget
+    quoted = quoted_total(procurement.quote or (), procurement.quoted_total, bill.currency)
+    if quoted is not None:
+        yield _limited_area("budget", "quoted total", quoted.high, float(budget), unit=bill.currency or "1")
+    elif bill.total is not None:
         note = "" if bill.complete else "some lines have no price"
         found = _limited_area(
             "budget", bill.total_title.lower(), bill.total.high, float(budget), unit=bill.currency or "1", note=note

@@ -123,6 +123,23 @@ def test_a_budget_inside_the_range_of_the_prices_is_tight_and_below_it_exceeded(
     assert states == {2_300_000: "bad", 2_400_000: "tight", 3_000_000: "good"}
 
 
+@pytest.mark.parametrize(
+    ("quote", "amount", "state"),
+    [
+        ("quoted_total: 2800000", 2_800_000, "tight"),
+        ("quote: [{part: node, quantity: 8, unit_price: 250000}, {part: support, price: 100000}]", 2_100_000, "good"),
+        ("quote: [{part: node, quantity: 8, unit_price: 250000}, {part: support, price: 1100000}]", 3_100_000, "bad"),
+    ],
+)
+def test_a_quote_counts_for_the_budget_with_lines_that_the_bill_does_not_have(
+    quote: str, amount: int, state: str
+) -> None:
+    buying = f"procurement: {{currency: EUR, prices: {{node: 250000}}, {quote}, budget: 3000000}}"
+    one = study_text(f"clusterspec: 1\ncluster: {{platform: dgx-h200, nodes: 8}}\n{buying}\n", SETTINGS)
+    (found,) = (area for area in areas(one.plan, outputs.bill(one).bill, None) if area.area == "budget")
+    assert (found.constraint, found.value, found.state) == ("quoted total", amount, state)
+
+
 def test_a_cache_that_takes_what_is_left_is_no_shortage_of_memory() -> None:
     text = """\
 clusterspec: 1
