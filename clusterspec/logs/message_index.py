@@ -30,12 +30,13 @@ _OUTLIVED = ("WARN", "Warning:", "INFO", "DEBUG")
 
 class Entry(NamedTuple):
     """A message with its words cut at the asterisks (``parts``), the longest of them, and the words that stand whole
-    in every text with it, in their form with zeros in place of digits (``inner``).
+    in every text with it, as they are (``whole``) and with zeros in place of digits (``inner``).
     """
 
     message: Message
     parts: tuple[str, ...]
     longest: str
+    whole: frozenset[str]
     inner: frozenset[str]
 
 
@@ -47,8 +48,8 @@ def entries() -> tuple[Entry, ...]:
 
 def _entry(message: Message) -> Entry:
     parts = tuple(part for part in message.words.split("*") if part)
-    inner = (word for part in parts for word in _whole_words(part.translate(_AS_ZERO)))
-    return Entry(message, parts, max(parts, key=len), frozenset(inner))
+    whole = frozenset(word for part in parts for word in _whole_words(part))
+    return Entry(message, parts, max(parts, key=len), whole, frozenset(word.translate(_AS_ZERO) for word in whole))
 
 
 def _whole_words(part: str) -> Iterator[str]:
@@ -81,7 +82,7 @@ def places_by_word(places: Iterable[int]) -> dict[str, tuple[int, ...]]:
     """Entries by the one of their words that the fewest messages of the catalog have."""
     found: dict[str, list[int]] = {}
     for place in places:
-        words = whole_words(entries()[place])
+        words = entries()[place].whole
         if words:
             found.setdefault(min(words, key=lambda word: (_messages_with()[word], word)), []).append(place)
     return {word: tuple(those) for word, those in found.items()}
@@ -90,12 +91,7 @@ def places_by_word(places: Iterable[int]) -> dict[str, tuple[int, ...]]:
 @cache
 def _messages_with() -> Counter[str]:
     """How many messages of the catalog have each word."""
-    return Counter(word for each in entries() for word in whole_words(each))
-
-
-def whole_words(entry: Entry) -> frozenset[str]:
-    """The words of a message that no neighboring text can continue."""
-    return frozenset(word for part in entry.parts for word in _whole_words(part))
+    return Counter(word for each in entries() for word in each.whole)
 
 
 def entries_of_line(line: str, by_word: dict[str, tuple[int, ...]]) -> list[int]:

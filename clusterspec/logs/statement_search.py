@@ -18,7 +18,6 @@ from clusterspec.logs.message_index import (
     places_by_word,
     possible_entries,
     statement_of_entry,
-    whole_words,
 )
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
@@ -111,7 +110,7 @@ def _search_of(text: str) -> Search:
     many = len(listed) > FEW
     for place in listed:
         entry = entries()[place]
-        if not many or not whole_words(entry):
+        if not many or not entry.whole:
             words[entry.longest] = (*words.get(entry.longest, ()), after + place)
     return Search(words, places_by_word(listed) if many else {})
 
