@@ -68,7 +68,7 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
     }
     bill = joined_bill(counted)
     quoted_of_pools = quoted_parts_of_pools(counted, buying.quote or (), parts.study.settings.catalog)
-    quoted = quoted_total(buying.quote or (), buying.quoted_total, bill.currency) if _has_quote(buying) else None
+    quoted = quoted_total(buying.quote or (), buying.quoted_total, bill.currency)
     expected = _known_sum([one.expected for one in bought.values()])
     rents = all(_is_rented(one) for one in machines.values())
     unused = _unused_rent(buying, report, machines)
@@ -91,10 +91,6 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         risks=tuple(largest_risks(_risks(parts, report, machines, (bill, quoted_of_pools, unused)))),
         days=next((one.days for one in bought.values() if one.days), ()),
     )
-
-
-def _has_quote(buying: ProcurementSpec) -> bool:
-    return bool(buying.quote) or buying.quoted_total is not None
 
 
 def _is_rented(machine: FullReport) -> bool:

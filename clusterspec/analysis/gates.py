@@ -101,9 +101,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         return None
     buying = spec.procurement or ProcurementSpec()
     parts = quoted_parts(bill, buying.quote or (), cluster)
-    quoted = quoted_total(buying.quote, buying.quoted_total, bill.currency) if buying.quote else None
-    if quoted is None and buying.quoted_total is not None:
-        quoted = Money.of(float(buying.quoted_total), bill.currency)
+    quoted = quoted_total(buying.quote or (), buying.quoted_total, bill.currency)
     expected = expected_amount(cost, bill)
     rents = is_rented(cost, cluster)
     unused = _unused_rent(report, expected) if rents else None

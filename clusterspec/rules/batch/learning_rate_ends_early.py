@@ -60,7 +60,7 @@ EARLY = 0.7
 
 
 def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
-    if workload.kind != "train" or not workload.tokens:
+    if not own_remarks or workload.kind != "train" or not workload.tokens:
         return
     match = only_setting(_END_OF_RATE, own_remarks)
     steps = workload.tokens / (workload.global_batch * workload.sequence_length)

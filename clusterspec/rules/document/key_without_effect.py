@@ -4,11 +4,11 @@
 
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
 `expert_parameter_precision`, `capacity_factor`) for a model without experts, and a `dispatcher` where no rank exchanges
-tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits beside products
-in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan; `kv_precision`, or
-experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on
-modules that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
-reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
+tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits beside products in
+16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan;
+`kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules that the model
+does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a reinforcement-learning
+algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
 

@@ -111,20 +111,17 @@ def check(
     workload: Workload | None,
     catalog: Catalog,
 ) -> Iterator[Problem]:
-    if not own_remarks:
+    if not own_remarks or _CUES.search(own_remarks) is None:
         return
-    text = own_remarks
-    if _CUES.search(text) is None:
-        return
-    if "--" in text or " -tp " in text or " -pp " in text:
-        yield from _flag_problems(text, cluster, layout, workload)
-        yield from _length_problem(text, spec)
+    if "--" in own_remarks or " -tp " in own_remarks or " -pp " in own_remarks:
+        yield from _flag_problems(own_remarks, cluster, layout, workload)
+        yield from _length_problem(own_remarks, spec)
     written = spec.cluster.scale_out if spec.cluster is not None else None
-    if "NCCL_" in text or "FI_PROVIDER" in text:
-        yield from _variable_problems(text, cluster, written)
-    yield from _software_problems(text, cluster, catalog)
-    yield from _training_problems(text, layout, workload, spec)
-    yield from _repository_problem(text, workload)
+    if "NCCL_" in own_remarks or "FI_PROVIDER" in own_remarks:
+        yield from _variable_problems(own_remarks, cluster, written)
+    yield from _software_problems(own_remarks, cluster, catalog)
+    yield from _training_problems(own_remarks, layout, workload, spec)
+    yield from _repository_problem(own_remarks, workload)
 
 
 def _problem(words: str, key: str, own: str) -> Problem:

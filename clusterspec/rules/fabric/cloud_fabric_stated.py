@@ -2,13 +2,13 @@
 
 ## What it finds
 
-Numbers of switches and of their ports, `links`, `cables`, `transceivers` or `optics` below `scale_out` for a
-platform that a cloud rents out by the instance. The model of the switch alone is not reported, since some providers name it.
+Numbers of switches and of their ports, `links`, `cables`, `transceivers` or `optics` below `scale_out` for a platform
+that a cloud rents out by the instance. The model of the switch alone is not reported, since some providers name it.
 
 ## Why it matters
 
-The provider builds the fabric, shares it between customers and does not let anybody choose its parts. Counts and prices of
-them belong to another machine, and so may the rest of a section that was copied from it.
+The provider builds the fabric, shares it between customers and does not let anybody choose its parts. Counts and prices
+of them belong to another machine, and so may the rest of a section that was copied from it.
 
 ## What to do
 

@@ -3,12 +3,11 @@
 ## What it finds
 
 A cloud platform or technology with more than one node and no `placement`, or `none`: a warning. `none` is an error in
-OCI, where only members of a cluster network or compute cluster have RDMA. A policy of another cloud is also an error, and a policy for a platform that no cloud rents
-out is a warning.
-Where `placement` is absent, the finding is a note: descriptions of clusters rarely state it, and Azure and OCI connect
-instances by RDMA only inside one scale set or cluster network anyway. The rule is silent for TPU slices and for nodes
-of one rack-scale domain, which are always close to each other, and where every group of the layout lies in one domain,
-as with engines of one node.
+OCI, where only members of a cluster network or compute cluster have RDMA. A policy of another cloud is also an error,
+and a policy for a platform that no cloud rents out is a warning. Where `placement` is absent, the finding is a note:
+descriptions of clusters rarely state it, and Azure and OCI connect instances by RDMA only inside one scale set or
+cluster network anyway. The rule is silent for TPU slices and for nodes of one rack-scale domain, which are always close
+to each other, and where every group of the layout lies in one domain, as with engines of one node.
 
 ## Why it matters
 

@@ -55,6 +55,8 @@ _ZONE = pattern(r"\b(?:us|eu|ap|ca|sa|me|af)-[a-z]+-\d[a-f]\b|\b[a-z]+-[a-z]+\d-
 
 
 def check(own_remarks: str, written_cluster: ClusterSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    if not own_remarks:
+        return
     section = written_cluster.scale_out
     placed = section.placement if section is not None else None
     if placed is None and scale_out.technology.family != "efa":

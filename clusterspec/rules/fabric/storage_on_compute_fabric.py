@@ -4,8 +4,8 @@
 
 `networks.storage` or `networks.frontend` with `shares: scale_out`. The finding is a warning where the storage system
 can take more than a quarter of the send rate of all NICs, and a note otherwise: on large machines, storage traffic of
-one percent of the fabric's bandwidth delays collectives little. It is an error where the `extra_endpoints` of the fabric
-are stated, and their ports carry less than the `bandwidth` or `read` of the storage system.
+one percent of the fabric's bandwidth delays collectives little. It is an error where the `extra_endpoints` of the
+fabric are stated, and their ports carry less than the `bandwidth` or `read` of the storage system.
 
 ## Why it matters
 

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-Stated leaves, spines, cores or links more than 10 % above the number computed: a note, and a warning from four times the
-number on, where that is more than eight parts. Core switches beside `tiers: 1` or `tiers: 2` are an error, and so are
-spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these switches connect four
-times the endpoints at the same oversubscription, and a note where they connect twice as many.
+Stated leaves, spines, cores or links more than 10 % above the number computed: a note, and a warning from four times
+the number on, where that is more than eight parts. Core switches beside `tiers: 1` or `tiers: 2` are an error, and so
+are spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these
+switches connect four times the endpoints at the same oversubscription, and a note where they connect twice as many.
 
 ## Why it matters
 

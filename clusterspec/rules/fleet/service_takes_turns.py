@@ -3,9 +3,9 @@
 ## What it finds
 
 A job that serves requests under `load: open`, or at a `request_rate` with targets of latency, and takes turns with
-another job (`nodes_of`) or states a `share` below 1. It is a warning. It is a note where the service has its nodes for a
-working day of eight hours or more, or where the load is not `open` and the targets are for the median, which the service
-may meet in its own hours.
+another job (`nodes_of`) or states a `share` below 1. It is a warning. It is a note where the service has its nodes for
+a working day of eight hours or more, or where the load is not `open` and the targets are for the median, which the
+service may meet in its own hours.
 
 ## Why it matters
 

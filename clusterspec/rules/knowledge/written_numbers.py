@@ -10,6 +10,7 @@ from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import fields, is_dataclass
 from clusterspec.spec.model import Spec
+from clusterspec.units import read
 
 _OF_SOMETHING_ELSE = pattern(
     r"(?i)\b(?:instead of|not|than|unlike|was|were|old|former|without|no longer|before|until)\b[^.;]{0,25}$"
@@ -50,6 +51,15 @@ def number_in_text(digits: str) -> float:
     1080.5
     """
     return float(digits.replace(",", ""))
+
+
+def time_in_text(digits: str, unit: str) -> float:
+    """Seconds of a number and the word or sign of a unit beside it, as the keys of a spec are read.
+
+    >>> time_in_text("14", "Days")
+    1209600.0
+    """
+    return read(f"{digits} {unit.lower()}", "time").value
 
 
 def sentences_of(text: str) -> list[str]:

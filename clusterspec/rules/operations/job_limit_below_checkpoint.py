@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
-from clusterspec.rules.knowledge.written_numbers import only_setting
+from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 
@@ -55,13 +55,14 @@ RULE = Rule.of(__name__, "error", "likely")
 _TIME_LIMIT = pattern(
     r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|killed after|preempted (?:after|every))\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
 )
-_SECONDS = {"h": 3600.0, "m": 60.0, "d": 86400.0}
 
 
 def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
+    if not own_remarks:
+        return
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
     match = only_setting(_TIME_LIMIT, own_remarks) if interval is not None else None
-    if interval is not None and match is not None and interval.value >= float(match[1]) * _SECONDS[match[2][0].lower()]:
+    if interval is not None and match is not None and interval.value >= time_in_text(match[1], match[2]):
         message = f"a job ends after {match[1]} {match[2]}, and a checkpoint is written every {interval.written}: no job reaches one"
         yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")

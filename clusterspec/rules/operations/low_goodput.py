@@ -5,9 +5,10 @@
 A goodput below 90 %, or below `operations.targets.goodput`: the share of the time spent on steps that are kept, as
 `clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it uses
 the lowest published rate. The finding is a note down to 85 %, since published runs on 16,000 accelerators have about 90
-%, and where neither a target nor a failure rate is stated. Otherwise it is an error where a quarter of the time is lost,
-or where even the high end of the range misses the target, and a warning below that. Where `operations.failures` states the rate of a part, a stated target is also compared with the failures of
-all parts, as `clusterspec faults` adds them up: a part that no spare replaces stops the job until its repair.
+%, and where neither a target nor a failure rate is stated. Otherwise it is an error where a quarter of the time is
+lost, or where even the high end of the range misses the target, and a warning below that. Where `operations.failures`
+states the rate of a part, a stated target is also compared with the failures of all parts, as `clusterspec faults` adds
+them up: a part that no spare replaces stops the job until its repair.
 
 ## Why it matters
 
@@ -26,8 +27,8 @@ Ignore it where the job is one of many and other jobs use the machine during a r
 
 ## Options
 
-`thresholds = {low-goodput = 0.1}` in the configuration sets the lost share above which the rule reports. The number is a
-share of the time. The default is 0.1. A stated target is compared as it is.
+`thresholds = {low-goodput = 0.1}` in the configuration sets the lost share above which the rule reports. The number is
+a share of the time. The default is 0.1. A stated target is compared as it is.
 
 ## Fires
 

@@ -6,8 +6,8 @@ A `power.budget` with the number that the description or a comment states in kil
 
 ## Why it matters
 
-Apparent power in kVA is the real power in kW divided by the power factor. Generators, transformers and rotary supplies are
-rated at a power factor of 0.8, many static supplies at 0.9 to 1: of 1,200 kVA, 960 to 1,200 kW are real.
+Apparent power in kVA is the real power in kW divided by the power factor. Generators, transformers and rotary supplies
+are rated at a power factor of 0.8, many static supplies at 0.9 to 1: of 1,200 kVA, 960 to 1,200 kW are real.
 
 ## What to do
 
@@ -54,7 +54,7 @@ _KILOVOLT_AMPERES = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(k|M)VA\b")
 
 def check(own_remarks: str, power: PowerSpec) -> Iterator[Problem]:
     budget = power.budget
-    if budget is None:
+    if budget is None or not own_remarks:
         return
     for number, prefix in _KILOVOLT_AMPERES.findall(own_remarks):
         if abs(number_in_text(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001:

@@ -17,8 +17,8 @@ The module cannot be plugged in, overheats, or is not powered up.
 
 ## What to do
 
-Name both ends: `node_leaf: [ID of the node, ID of the switch]`. Switches that are cooled by air take finned OSFP modules,
-NICs and liquid-cooled switches flat ones.
+Name both ends: `node_leaf: [ID of the node, ID of the switch]`. Switches that are cooled by air take finned OSFP
+modules, NICs and liquid-cooled switches flat ones.
 
 ## When to ignore it
 

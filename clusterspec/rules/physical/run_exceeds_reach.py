@@ -4,8 +4,9 @@
 
 The longest run of a level above the reach of the optics that the spec names for it, or, where it names only a
 `cable_type`, above the longest reach of any such cable in the catalog at the rate of the links. Runs are stated in
-`distance`, or, between nodes and leaves, in meters in the description or a comment; else they follow from `nodes_per_rack` and `floor`: the racks that share a leaf, side by side, and 1.5 m from
-port to tray at both ends. In a rail fabric one leaf serves a NIC of every node, so its cables leave the rack.
+`distance`, or, between nodes and leaves, in meters in the description or a comment; else they follow from
+`nodes_per_rack` and `floor`: the racks that share a leaf, side by side, and 1.5 m from port to tray at both ends. In a
+rail fabric one leaf serves a NIC of every node, so its cables leave the rack.
 
 ## Why it matters
 

@@ -5,8 +5,8 @@
 `term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0: a note. A `pue`
 without a price of electricity is a warning, since the power then costs nothing. A machine of 16 nodes or more, in racks
 that are not rented, without both is a warning as well, unless a `quote` shows that the spec is about the purchase; the
-procurement report then still lists the missing energy among its gates. A rent of racks without `cluster.power.nodes_per_rack` is a
-note.
+procurement report then still lists the missing energy among its gates. A rent of racks without
+`cluster.power.nodes_per_rack` is a note.
 
 ## Why it matters
 

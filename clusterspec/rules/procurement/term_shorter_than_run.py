@@ -61,7 +61,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.shares import target_severity
-from clusterspec.rules.knowledge.written_numbers import only_setting
+from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import display
@@ -72,7 +72,6 @@ RULE = Rule.of(__name__, "warning", "likely")
 _RESERVED = pattern(
     r"(?i)\b(?:capacity block|reservation|allocation|booking)s?\b[^.;,\d]{0,30}?(?<![\d.,-])(\d{1,3}(?:\.\d)?)[ -](hours?|h|days?|weeks?|months?)\b"
 )
-_SECONDS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0, "m": 30.4 * 86400.0}
 
 
 def check(timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | None) -> Iterator[Problem]:
@@ -83,7 +82,7 @@ def check(timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | N
     if term is not None:
         yield from _too_short(timed, run, term.value, term.written, "procurement.term")
     elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks)) is not None:
-        seconds = float(match[1]) * _SECONDS[match[2][0].lower()]
+        seconds = time_in_text(match[1], match[2])
         yield from _too_short(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
 
 

@@ -64,7 +64,7 @@ from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
-from clusterspec.rules.knowledge.written_numbers import only_setting, sentences_of
+from clusterspec.rules.knowledge.written_numbers import only_setting, sentences_of, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plural
 
@@ -76,11 +76,13 @@ _ACTIVITY = pattern(r"(?i)\bidle\b|\bstream(?:s|ed|ing)?\b|\bfirst (?:byte|token
 
 
 def check(own_remarks: str, served: Served) -> Iterator[Problem]:
+    if not own_remarks:
+        return
     for sentence in sentences_of(own_remarks):
         match = only_setting(_TIMEOUT, sentence) if _ACTIVITY.search(sentence) is None else None
         if match is None:
             continue
-        limit = float(match[1]) * (60.0 if match[2][0].lower() == "m" else 1.0)
+        limit = time_in_text(match[1], match[2])
         whole = latency_at(served.times, served.load, "end_to_end", MEDIAN)
         if whole > limit:
             low, high = latency_range(served.times, served.load, "end_to_end", MEDIAN)

@@ -2,15 +2,16 @@
 
 ## What it finds
 
-A tier of `medium: host` or `nvme` whose `read` exceeds what the accelerators that share it receive from the host: an x16
-slot for each of them, of the generation of the slots (`pcie.host`) or of the part, or the host link of the part. The
-rule is silent for parts that hold their processor, for rack-scale machines, and for tiers of the whole plan. A tier of
-`medium: remote` is compared with the ports of the storage network: those of all nodes for `scope: plan`, else of one.
+A tier of `medium: host` or `nvme` whose `read` exceeds what the accelerators that share it receive from the host: an
+x16 slot for each of them, of the generation of the slots (`pcie.host`) or of the part, or the host link of the part.
+The rule is silent for parts that hold their processor, for rack-scale machines, and for tiers of the whole plan. A tier
+of `medium: remote` is compared with the ports of the storage network: those of all nodes for `scope: plan`, else of
+one.
 
 ## Why it matters
 
-Often the rate of a link in Gb/s was written in GB/s, or the bandwidth of the memory itself. Times to first token are then
-predicted from caches that arrive eight times too fast.
+Often the rate of a link in Gb/s was written in GB/s, or the bandwidth of the memory itself. Times to first token are
+then predicted from caches that arrive eight times too fast.
 
 ## What to do
 
