@@ -231,6 +231,19 @@ class Switch(PoweredPart):
     year: int | None = None
 
 
+ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
+"""Families of technologies whose links are Ethernet, and whose packets are frames to a switch."""
+
+
+def carries(families: tuple[str, ...], family: str) -> bool:
+    """Whether a part of these families carries the packets of a family of technologies; True if its own are unknown.
+
+    >>> carries(("roce", "tcp"), "ultra-ethernet"), carries(("infiniband",), "roce"), carries((), "roce")
+    (True, False, True)
+    """
+    return not families or family in families or (family in ETHERNET and not ETHERNET.isdisjoint(families))
+
+
 @dataclass(frozen=True)
 class Optics(PoweredPart):
     """A transceiver module, or a cable with fixed ends.

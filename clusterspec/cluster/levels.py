@@ -31,10 +31,13 @@ class _Row:
 def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
     """Counts one plane level by level; ``ports`` belong to a switch whose level states none.
 
-    None if the ports of some level are not known. A last level of several blocks has a row of switches above it.
+    None if the ports of some level, or the nodes of a block of one below the last, are not known. A last level of
+    several blocks has a row of switches above it.
     """
     fabric = cluster.scale_out
     assert fabric is not None
+    if any(level.nodes is None for level in fabric.levels[:-1]):
+        return None
     nodes = cluster.all_nodes
     endpoints = nodes * fabric.nics_per_node + fabric.extra_endpoints
     rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1

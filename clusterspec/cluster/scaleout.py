@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Optics, Platform, Switch
+from clusterspec.catalog.entries import ETHERNET, Accelerator, Interconnect, Nic, Optics, Platform, Switch, carries
 from clusterspec.cluster.model import Level, ScaleOut
 from clusterspec.cluster.resolution import Parts, ResolutionLog, written_bandwidth
 from clusterspec.quantity import Bandwidth
@@ -116,13 +116,50 @@ def _usual_technology(parts: Parts) -> str:
 
 
 def _supplied_technology(sources: _FabricSources) -> str | None:
+    """The technology that the machine usually has; another one where the stated parts cannot carry it."""
     key, platform, accelerator = f"{KEY}.technology", sources.parts.platform, sources.parts.accelerator
-    if platform is not None and platform.technologies:
-        first, *others = platform.technologies
-        return sources.log.assume(key, first, f"the first that {platform.id} comes with") if others else first
-    if accelerator.scale_out:
-        return sources.log.assume(key, accelerator.scale_out, f"typical of {accelerator.id}")
-    return None
+    offered = platform.technologies if platform is not None else ()
+    usual = offered or ((accelerator.scale_out,) if accelerator.scale_out else ())
+    stated = {} if platform is not None and platform.cloud else _stated_families(sources)
+    entry = sources.parts.lookup.named_entry("interconnect", usual[0]) if usual else None
+    family = entry.family if isinstance(entry, Interconnect) else ""
+    if not all(carries(families, family) for families in stated.values()):
+        fitting = next((name for name in (*usual, *USUAL_SWITCH) if _fits(sources, name, stated)), None)
+        if fitting is not None:
+            return sources.log.assume(key, fitting, f"what {' and '.join(stated)} can carry")
+    if platform is not None and offered:
+        return (
+            sources.log.assume(key, offered[0], f"the first that {platform.id} comes with")
+            if offered[1:]
+            else offered[0]
+        )
+    return sources.log.assume(key, usual[0], f"typical of {accelerator.id}") if usual else None
+
+
+def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
+    """The families of technologies that each stated part or setting of the fabric can carry, by its name."""
+    section, lookup = sources.section, sources.parts.lookup
+    named = [
+        lookup.named_entry(kind, name) for kind, name in (("switch", section.switch), ("nic", section.nic)) if name
+    ]
+    found = {part.id: part.families for part in named if isinstance(part, Nic | Switch) and part.families}
+    if section.flow_control is not None:
+        found["flow_control"] = tuple(ETHERNET - {"tcp"})
+    if section.subnet_manager is not None:
+        found["subnet_manager"] = ("infiniband",)
+    return found
+
+
+def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether every stated part carries a technology, and its line rate, if it has one, is that of the stated NICs."""
+    technology = sources.parts.lookup.named_entry("interconnect", name)
+    written, nic = sources.section.nic_bandwidth, sources.nic if sources.section.nic else None
+    rate = written_bandwidth(written, f"{KEY}.nic_bandwidth") if written else nic_rate(nic)
+    return (
+        isinstance(technology, Interconnect)
+        and all(carries(families, technology.family) for families in stated.values())
+        and (rate is None or technology.bandwidth is None or abs(rate.value / technology.bandwidth.value - 1) < 0.01)
+    )
 
 
 def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwidth | None:
@@ -190,7 +227,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         pod_nodes=section.pod_nodes,
         switch=switch,
         switch_ports=section.switch_ports or broken_out_ports(switch, rate.value / planes),
-        levels=tuple(_level(level, index) for index, level in enumerate(section.levels or ())),
+        levels=_levels(section, log),
         extra_endpoints=section.extra_endpoints or 0,
         in_network_reduction=log.written_or_assumed(
             section.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
@@ -269,6 +306,22 @@ def _oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tuple[float,
     if written or section.levels:
         return written or tuple(_level(level, 0).oversubscription for level in section.levels or ())
     return log.assume(f"{KEY}.oversubscription", (1.0,), "a leaf has as much uplink as downlink bandwidth")
+
+
+def _levels(section: ScaleOutSpec, log: ResolutionLog) -> tuple[Level, ...]:
+    """The stated levels. What crosses the level below crosses one whose blocks have no stated number of nodes."""
+    levels = tuple(_level(level, index) for index, level in enumerate(section.levels or ()))
+    below = 1
+    for index, level in enumerate(levels[:-1]):
+        if level.nodes is None:
+            why = (
+                "traffic that leaves a block of the level below crosses this one too"
+                if index
+                else "all traffic crosses it"
+            )
+            log.assume(f"{KEY}.levels[{index}].nodes", below, why)
+        below = level.nodes or below
+    return levels
 
 
 def _level(section: LevelSpec, index: int) -> Level:

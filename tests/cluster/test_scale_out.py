@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clusterspec.cluster.levels import count_levels
 from clusterspec.cluster.model import ScaleOut
 from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
@@ -43,6 +44,35 @@ def test_written_rate_and_slot_have_precedence_over_those_of_the_nic() -> None:
 def test_a_platform_names_its_nic() -> None:
     found = cluster_of("cluster: {platform: dgx-h100, nodes: 2}").scale_out
     assert found is not None and found.nic is not None and found.nic.id == "connectx-7"
+
+
+@pytest.mark.parametrize(
+    ("text", "cluster", "technology"),
+    [
+        ("switch: quantum-2-qm9700", H100, "infiniband-ndr"),
+        ("switch: spectrum-4-sn5600", H100, "roce-v2"),
+        ("nic: slingshot-cassini", H100, "slingshot-11"),
+        ("nic: omni-path-100-hfa", H100, "omni-path-100"),
+        ("switch: quantum-qm8700, nic_bandwidth: 200 Gb/s", "platform: mi300x-ubb8, nodes: 4", "infiniband-hdr"),
+        ("flow_control: {pfc: true}", H100, "roce-v2"),
+        ("subnet_manager: host, nic_bandwidth: 400 Gb/s", "accelerator: mi300x, nodes: 4", "infiniband-ndr"),
+        ("flow_control: {pfc: true}, switch: quantum-2-qm9700", H100, "infiniband-ndr"),
+    ],
+)
+def test_an_absent_technology_is_one_that_the_stated_parts_carry(text: str, cluster: str, technology: str) -> None:
+    """If no technology suits all parts, the usual one stays, and the rules report what contradicts it."""
+    assert fabric(text, cluster).technology.id == technology
+
+
+def test_the_assumed_nodes_of_a_level_below_another_one_are_listed_and_its_switches_not_counted() -> None:
+    """A block of unknown size has no number of switches; each lower level needs its own size."""
+    levels = "levels: [{name: leaf}, {name: pod, nodes: 8}, {name: zone}, {name: hall}]"
+    listed = keys(f"technology: roce-v2, {levels}")
+    assert listed["cluster.scale_out.levels[0].nodes"] == 1
+    assert listed["cluster.scale_out.levels[2].nodes"] == 8
+    assert "cluster.scale_out.levels[3].nodes" not in listed
+    machine = cluster_of(f"cluster: {{{H100}, scale_out: {{technology: roce-v2, {levels}}}}}")
+    assert count_levels(machine, 64) is None
 
 
 def test_an_unknown_nic_is_reported() -> None:

@@ -46,7 +46,7 @@ train cluster   scale_up: {topology: torus, shape: [2, 4]} \
     -> interconnect-not-of-accelerator error cluster.scale_up.topology
 train cluster   scale_out: {subnet_manager: switch, technology: roce-v2} \
     -> part-lacks-feature error cluster.scale_out.subnet_manager
-train cluster   scale_out: {flow_control: {pfc: true, ecn: true}} \
+train cluster   scale_out: {technology: infiniband-ndr, flow_control: {pfc: true, ecn: true}} \
     -> part-lacks-feature warning cluster.scale_out.flow_control
 train cluster   scale_out: {collective_plugin: aws-ofi-nccl} \
     -> part-lacks-feature error cluster.scale_out.collective_plugin

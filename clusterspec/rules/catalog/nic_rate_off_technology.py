@@ -55,11 +55,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import ETHERNET
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.fabric_parts import ETHERNET
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
 from clusterspec.spec.model import ScaleOutSpec

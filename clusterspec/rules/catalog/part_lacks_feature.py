@@ -85,10 +85,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import ETHERNET
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import parts_without_gpudirect
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_parts import ETHERNET
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
 from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec

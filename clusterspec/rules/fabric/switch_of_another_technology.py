@@ -57,10 +57,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import carries
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.fabric_parts import forwards_packets
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.units import display_bits
@@ -73,11 +73,9 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     if switch is None:
         return
     at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
-    if not forwards_packets(switch, technology.family):
-        carries = and_list(switch.families)
-        yield RULE.problem(
-            at, f"{switch.name} supports {carries}, not {technology.name}", f"use a switch for {technology.family}"
-        )
+    if not carries(switch.families, technology.family):
+        message = f"{switch.name} supports {and_list(switch.families)}, not {technology.name}"
+        yield RULE.problem(at, message, f"use a switch for {technology.family}")
         return
     if technology.single_vendor and switch.vendor not in {"", technology.vendor}:
         message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, and {switch.name} is of {switch.vendor}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.fabric import Fabric, Run, count_fabric, longest_runs, nodes_of_leaf
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level, ScaleOut
@@ -124,13 +123,3 @@ def fits_cage(cages: tuple[str, ...], cage: str) -> bool:
     (True, False)
     """
     return not cages or not cage or cage in cages or any(form in SAME_CAGE.get(cage, ()) for form in cages)
-
-
-ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
-"""Families of technologies whose links are Ethernet, and whose packets are frames to a switch."""
-
-
-def forwards_packets(switch: Switch, family: str) -> bool:
-    """Whether a switch forwards the packets of a family of technologies; True if its own families are not known."""
-    known = switch.families
-    return not known or family in known or (family in ETHERNET and not ETHERNET.isdisjoint(known))

@@ -69,11 +69,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Interconnect, Switch
+from clusterspec.catalog.entries import Interconnect, Switch, carries
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import ETHERNET_PORTS
-from clusterspec.rules.knowledge.fabric_parts import forwards_packets
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list, or_list
 from clusterspec.spec.model import NetworkSpec, NetworksSpec
@@ -100,7 +99,7 @@ def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Cata
     """The problem with a switch that forwards other packets, or whose ports are slower than the NICs."""
     port, nic = switch.port_bandwidth, network.nic_bandwidth
     technology = catalog.find("interconnect", network.technology) if network.technology else None
-    if isinstance(technology, Interconnect) and not forwards_packets(switch, technology.family):
+    if isinstance(technology, Interconnect) and not carries(switch.families, technology.family):
         message = f"{switch.name} supports {and_list(switch.families)}, not {technology.name}"
         yield RULE.problem(at, message, f"use a switch for {technology.family}")
     elif port is not None and nic is not None and nic.per_direction > port.value * ROUNDED:

@@ -91,7 +91,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.ranges import unusual_values
 from clusterspec.rules.rule import Rule
-from clusterspec.source import Path, dotted_path
+from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.units import percent
 
@@ -114,6 +114,8 @@ WIDE = 5.0
 """Ratio of the upper to the lower end of a price range from which one of the two is likely mistyped."""
 SLOW_READ = 0.75
 """The rate of reads over that of writes below which the two are likely exchanged."""
+SIXTY = 60
+"""The base of the numbers that YAML 1.1 writes with colons: https://yaml.org/type/int.html"""
 HALF = 0.5
 """The ratio from which on downwards this is a warning."""
 
@@ -122,13 +124,24 @@ def check(spec: Spec) -> Iterator[Problem]:
     yield from _wide_price_problems(spec)
     yield from _slow_read_problems(spec)
     for value in unusual_values(spec):
-        key = dotted_path(value.path).partition("[")[0].rpartition(".")[2]
+        key = next(name for name in reversed(value.path) if isinstance(name, str))
         message = f"`{key}: {value.written}` is outside the usual range of {value.bounds}"
         if value.impossible:
             yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
         else:
             severity = "note" if value.value > value.range.high and _is_above_pods(spec, value.path) else "warning"
-            yield RULE.problem(value.path, message, value.range.hint, severity=severity)
+            help_ = _sexagesimal_remedy(value.value) if key == "oversubscription" else ""
+            yield RULE.problem(value.path, message, help_ or value.range.hint, severity=severity)
+
+
+def _sexagesimal_remedy(ratio: float) -> str:
+    """The remedy for a ratio such as 121, which a YAML 1.1 tool wrote for 2:1 (two sixties and one); empty for others.
+
+    >>> _sexagesimal_remedy(121), _sexagesimal_remedy(64)
+    ('YAML 1.1 reads `2:1` as 121: put it in quotes', '')
+    """
+    sixties, ones = divmod(ratio, SIXTY)
+    return f"YAML 1.1 reads `{sixties:g}:1` as {ratio:g}: put it in quotes" if sixties and ones == 1 else ""
 
 
 def _is_above_pods(spec: Spec, path: Path) -> bool:
