@@ -53,7 +53,9 @@ def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
 
 
 def _levels_to_one_block(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
-    """The levels, with one more above the last where that has several blocks."""
+    """The levels up to the first whose block holds all nodes, with one more above the last where none does."""
+    whole = next((index for index, level in enumerate(levels) if level.nodes and level.nodes >= nodes), len(levels))
+    levels = levels[: whole + 1]
     last = levels[-1]
     if last.nodes is None or last.nodes >= nodes:
         return levels

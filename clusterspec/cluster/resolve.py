@@ -166,6 +166,8 @@ def _is_serving(spec: Spec) -> bool:
 
 TRAY = 4
 """Accelerators of one tray or host in the rack-scale machines and slices sold (NVL72, TPU)."""
+NODE_SIZES = (1, 2, 4, 8)
+"""Numbers of accelerators in a node that servers of many vendors have."""
 USUAL_NODE = 8
 NETWORKS = ("frontend", "storage", "out_of_band")
 """The networks of a node other than the scale-out fabric."""
@@ -295,12 +297,14 @@ def _accelerators_per_node(
     if section.accelerators_per_node:
         return section.accelerators_per_node
     key = "cluster.accelerators_per_node"
-    if platform is not None and platform.accelerators_per_node:
-        stated = (section.accelerators or 0) / (section.nodes or 1)
-        if stated in platform.node_sizes and stated != platform.accelerators_per_node:
-            on = plural(section.nodes or 1, "node")
-            return log.assume(key, int(stated), f"{plural(section.accelerators or 0, 'accelerator')} on {on}")
-        return platform.accelerators_per_node
+    usual_size = platform.accelerators_per_node if platform is not None else None
+    sizes = platform.node_sizes if platform is not None and usual_size else NODE_SIZES if section.nodes else ()
+    stated = (section.accelerators or 0) / (section.nodes or 1)
+    if stated in sizes and stated != usual_size:
+        on = plural(section.nodes or 1, "node")
+        return log.assume(key, int(stated), f"{plural(section.accelerators or 0, 'accelerator')} on {on}")
+    if usual_size:
+        return usual_size
     usual = accelerator.domains[0] if accelerator.domains else 1
     if accelerator.topology == "bridge" or max(accelerator.domains, default=1) == 1:
         return log.assume(key, USUAL_NODE, "the usual size of a node")

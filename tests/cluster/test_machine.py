@@ -199,6 +199,22 @@ def test_nodes_follow_from_the_accelerators(written: str, nodes: int) -> None:
     assert assumed == ([] if "nodes: 4" in written else [nodes])
 
 
+@pytest.mark.parametrize(
+    ("written", "per_node"),
+    [
+        ("{accelerator: a100-sxm-40gb, nodes: 560, accelerators: 2240}", 4),  # Polaris
+        ("{accelerator: gh200-96gb, nodes: 2688, accelerators: 10752}", 4),  # Alps
+        ("{accelerator: h100-sxm-80gb, nodes: 64, accelerators: 512}", 8),
+        ("{accelerator: h100-sxm-80gb, nodes: 64, accelerators: 500}", 8),  # no whole number: the usual one
+        ("{accelerator: h100-sxm-80gb, nodes: 4, accelerators: 4000}", 8),  # no server has a thousand
+    ],
+)
+def test_the_accelerators_of_a_node_follow_from_both_counts(written: str, per_node: int) -> None:
+    design, _ = resolve_text(f"cluster: {written}")
+    assert design.cluster is not None and design.cluster.accelerators_per_node == per_node
+    assert [value for key, value, _ in design.assumptions if key == "cluster.accelerators_per_node"] == [per_node]
+
+
 def test_half_a_node_is_not_assumed() -> None:
     design, problems = resolve_text("cluster: {platform: dgx-h100, accelerators: 60}")
     assert design.cluster is None

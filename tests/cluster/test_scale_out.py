@@ -75,6 +75,20 @@ def test_the_assumed_nodes_of_a_level_below_another_one_are_listed_and_its_switc
     assert count_levels(machine, 64) is None
 
 
+@pytest.mark.parametrize(("nodes", "tiers", "leaves", "spines"), [(1, 1, 1, 0), (32, 1, 4, 0), (33, 2, 16, 8)])
+def test_levels_above_the_block_of_all_nodes_have_no_switches(nodes: int, tiers: int, leaves: int, spines: int) -> None:
+    """Eight NICs a node and 64 ports: 32 nodes take all ports of four switches. 33 nodes need two blocks, each of
+    (256 down + 256 up) / 64 = 8 switches; the level above takes 2 × 256 / 64 = 8.
+    """
+    levels = "levels: [{name: rack, nodes: 32}, {name: pod, nodes: 64, oversubscription: 4}, {name: hall, nodes: 512}]"
+    machine = cluster_of(
+        f"cluster: {{accelerator: h100-sxm-80gb, nodes: {nodes}, scale_out: {{nics_per_node: 8, {levels}}}}}"
+    )
+    counted = count_levels(machine, 64)
+    assert counted is not None
+    assert (counted.tiers, counted.leaves, counted.spines) == (tiers, leaves, spines)
+
+
 def test_an_unknown_nic_is_reported() -> None:
     _, problems = resolve_text(f"cluster: {{{H100}, scale_out: {{technology: roce-v2, nic: connectx-77}}}}")
     assert [(one.rule, one.path) for one in problems] == [("unknown-catalog-id", ("cluster", "scale_out", "nic"))]
