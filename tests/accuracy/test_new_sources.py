@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tools.accuracy import new_sources
-from tools.accuracy.cases import Case, first_predictions
+from tools.accuracy.cases import FILES, Case, first_predictions, published_runs, study
 from tools.accuracy.split import is_held_out, training_source
 
 
@@ -29,3 +31,10 @@ def test_a_side_counts_the_runs_of_its_sources_alone() -> None:
     }
     page = new_sources.section(cases, cases)
     assert f"| {held} | held out | " in page and " | 2 | 50.0 % | " in page
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_published_run_is_written_in_keys_that_exist(name: str) -> None:
+    """A key or choice that the format does not have would leave a default in its place."""
+    found = [(run["id"], one.message) for run in published_runs(name) for one in study(run["spec"]).problems]
+    assert found == []
