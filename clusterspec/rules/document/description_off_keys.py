@@ -213,6 +213,8 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
         names = len(before) > 1 and description[number.start() - 1] == " " and before[-1].istitle()
         if number.start() < end or count is None or (before and before[-1] in {"x", "×", "*"}):
             continue  # a number of the part's name, as in 8 RTX 4090 servers; or a factor, as in 16 × 31 GPUs
+        if _is_of_a_larger_machine(before):
+            continue
         next_word = description[number.end() + 1 :].partition(" ")[0]
         if next_word.isalpha() and next_word.islower() and next_word not in _NOUNS:
             continue  # NOTE: compiling a pattern that cannot match takes longer than most rules
@@ -220,6 +222,19 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
             end = what.end()
             if not names or before[-2][-1] == ".":
                 yield number[0] + what[0], count
+
+
+def _is_of_a_larger_machine(before: list[str]) -> bool:
+    """Whether the words before a count make it that of a larger machine: 128 of the 256 nodes, up to 256 nodes.
+
+    >>> [_is_of_a_larger_machine(text.split()) for text in ("128 of the", "up to", "a cluster of")]
+    [True, True, False]
+    """
+    if before[-2:] == ["up", "to"]:
+        return True
+    if before[-1:] in (["the"], ["its"], ["our"], ["all"]):
+        before = before[:-1]
+    return before[-1:] == ["of"] and bool(before[-2:-1]) and _stated_count(before[-2].strip("(,")) is not None
 
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
@@ -256,7 +271,8 @@ def _problem(words: str, keys: str) -> Problem:
 
 def _stated_count(text: str) -> int | None:
     """The number that digits or a word state; None for other words."""
-    return int(text.replace(",", "")) if text[0].isdigit() else NUMERALS.get(text)
+    digits = text.replace(",", "")
+    return int(digits) if digits.isdecimal() else NUMERALS.get(text)
 
 
 def _node_counts(cluster: Cluster, layout: Layout | None) -> set[int]:

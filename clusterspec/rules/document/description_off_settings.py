@@ -101,6 +101,7 @@ _SCALE = {
     "k": 1e3,
     "K": 1e3,
     " Ki": 1024,
+    " thousand": 1e3,
     " million": 1e6,
     " billion": 1e9,
     " trillion": 1e12,
@@ -142,12 +143,14 @@ _NUMBERS = (
     Numbers(
         "workload.sequence_length",
         "sequence",
-        pattern(_N + r"(?P<s>k|K|M| Ki)?(?: tokens (?:a|per)|-token) sequences?\b"),
+        pattern(_N + r"(?P<s>k|K|M| Ki| thousand| million)?(?: tokens (?:a|per)|-token) sequences?\b"),
     ),
     Numbers(
         "workload.sequence_length",
         "equence",
-        pattern(r"\b[Ss]equences? (?:of|length(?: of)?) " + _N + r"(?P<s>k|K|M| Ki)?\b(?! sequences)"),
+        pattern(
+            r"\b[Ss]equences? (?:of|length(?: of)?) " + _N + r"(?P<s>k|K|M| Ki| thousand| million)?\b(?! sequences)"
+        ),
     ),
     Numbers(
         _STEP,
