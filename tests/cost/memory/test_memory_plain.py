@@ -27,7 +27,7 @@ def test_what_plain_software_keeps_in_addition_is_counted_by_hand() -> None:
     rank = memory_with().rank
     norms = 2 * TOKENS * HIDDEN * 4  # each of two keeps its input in fp32 as well
     gates = TOKENS * FFN * 2  # the output of the activation, in 16 bits
-    logits = TOKENS * VOCAB * (18 - 6)  # bytes at once of the plain loss, over those assumed
+    logits = TOKENS * VOCAB * (12 - 6)  # bytes at once of the plain loss, over those assumed
     added = 1.03 * (LAYERS * (norms + gates) + logits)  # and a share that is fragmented
     assert rank.plain - rank.total == pytest.approx(added, rel=1e-9)
 
