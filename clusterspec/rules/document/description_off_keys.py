@@ -129,6 +129,8 @@ _NOUNS = frozenset({"nodes", "servers", "instances", "accelerators", "chips", "q
 """Words in lower case with which one of the two begins."""
 _OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
 """Words of a text that splits the nodes into equal parts."""
+_BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
+"""Words for a part of a fabric, which need not divide the machine."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _PRICE = pattern(
     r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
@@ -213,7 +215,7 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
         names = len(before) > 1 and description[number.start() - 1] == " " and before[-1].istitle()
         if number.start() < end or count is None or (before and before[-1] in {"x", "×", "*"}):
             continue  # a number of the part's name, as in 8 RTX 4090 servers; or a factor, as in 16 × 31 GPUs
-        if _is_of_a_larger_machine(before):
+        if _is_of_another_size(before):
             continue
         next_word = description[number.end() + 1 :].partition(" ")[0]
         if next_word.isalpha() and next_word.islower() and next_word not in _NOUNS:
@@ -224,13 +226,14 @@ def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, i
                 yield number[0] + what[0], count
 
 
-def _is_of_a_larger_machine(before: list[str]) -> bool:
-    """Whether the words before a count make it that of a larger machine: 128 of the 256 nodes, up to 256 nodes.
+def _is_of_another_size(before: list[str]) -> bool:
+    """Whether the words before a count make it that of a larger machine, or of a block of its fabric: 128 of the 256
+    nodes, up to 256 nodes, pods of 3,072 accelerators.
 
-    >>> [_is_of_a_larger_machine(text.split()) for text in ("128 of the", "up to", "a cluster of")]
-    [True, True, False]
+    >>> [_is_of_another_size(text.split()) for text in ("128 of the", "up to", "in pods of", "a cluster of")]
+    [True, True, True, False]
     """
-    if before[-2:] == ["up", "to"]:
+    if before[-2:] == ["up", "to"] or (before[-1:] == ["of"] and before[-2:-1] and before[-2].lower() in _BLOCKS):
         return True
     if before[-1:] in (["the"], ["its"], ["our"], ["all"]):
         before = before[:-1]
