@@ -73,10 +73,15 @@ class Facts(WrittenParts):
         """What the text says outside its keys: its description and its comments."""
         return self._remarks()
 
-    @property
+    @cached_property
     def own_remarks(self) -> str | None:
-        """`remarks` of the text, where all its keys are those of this design; None for a variation, or a fleet."""
-        return self._remarks() if self._describes_keys else None
+        """What `remarks` say of this machine; None for a variation, or a fleet, whose text names other keys."""
+        return _of_this_machine(self._remarks()) if self._describes_keys else None
+
+    @cached_property
+    def own_description(self) -> str | None:
+        """What the description says of this machine; None without one."""
+        return _of_this_machine(self.description) if self.description is not None else None
 
     @cached_property
     def deviations(self) -> Deviations:
@@ -260,3 +265,12 @@ class Facts(WrittenParts):
     def assumed(self) -> Mapping[str, str]:
         """The assumed keys in dotted notation, each with the reason."""
         return {key: why for key, _, why in self.design.assumptions}
+
+
+def _of_this_machine(text: str) -> str:
+    """A text without its sentences about other machines."""
+    if not text:
+        return text
+    from clusterspec.rules.knowledge.written_numbers import without_other_machines  # most specs have no text
+
+    return without_other_machines(text)

@@ -6,7 +6,8 @@ A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B
 `256 GPUs`), in digits or as the first word of a sentence, or names a degree of the layout (`tp 8`), where the number
 neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
 the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
-roles; with `recovery: shrink` any smaller number of nodes.
+roles; with `recovery: shrink` any smaller number of nodes. Sentences about another machine (one that is replaced, compared
+with, or bought later), parts of a larger one (`128 of the 256 nodes`) and blocks of a fabric (`pods of 96`) are not read.
 
 A number of steps is compared with tokens / (batch × sequence length): one that the text calls the whole run has to agree
 to 5 %, and no other may be larger by half. A price of one accelerator or node, or its rent for an hour (`2.20 USD per
@@ -149,7 +150,7 @@ SAME_PRICE = 0.03
 
 
 def check(
-    description: str,
+    own_description: str,
     spec: Spec,
     cluster: Cluster,
     layout: Layout | None,
@@ -157,7 +158,7 @@ def check(
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
-    yield from _price_problem(description, spec, cluster)
+    yield from _price_problem(own_description, spec, cluster)
     written, engine_ranks = (
         {number for number in written_numbers(spec) if isinstance(number, int)},
         _engine_ranks(workload),
@@ -167,20 +168,20 @@ def check(
         | _role_nodes(spec)
         | {-(-ranks // cluster.ranks_per_node) for ranks in engine_ranks}
     )
-    for words, count in _counts(_NODES, description):
-        unit = bool(_OF_UNITS.search(description)) and cluster.all_nodes % count == 0 if count else False
+    for words, count in _counts(_NODES, own_description):
+        unit = bool(_OF_UNITS.search(own_description)) and cluster.all_nodes % count == 0 if count else False
         if count > 1 and count not in nodes | written and not unit and not _is_after_failure(count, spec, cluster):
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | engine_ranks
-    for words, count in _counts(_ACCELERATORS, description):
+    for words, count in _counts(_ACCELERATORS, own_description):
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
     if workload is not None:
-        yield from _step_problem(description, workload)
-    for match in _DEGREE.finditer(description) if layout is not None else ():
+        yield from _step_problem(own_description, workload)
+    for match in _DEGREE.finditer(own_description) if layout is not None else ():
         stated = getattr(layout, match["axis"])
         if int(match["count"]) not in {stated} | written:
             yield _problem(match[0], f"{match['axis']} {stated}")

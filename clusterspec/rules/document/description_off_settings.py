@@ -6,7 +6,8 @@ A `description` that names the accelerator, the network technology, the sharding
 model, a degree of the layout, the oversubscription, the tokens of a sequence, of a step or of the run, the batch, the load of a service,
 the warranty, the term, the delivery, the tax, the discount or the power budget, each once, where the keys state another.
 Numbers agree to 5 %, sizes of models to 30 %. A number that any other key states is accepted, and so is a setting that
-the text only compares with (`moved from`, `instead of`, `not`).
+the text only compares with (`moved from`, `instead of`, `not`). Sentences about another machine (one that is replaced,
+compared with, or bought later) are not read.
 
 ## Why it matters
 
@@ -241,7 +242,7 @@ _SHARDINGS = {
 
 
 def check(
-    description: str,
+    own_description: str,
     spec: Spec,
     cluster: Cluster,
     layout: Layout | None,
@@ -249,22 +250,22 @@ def check(
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
-    own = _own_numbers(spec, layout, workload, description)
+    own = _own_numbers(spec, layout, workload, own_description)
     for key in dict.fromkeys(each.key for each in _NUMBERS):
         stated = own.get(key)
-        found = list(_stated_numbers(key, description)) if stated else []
+        found = list(_stated_numbers(key, own_description)) if stated else []
         if len({value for value, *_ in found}) != 1 or stated is None:
             continue
         value, words, numbers = found[0]
         others = numbers_within((spec.workload, spec.layout)) if key.startswith("layout.") else written_numbers(spec)
         if not any(abs(value - each) <= numbers.same * abs(each) for each in chain((stated,), others)):
             yield _problem(words, key, display(stated, numbers.unit))
-    yield from _ratio_problem(description, cluster)
+    yield from _ratio_problem(own_description, cluster)
     for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():
-        cued = any(cue in description for cue in _NAME_CUES.get(key, ("",)))
-        found_names = list(_NAMES[key].finditer(description)) if cued else []
+        cued = any(cue in own_description for cue in _NAME_CUES.get(key, ("",)))
+        found_names = list(_NAMES[key].finditer(own_description)) if cued else []
         names = {_plain(match.groupdict().get("name") or match[0]) for match in found_names}
-        if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], description):
+        if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
             yield _problem(found_names[0][0], key, own_name)
 
 

@@ -19,6 +19,15 @@ _OF_SOMETHING_ELSE = pattern(
 MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
 _SENTENCE_END = pattern(r"[.;#]\s")
+_AFTER_SENTENCE = pattern(r"(?<=[.;])\s+|(?=#)")
+_ANOTHER_MACHINE = pattern(
+    r"(?i)\b(?:replac(?:es|ed|ing)|predecessor|successor|decommission\w*|retired|tak(?:es?|en|ing) back|trade-?in|legacy|former|previous|existing"
+    r"|background|not part of|out of scope|for (?:scale|comparison|reference|context)|(?:compared|comparison) (?:with|to)"
+    r"|(?:sister|neighbou?r\w*|other|another|second|old|present|current|today's) (?:cluster|machine|site|team|hall|system)s?"
+    r"|(?:department|institute|faculty|university|partner|competitor|neighbou?r)'s|pilot|prototype|proof of concept"
+    r"|phase (?:two|three|2|3|ii|iii)|second phase|next year|later|extension|option(?:al|s)?|in (?:the )?future)\b"
+)
+"""Words of a sentence about a machine that the keys do not describe."""
 
 
 def written_numbers(spec: Spec) -> Iterator[float]:
@@ -69,6 +78,17 @@ def sentences_of(text: str) -> list[str]:
     ['Data: 1.2 PB', '', 'the store']
     """
     return _SENTENCE_END.split(text)
+
+
+def without_other_machines(text: str) -> str:
+    """A text without its sentences about another machine: one that is replaced, compared with, or bought later.
+
+    >>> without_other_machines("32 nodes of H200. It replaces the 36 DGX A100; two pods.")
+    '32 nodes of H200. two pods.'
+    """
+    if _ANOTHER_MACHINE.search(text) is None:
+        return text
+    return " ".join(each for each in _AFTER_SENTENCE.split(text) if _ANOTHER_MACHINE.search(each) is None)
 
 
 def only_setting(setting: re.Pattern[str], text: str) -> re.Match[str] | None:

@@ -6,7 +6,8 @@ Lines of `procurement.quote` whose text states
 
 - the amperes or volts of power distribution units, other than those of `power.pdus`;
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
-- a time of support shorter than `support.term`, where no line sells support by the year;
+- a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
+  where the text names no parts;
 - accelerators or NICs of a node, by their name, other than the design has;
 - bridges that join fewer or more accelerators than a domain has;
 - cables, all of them shorter than the longest stated `distance`;
@@ -102,8 +103,11 @@ _VOLTS = pattern(rf"(?<![\w./]){_NUMBER} ?v(?:ac|olts?)?\b")
 _KILOWATTS = pattern(rf"(?<![\w.]){_NUMBER} ?(kw|mw)\b")
 _SUPPORT = pattern(r"\b(?:support|care|maintenance)\b")
 _BY_THE_YEAR = pattern(
-    r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d|one|two)"
+    r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)"
 )
+_RANGE_OF_YEARS = pattern(r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through) ?)(?:year )?(\d{1,2})\b")
+_OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
+"""Words of a line whose quantity may be that of parts, not of years."""
 _DURATION = pattern(r"(?<![\w.])(\d{1,2})[ -]?(years?|yrs?|y|months?|mo)\b")
 _YEARS = {"y": 1.0, "m": 1 / 12}
 _METERS = pattern(rf"(?<![\w.]){_NUMBER} ?m\b")
@@ -207,16 +211,27 @@ def _support_problem(lines: Sequence[tuple[Offered, str]], procurement: Procurem
     """Support of fewer years than the design buys; lines of several periods add up."""
     term = procurement.support.term if procurement.support else None
     sold = [(line, text) for line, text in lines if line.kind == "other" and _SUPPORT.search(text) is not None]
-    if term is None or any(_BY_THE_YEAR.search(text) is not None for _, text in sold):
+    periods = [_years_of_support(line, text) for line, text in sold] if term is not None else []
+    known = [each for each in periods if each is not None]
+    if term is None or not known or len(known) < len(periods) or sum(known) * YEAR >= term.value * (1 - SAME):
         return
-    stated = [(line, _DURATION.findall(text)) for line, text in sold]
-    if not stated or not all(found for _, found in stated):
-        return
-    years = sum(max(int(number) * _YEARS[unit[0]] for number, unit in found) for _, found in stated)
-    if years * YEAR < term.value * (1 - SAME):
-        yield _problem(
-            stated[0][0], f"{years:g} {'year' if years == 1 else 'years'}", "procurement.support.term", term.written
-        )
+    years = f"{sum(known):g} {'year' if sum(known) == 1 else 'years'}"
+    yield _problem(sold[0][0], years, "procurement.support.term", term.written)
+
+
+def _years_of_support(line: Offered, text: str) -> float | None:
+    """Years of support that a line sells: a range (years 1 to 3), a price of each year as often as its quantity, or the
+    longest duration of its text; None if unknown.
+    """
+    ranged = _RANGE_OF_YEARS.search(text)
+    if ranged is not None:
+        return int(ranged[2]) - int(ranged[1]) + 1
+    longest = max((int(number) * _YEARS[unit[0]] for number, unit in _DURATION.findall(text)), default=None)
+    if _BY_THE_YEAR.search(text) is None:
+        return longest
+    if line.line.quantity is None or _OF_EACH_PART.search(text) is not None:
+        return None
+    return max(longest or 0.0, line.line.quantity)
 
 
 def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[Problem]:

@@ -8,7 +8,8 @@ rates, with a wider range. The finding is a warning. It is an error at ten times
 of electricity, the global batch, the memory of a node, the capacity of a storage system and the length of a cable, and
 at three times for the carbon intensity of a kWh. A price range whose upper end is more than 5 times the lower end is a
 warning; so is a storage system that reads at half its write rate or less, and below three quarters it is a note. A high
-ratio above pods is a note: pods may be sites, which few links join. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+ratio above pods is a note: pods may be sites, which few links join. So is a utilization from 5 % on: a workstation may be
+idle most of the time. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
@@ -89,7 +90,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.ranges import unusual_values
+from clusterspec.rules.knowledge.ranges import UnusualValue, unusual_values
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -114,6 +115,8 @@ WIDE = 5.0
 """Ratio of the upper to the lower end of a price range from which one of the two is likely mistyped."""
 SLOW_READ = 0.75
 """The rate of reads over that of writes below which the two are likely exchanged."""
+SELDOM_USED = 0.05
+"""The share of the time from which on a low utilization is that of a workstation or a test machine, by judgment."""
 SIXTY = 60
 """The base of the numbers that YAML 1.1 writes with colons: https://yaml.org/type/int.html"""
 HALF = 0.5
@@ -129,7 +132,7 @@ def check(spec: Spec) -> Iterator[Problem]:
         if value.impossible:
             yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
         else:
-            severity = "note" if value.value > value.range.high and _is_above_pods(spec, value.path) else "warning"
+            severity = "note" if _may_be_meant(key, value, spec) else "warning"
             help_ = _sexagesimal_remedy(value.value) if key == "oversubscription" else ""
             yield RULE.problem(value.path, message, help_ or value.range.hint, severity=severity)
 
@@ -142,6 +145,13 @@ def _sexagesimal_remedy(ratio: float) -> str:
     """
     sixties, ones = divmod(ratio, SIXTY)
     return f"YAML 1.1 reads `{sixties:g}:1` as {ratio:g}: put it in quotes" if sixties and ones == 1 else ""
+
+
+def _may_be_meant(key: str, value: UnusualValue, spec: Spec) -> bool:
+    """Whether a value is only seldom a mistake: a machine of a desk that is idle most of the time, or a long-haul link."""
+    if key == "utilization":
+        return value.value >= SELDOM_USED
+    return value.value > value.range.high and _is_above_pods(spec, value.path)
 
 
 def _is_above_pods(spec: Spec, path: Path) -> bool:
