@@ -212,7 +212,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
     section, log = sources.section, sources.log
     topology = section.topology or _topology_of_rails(section, log)
     planes = log.written_or_assumed(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC")
-    switch = _leaf_switch(sources, technology)
+    switch = _leaf_switch(sources, technology, rate.value / planes)
     platform = sources.parts.platform
     pfc, ecn = (section.flow_control.pfc, section.flow_control.ecn) if section.flow_control else (None, None)
     return ScaleOut(
@@ -232,7 +232,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         in_network_reduction=log.written_or_assumed(
             section.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
         ),
-        collective_plugin=_collective_plugin(section, technology, log),
+        collective_plugin=_collective_plugin(sources, technology),
         gpudirect_rdma=_has_gpudirect_rdma(sources, technology),
         sharing=log.written_or_assumed(
             section.sharing, f"{KEY}.sharing", "exclusive", "the spec names no other job on the fabric"
@@ -273,7 +273,8 @@ def _named_optics(sources: _FabricSources) -> Iterator[tuple[str, tuple[Optics, 
             yield level, known
 
 
-def _leaf_switch(sources: _FabricSources, technology: Interconnect) -> Switch | None:
+def _leaf_switch(sources: _FabricSources, technology: Interconnect, rate: float) -> Switch | None:
+    """The stated switch; else the usual one, where it has ports of ``rate`` (B/s per direction)."""
     section, platform = sources.section, sources.parts.platform
     if section.switch is not None:
         return sources.parts.lookup.switch(section.switch, (*PATH, "switch"))
@@ -284,7 +285,7 @@ def _leaf_switch(sources: _FabricSources, technology: Interconnect) -> Switch | 
     if sized or rented or sources.parts.nodes == 1:
         return None
     usual = sources.parts.lookup.named_entry("switch", USUAL_SWITCH.get(technology.id, ""))
-    if not isinstance(usual, Switch):
+    if not isinstance(usual, Switch) or (usual.splits and (broken_out_ports(usual, rate) or 0) > usual.splits):
         return None
     sources.log.assume(f"{KEY}.switch", usual.id, f"usual for {technology.id}")
     return usual
@@ -353,10 +354,34 @@ def parts_without_gpudirect(accelerator: Accelerator, platform: Platform | None,
     return [part.id for part in (accelerator, platform, nic) if part is not None and part.gpudirect_rdma is False]
 
 
-def _collective_plugin(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:
+def _collective_plugin(sources: _FabricSources, technology: Interconnect) -> str | None:
+    section = sources.section
     if section.collective_plugin is not None:
         return section.collective_plugin
-    if not technology.plugins:
+    if section.in_network_reduction and REDUCING_PLUGIN in technology.plugins:
+        return sources.log.assume(f"{KEY}.collective_plugin", REDUCING_PLUGIN, "it reduces in the switches")
+    plugin = usual_plugin(sources.parts.accelerator.vendor, technology.plugins)
+    if not plugin:
         return None
-    why = f"the one that belongs to {technology.id}"
-    return log.assume(f"{KEY}.collective_plugin", technology.plugins[0], why)
+    return sources.log.assume(f"{KEY}.collective_plugin", plugin, f"the one that belongs to {technology.id}")
+
+
+PLUGINS_OF_VENDORS = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
+"""The plugins that serve the collective library of one vendor alone."""
+WITH_PLUGINS = frozenset({"", "NVIDIA", "AMD", "AWS"})
+"""Vendors whose libraries reach libfabric through a plugin: oneCCL of Intel calls it itself."""
+REDUCING_PLUGIN = "nccl-rdma-sharp"
+
+
+def usual_plugin(vendor: str, plugins: tuple[str, ...]) -> str:
+    """The plugin of a technology that supports the accelerators of a vendor; empty if its library needs none.
+
+    >>> usual_plugin("AWS", ("aws-ofi-nccl", "neuron")), usual_plugin("NVIDIA", ("aws-ofi-nccl", "neuron"))
+    ('neuron', 'aws-ofi-nccl')
+    """
+    own = PLUGINS_OF_VENDORS.get(vendor, "")
+    if own in plugins:
+        return own
+    if vendor not in WITH_PLUGINS:
+        return ""
+    return next((name for name in plugins if name not in PLUGINS_OF_VENDORS.values()), plugins[0] if plugins else "")

@@ -75,6 +75,27 @@ def test_the_assumed_nodes_of_a_level_below_another_one_are_listed_and_its_switc
     assert count_levels(machine, 64) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "cluster", "plugin"),
+    [
+        ("", "platform: aws-p5-48xlarge, nodes: 4", "aws-ofi-nccl"),
+        ("", "platform: aws-trn2-48xlarge, nodes: 4", "neuron"),
+        ("technology: slingshot-11", "accelerator: mi250x, nodes: 4", "aws-ofi-rccl"),
+        ("technology: infiniband-ndr", H100, "built-in"),
+        ("technology: infiniband-ndr, in_network_reduction: true", H100, "nccl-rdma-sharp"),
+    ],
+)
+def test_the_assumed_plugin_serves_the_library_of_the_accelerator(text: str, cluster: str, plugin: str) -> None:
+    assert fabric(text, cluster).collective_plugin == plugin
+
+
+@pytest.mark.parametrize(("rate", "switch"), [(400, "spectrum-4-sn5600"), (200, "spectrum-4-sn5600"), (100, None)])
+def test_the_usual_switch_is_assumed_only_for_a_rate_of_its_ports(rate: int, switch: str | None) -> None:
+    """SN5600 splits into at most 256 ports: of 200 Gb/s, not 512 of 100."""
+    found = fabric(f"technology: roce-v2, nic_bandwidth: {rate} Gb/s").switch
+    assert (found.id if found else None) == switch
+
+
 @pytest.mark.parametrize(("nodes", "tiers", "leaves", "spines"), [(1, 1, 1, 0), (32, 1, 4, 0), (33, 2, 16, 8)])
 def test_levels_above_the_block_of_all_nodes_have_no_switches(nodes: int, tiers: int, leaves: int, spines: int) -> None:
     """Eight NICs a node and 64 ports: 32 nodes take all ports of four switches. 33 nodes need two blocks, each of

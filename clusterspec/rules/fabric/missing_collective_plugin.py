@@ -67,15 +67,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
+from clusterspec.cluster.scaleout import PLUGINS_OF_VENDORS, usual_plugin
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements, groups_use_nics
 from clusterspec.rules.rule import Rule, key_path, rewrite
 from clusterspec.spec.model import ScaleOutSpec, Spec
 
 RULE = Rule.of(__name__, "error")
-OF_VENDOR = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
-WITH_PLUGINS = frozenset({"", "NVIDIA", "AMD", "AWS"})
-"""Vendors whose libraries reach libfabric through a plugin: oneCCL of Intel calls it itself."""
 AT = "cluster.scale_out.collective_plugin"
 
 
@@ -93,11 +91,11 @@ def check(
         return
     if placements and layout and workload and not groups_use_nics(placements, layout, workload):
         return
-    wanted = _wanted_plugin(cluster, technology.plugins)
+    wanted = usual_plugin(cluster.accelerator.vendor, technology.plugins)
     if not wanted:
         return
     help_ = f"write `collective_plugin: {wanted}`" + (
-        "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
+        "" if wanted in PLUGINS_OF_VENDORS.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
     written = written_scale_out.collective_plugin if written_scale_out else None
     loss = f"without {wanted}, the collective library silently uses TCP sockets on {technology.name}"
@@ -110,7 +108,9 @@ def check(
                 severity="note",
             )
     elif written != wanted and (
-        written not in technology.plugins or written in OF_VENDOR.values() or wanted in OF_VENDOR.values()
+        written not in technology.plugins
+        or written in PLUGINS_OF_VENDORS.values()
+        or wanted in PLUGINS_OF_VENDORS.values()
     ):
         what = (
             "the collective plugin is `none`"
@@ -118,11 +118,3 @@ def check(
             else f"{written} does not support {cluster.accelerator.vendor} on {technology.name}"
         )
         yield RULE.problem(AT, f"{what}: {loss}", help_, fix=rewrite(AT, wanted))
-
-
-def _wanted_plugin(cluster: Cluster, plugins: tuple[str, ...]) -> str:
-    """The plugin of the technology that supports the accelerator's vendor; empty if its library needs none."""
-    own = OF_VENDOR.get(cluster.accelerator.vendor, "")
-    if cluster.accelerator.vendor not in WITH_PLUGINS and own not in plugins:
-        return ""
-    return own if own in plugins else next((name for name in plugins if name not in OF_VENDOR.values()), plugins[0])
