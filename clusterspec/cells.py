@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.patterns import pattern
+from clusterspec.standard import pattern
 
 _CONTROLS = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NUMBER = pattern(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?")

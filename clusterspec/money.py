@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import pattern, sum_of
 
 _AMOUNT = pattern(r"(\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(\.\d{1,6})?[ ]*([kMB]?)")
 _LETTERS = {"": 1.0, "k": 1e3, "M": 1e6, "B": 1e9}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
     from typing import NamedTuple
 else:
-    from clusterspec.named_tuples import NamedTuple, function_with_names
+    from clusterspec.standard import NamedTuple, function_with_names
 
     MISSING = object()
     _MARK = "_record_fields_"

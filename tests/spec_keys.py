@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from clusterspec.document.conforms import node_at
 from clusterspec.source import Path as KeyPath
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from tests.source_code import PACKAGE, texts
 
 KEY = re.compile(r'["\']((?:cluster|workload|layout|operations|procurement|acceptance|measured)(?:\.[a-z_]+)+\.?)["\']')

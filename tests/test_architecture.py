@@ -80,10 +80,10 @@ print(*sorted(name for name in sys.modules if "." not in name))
 
 DESIGNED = {"cluster", "workload", "layout", "scale_out", "scale_up", "accelerator", "stack", "measured", "spec"}
 """Parts of a design, of a spec and of a cluster."""
-DOORS = r"from clusterspec\.(cluster\.resolve|spec\.reader) import|\b(Design|Study|replace)\("
+DOORS = r"from clusterspec\.(cluster|spec) import|\b(Design|Study|replace)\("
 """What stands in a module that changes a design by hand."""
 VARYING = {"cluster/variation.py", "studies/variation.py"}
-FIRST_READING = {"studies/study.py", "cluster/resolve.py", "cluster/layout.py", "exchange/workloads/models.py"}
+FIRST_READING = {"studies/study.py", "cluster/__init__.py", "cluster/layout.py", "exchange/workloads/models.py"}
 """Modules that change designs, and those that make the design of a text, or read a model that is imported."""
 OTHER_RECORDS = {"results/levers.py", "analysis/tiers.py"}
 """Modules whose records have fields of the same names, and that touch no design."""
@@ -100,7 +100,7 @@ def test_designs_are_varied_in_one_place() -> None:
 
 
 def _other_ways(tree: ast.AST) -> Iterator[str]:
-    doors = {("clusterspec.cluster.resolve", "resolve"), ("clusterspec.spec.reader", "read")}
+    doors = {("clusterspec.cluster", "resolve"), ("clusterspec.spec", "read")}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (alias.name for alias in node.names if (node.module, alias.name) in doors)
@@ -116,8 +116,8 @@ def _other_ways(tree: ast.AST) -> Iterator[str]:
 @pytest.mark.parametrize(
     "code",
     [
-        "from clusterspec.cluster.resolve import resolve",
-        "from clusterspec.spec.reader import read as read_spec",
+        "from clusterspec.cluster import resolve",
+        "from clusterspec.spec import read as read_spec",
         "Design(spec, cluster)",
         "replace(design, cluster=other)",
         "replace(spec, layout=replace(spec.layout, tp=4))",

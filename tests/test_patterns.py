@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import clusterspec
-from clusterspec.patterns import _Pattern
+from clusterspec.standard import _Pattern
 from tests.backtracking import Program, pumped, steps
 from tests.effort import sampled
 

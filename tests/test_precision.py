@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.document.conforms import node_at, node_branches
-from clusterspec.precision import PRECISIONS, activation_width, operand_width, peak_name, precision_width
-from clusterspec.spec.reader import schema
+from clusterspec.quantity import PRECISIONS, activation_width, operand_width, peak_name, precision_width
+from clusterspec.spec import schema
 from tests.effort import each
 
 

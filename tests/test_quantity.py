@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Basis, Direction, Figure, Peak, Quantity, Sparsity, UnlikeQuantities
+from clusterspec.source import Assumed
 
 WHY = Assumed("test", "a test")
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from clusterspec.recent import Recent, cached_property, recent
+from clusterspec.standard import Recent, cached_property, recent
 
 
 def test_equal_arguments_are_computed_once() -> None:

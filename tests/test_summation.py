@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cli import run
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from tests.effort import ALL_CASES, FUZZING
 
 ROOT = Path(__file__).resolve().parents[1]

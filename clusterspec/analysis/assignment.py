@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from clusterspec.records import NamedTuple
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 INSTALL = "pip install 'clusterspec[fleet]'"
 TOLERANCE = 1e-9

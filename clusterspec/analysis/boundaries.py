@@ -34,14 +34,14 @@ from clusterspec.analysis.studied import (
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
-from clusterspec.origin import Written
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.levers import OF_SIZE, SolveReport
 from clusterspec.results.search import Section
+from clusterspec.source import Written
+from clusterspec.standard import sum_of
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 from clusterspec.units import display, metric_text, plural
 
 MOST_TRIED = 8

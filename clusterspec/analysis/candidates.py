@@ -17,7 +17,7 @@ from clusterspec.cost.parameters import model_flops_per_token
 from clusterspec.document.conforms import Schema
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path as KeyPath
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 

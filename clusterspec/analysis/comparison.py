@@ -14,8 +14,8 @@ from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool
 from clusterspec.results.decision import PRICE, SHARE, Change, DiffReport, Effect, finite
 from clusterspec.source import Path, Span, value_at
+from clusterspec.standard import sum_of
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 from clusterspec.units import percent, plural
 
 

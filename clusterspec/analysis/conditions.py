@@ -10,7 +10,7 @@ from math import inf, isfinite
 from clusterspec.cost.plan import Plan
 from clusterspec.money import read_amount
 from clusterspec.records import dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
 

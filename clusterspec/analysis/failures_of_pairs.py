@@ -21,7 +21,7 @@ from clusterspec.results.faults import NONE, SLOWS, STOPS, PairRow
 from clusterspec.rules.knowledge.failing_engines import ENGINES
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.rules.knowledge.part_classes import SCALE_UP_SWITCH, PartClass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 IN_NODE = ("accelerator", "node", "NIC", "NIC-leaf link")
 AT_LEAF = ("leaf switch", "leaf-spine link")

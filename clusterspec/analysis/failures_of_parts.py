@@ -14,8 +14,8 @@ from clusterspec.records import replace
 from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
 from clusterspec.spec.model import OperationsSpec
+from clusterspec.standard import sum_of
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 
 
 def faults(study: Study, *, pairs: bool = False) -> FaultsReport:

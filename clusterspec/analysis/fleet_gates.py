@@ -29,8 +29,8 @@ from clusterspec.results.fleet import FleetReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase, Risk, VerdictStatus
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import sum_of
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, term_text
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from clusterspec.records import replace
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
 from clusterspec.results.serving_json import serving_json
 from clusterspec.rules.knowledge.shared_stores import demand_of_jobs
+from clusterspec.standard import sum_of
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 from clusterspec.units import plural
 
 __all__ = [

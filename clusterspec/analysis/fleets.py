@@ -18,8 +18,8 @@ from clusterspec.results import Input
 from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, LinkUse, PoolUse
 from clusterspec.rules.knowledge.shared_links import link_demand
 from clusterspec.rules.knowledge.shared_stores import store_demand
+from clusterspec.standard import sum_of
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

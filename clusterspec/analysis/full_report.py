@@ -16,15 +16,14 @@ from clusterspec.cluster.legality import cut_heads, refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.nearby_layouts import neighbor_degrees
 from clusterspec.cluster.variation import design_with_keys, layout_changes
-from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.compute import Kernel
 from clusterspec.cost.estimate import estimate as neighbor_plan
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.cost.formulas.failures import best_interval, goodput
 from clusterspec.cost.layers import stage_groups
-from clusterspec.cost.memory import Job
+from clusterspec.cost.memory import Job, Rank
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.memory.explain import explained_memory
-from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import checkpoint_size
 from clusterspec.procurement.cost import costs_by_use

@@ -12,7 +12,7 @@ from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.collectives.stack import PROTOCOLS
 from clusterspec.cost.formulas.topologies import slot_rate
 from clusterspec.results.machine import PathHop
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 HOP = 0.3e-6
 """Seconds that each switch after the first adds to a message, assumed: resellers print 0.13 to 0.33 µs

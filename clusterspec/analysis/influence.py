@@ -13,14 +13,12 @@ from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
-from clusterspec.origin import Assumed
-from clusterspec.precision import precision_width
-from clusterspec.quantity import Figure, Quantity
-from clusterspec.recent import recent
+from clusterspec.quantity import Figure, Quantity, precision_width
 from clusterspec.records import fields, replace
 from clusterspec.results.verdict import LEAST, Influence
-from clusterspec.spec.reader import schema
-from clusterspec.summation import sum_of
+from clusterspec.source import Assumed
+from clusterspec.spec import schema
+from clusterspec.standard import recent, sum_of
 from clusterspec.units import display
 from clusterspec.units.symbols import KINDS
 

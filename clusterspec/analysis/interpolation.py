@@ -14,7 +14,7 @@ from math import exp, expm1, log
 
 from clusterspec.records import replace
 from clusterspec.results.survival import Curve
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 Rates = tuple[float, float, float]
 """A scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""

@@ -8,7 +8,7 @@ from clusterspec.cost.plan import TIE, Plan
 from clusterspec.cost.term import Term
 from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import Gain, LayoutGrid, Loss
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 PRODUCTS = ("matrix_products", "attention")
 LEAST = 5e-4

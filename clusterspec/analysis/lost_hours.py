@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 
 from clusterspec.records import dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 MANY = 300
 """At this many failures a year or more, the sum of their hours is treated as normally distributed."""

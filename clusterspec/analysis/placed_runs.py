@@ -11,7 +11,7 @@ from clusterspec.cost.measured import applicable_cost
 from clusterspec.logs.benchmark import Benchmark, Series, adapter_count, interface_count
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 UNFINISHED = "all-reduce"
 """Collective that stands in for an unnamed one in a run without a result."""

@@ -9,12 +9,12 @@ from clusterspec import document as documents
 from clusterspec.analysis.rl_splits import placement_json
 from clusterspec.cluster.fleet import engines_away
 from clusterspec.cluster.variation import Changes
-from clusterspec.document.source_text import dump
-from clusterspec.patterns import pattern
+from clusterspec.document.values import dump
 from clusterspec.records import NamedTuple
 from clusterspec.results.fleet_search import Assignment
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.source import Path, Source, value_at
+from clusterspec.standard import pattern
 from clusterspec.studies.fleet_parts import FleetPart, mapping_at
 from clusterspec.studies.study import Study, study_text
 from clusterspec.studies.variation import plain_value, with_value_at

@@ -24,7 +24,7 @@ from clusterspec.records import dataclass, replace
 from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, ModelSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 MODELS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b")
 """Models in addition to the spec's, by size."""

@@ -27,7 +27,7 @@ from clusterspec.results.levers import SweepRow
 from clusterspec.results.search import LayoutRow
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted_path
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.studies import variation
 from clusterspec.studies.study import Settings, Study
 

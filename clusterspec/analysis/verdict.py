@@ -10,7 +10,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import replace
 from clusterspec.results.verdict import CLOSE, OF_PURCHASE, REQUESTS, Area, Verdict, VerdictStatus
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plural, portion
 
 TYPE_CHECKING = False

@@ -15,10 +15,9 @@ from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding
 from clusterspec.document.values import yaml_value
 from clusterspec.finding import Finding, Problem
-from clusterspec.named_tuples import cast
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.source import Source
+from clusterspec.standard import cast, pattern
 from clusterspec.units import plural
 
 TYPE_CHECKING = False

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.reader import Fact, FactReader, RawEntry
-from clusterspec.origin import Cited
 from clusterspec.records import dataclass
+from clusterspec.source import Cited
 
 # Due dates of announcements, from the note of a status
 

@@ -13,8 +13,8 @@ from clusterspec.catalog.frameworks import SUPPORT
 from clusterspec.catalog.reader import RawEntry
 from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, figure_text, remarks, value_text
 from clusterspec.document import nearest_words
-from clusterspec.origin import Cited
 from clusterspec.records import asdict, dataclass
+from clusterspec.source import Cited
 from clusterspec.units import plain
 
 # Summary rows of entries, as shown by ``catalog list`` and ``catalog search``

@@ -15,8 +15,8 @@ from clusterspec.catalog.releases import (
     multiple,
     version_numbers,
 )
-from clusterspec.origin import Cited, Origin
 from clusterspec.records import dataclass, field, replace
+from clusterspec.source import Cited, Origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.reader import Reference, quantity_of
 from clusterspec.catalog.views import EntryView, FactView, entry_view, value_text
 from clusterspec.cells import safe
-from clusterspec.origin import Cited
+from clusterspec.source import Cited
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

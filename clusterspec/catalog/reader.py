@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from clusterspec.finding import Problem
-from clusterspec.origin import Assumed, Cited, Origin
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.records import dataclass
-from clusterspec.source import Path
+from clusterspec.source import Assumed, Cited, Origin, Path
 from clusterspec.units import UnitFault, read
 
 TYPE_CHECKING = False

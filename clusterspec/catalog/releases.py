@@ -12,8 +12,8 @@ from functools import lru_cache
 from math import prod
 
 from clusterspec.catalog.reader import Fact, FactReader
-from clusterspec.origin import Cited
 from clusterspec.records import dataclass
+from clusterspec.source import Cited
 
 
 @lru_cache(maxsize=256)  # legality asks for each layout

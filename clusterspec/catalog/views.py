@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from clusterspec.catalog.reader import Fact, Plain, RawEntry, Status, quantity_of, si_value
-from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
+from clusterspec.source import Cited
 from clusterspec.units import bandwidth_readings, display, plain
 
 _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}

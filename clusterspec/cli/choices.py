@@ -16,9 +16,9 @@ from clusterspec.catalog import Catalog
 from clusterspec.cli import UsageFault
 from clusterspec.config import Config
 from clusterspec.finding import current_name
-from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.results import Input, Json, Tool, head
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.stacks import FULLY, Stack
 from clusterspec.cluster.model import Cluster, Design, Dispatcher, Layout, Overlap, Workload
 from clusterspec.cluster.resolution import ResolutionLog
-from clusterspec.origin import Written
 from clusterspec.records import dataclass, replace
+from clusterspec.source import Written
 from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
 
 TYPE_CHECKING = False

@@ -10,8 +10,8 @@ from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.releases import MODEL, Combination, Multiple, undecided_combinations
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
-from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace
+from clusterspec.standard import recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from clusterspec.cluster.levels import FIBER, ModuleCount, count_levels, count_m
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.recent import recent
 from clusterspec.records import dataclass
 from clusterspec.spec.model import ClusterSpec, FloorSpec, LinkCounts, PowerSpec, ScaleOutSpec
+from clusterspec.standard import recent
 from clusterspec.units.display import plural
 
 TYPE_CHECKING = False

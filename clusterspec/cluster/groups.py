@@ -28,8 +28,8 @@ from clusterspec.cluster.rank_sets import (
     merged_runs,
     rank_members,
 )
-from clusterspec.recent import recent
 from clusterspec.records import dataclass
+from clusterspec.standard import recent
 
 SHOWN = 16
 """Ranks of a straddling group that are listed."""

@@ -29,10 +29,10 @@ from clusterspec.cluster.legality import sequence_divides
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.finding import Problem
-from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, Spec
+from clusterspec.standard import recent
 
 SOFTWARE_KEY = "layout"
 SOFTWARE_PATH: Path = ("layout", "software")

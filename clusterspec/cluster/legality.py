@@ -13,7 +13,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.catalog.releases import DEGREES, Multiple
 from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_uses, numbers_of
 from clusterspec.cluster.model import Design, Layout
-from clusterspec.recent import recent
+from clusterspec.standard import recent
 
 ENDS = 2
 """The first and the last stage."""

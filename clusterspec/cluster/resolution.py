@@ -18,10 +18,9 @@ from clusterspec.catalog.entries import (
 from clusterspec.catalog.models import Entry, Model
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Problem
-from clusterspec.origin import Written
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.records import dataclass, field
-from clusterspec.source import Path, dotted_path
+from clusterspec.source import Path, Written, dotted_path
 from clusterspec.spec.model import ClusterSpec, Spec
 
 TYPE_CHECKING = False

@@ -7,9 +7,9 @@ from math import prod
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.cluster.resolution import Parts, written_bandwidth
-from clusterspec.origin import Computed
 from clusterspec.quantity import Bandwidth, Quantity
 from clusterspec.records import dataclass
+from clusterspec.source import Computed
 from clusterspec.spec.model import ScaleUpSpec
 
 NODE_SCALE = 16

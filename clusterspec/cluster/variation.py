@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.catalog import Catalog
+from clusterspec.cluster import resolve
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design, Layout
-from clusterspec.cluster.resolve import resolve
 from clusterspec.finding import Problem
 from clusterspec.records import is_dataclass, replace
 from clusterspec.source import Path
+from clusterspec.spec import keys_of, types_of
 from clusterspec.spec.model import ClusterSpec, Spec
-from clusterspec.spec.reader import keys_of, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

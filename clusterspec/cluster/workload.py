@@ -7,8 +7,7 @@ from clusterspec.catalog.models import Model, TokenPrediction
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.resolution import MODEL_PATH, Lookup, ResolutionLog, written_peak
-from clusterspec.precision import NARROW, PRECISIONS, ROUNDED
-from clusterspec.quantity import Peak, Quantity
+from clusterspec.quantity import NARROW, PRECISIONS, ROUNDED, Peak, Quantity
 from clusterspec.records import NamedTuple, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import ModelSpec, WorkloadSpec

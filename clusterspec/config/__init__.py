@@ -11,8 +11,8 @@ from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.finding import Severity
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, field, replace
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

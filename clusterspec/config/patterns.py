@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from clusterspec.patterns import pattern as lazily
 from clusterspec.records import dataclass
+from clusterspec.standard import pattern as lazily
 
 # Patterns of ``.gitignore``, as documented in gitignore(5), matched in time that no pattern can make exponential
 

@@ -6,8 +6,8 @@ Numeric constants that no catalog entry holds have a reason or a source: a modul
 
 from __future__ import annotations
 
-from clusterspec.origin import Assumed, Cited, Origin
 from clusterspec.quantity import Figure
+from clusterspec.source import Assumed, Cited, Origin
 
 CONSTANTS: dict[str, dict[str, Figure]] = {}
 """Constants by group and by name."""

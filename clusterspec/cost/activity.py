@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from clusterspec.cost.compute.power_cap import IDLE_SHARE
 from clusterspec.cost.plan import Plan
-from clusterspec.origin import Assumed
-from clusterspec.precision import peak_name
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Figure, peak_name
 from clusterspec.records import NamedTuple
-from clusterspec.summation import sum_of
+from clusterspec.source import Assumed
+from clusterspec.standard import sum_of
 
 PHASES = ("forward", "backward", "recomputation", "optimizer")
 

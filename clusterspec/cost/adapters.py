@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.compute import Kernel, Shard
 from clusterspec.cost.compute.frozen import EXPERTS, matrices_of_kernel, module_of_kernel
-from clusterspec.cost.compute.kernels import Kernel, Shard
 from clusterspec.cost.compute.layer import Routing, dense_network_work, expert_work
 from clusterspec.cost.compute.mixing import mixing_parts
 from clusterspec.cost.formulas.compute import larger
@@ -14,7 +14,7 @@ from clusterspec.cost.formulas.parameters import adapter_weights
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, stage_chunks
 from clusterspec.cost.parameters import Share
 from clusterspec.records import replace
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 
 def share_with_adapters(share: Share, workload: Workload, layout: Layout, held: tuple[Chunk, ...]) -> Share:

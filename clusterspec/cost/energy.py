@@ -10,9 +10,9 @@ from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_r
 from clusterspec.cost.heat import Heat, heat_of
 from clusterspec.cost.nameplates import node_nameplates, overhead_of_rack
 from clusterspec.cost.term import Term, computed_term, ranged_term
-from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
+from clusterspec.source import Assumed, Computed, Written
 from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
 
 PUE = Figure(

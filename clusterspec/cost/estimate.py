@@ -16,9 +16,8 @@ from clusterspec.cost.record import StepRecord, transfer_rows
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
-from clusterspec.recent import Recent
 from clusterspec.records import replace
-from clusterspec.summation import sum_of
+from clusterspec.standard import Recent, sum_of
 
 UNKNOWN_SPREAD = assumed_figure(
     "uncertainty",

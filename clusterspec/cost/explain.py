@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clusterspec.cost.collectives.explain import expanded_seconds
-from clusterspec.cost.compute.kernels import WEIGHT_SHARE, Kernel, Role
+from clusterspec.cost.compute import WEIGHT_SHARE, Kernel, Role
 from clusterspec.cost.compute.rates import MEMORY
 from clusterspec.cost.formulas import compute, parameters, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
@@ -19,7 +19,7 @@ from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, com
 from clusterspec.cost.traffic import COPY_RATE, call_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 KINDS = ("matrix_products", "attention", "memory_bound")
 TRAFFIC = {"tensor_parallel_traffic": ("tp", "expert_tp"), "context_parallel_traffic": ("cp",)}

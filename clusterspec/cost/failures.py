@@ -9,12 +9,11 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Design, Layout
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
-from clusterspec.named_tuples import cast
-from clusterspec.origin import Assumed, Cited, Computed, Origin, Written
 from clusterspec.quantity import DAY, YEAR, Figure, Quantity
 from clusterspec.records import NamedTuple, dataclass
+from clusterspec.source import Assumed, Cited, Computed, Origin, Written
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, NetworksSpec, OperationsSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import cast, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from clusterspec.cluster.degrees import accelerators_used
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Communication
 from clusterspec.cost.term import Term, named_count
-from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
+from clusterspec.source import Computed
 
 MODEL_FLOPS = "Chowdhery et al., arXiv 2204.02311, appendix B: no recomputation, attention counted as if unmasked"
 

@@ -7,9 +7,9 @@ from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.formulas.power import heat_to_air, heat_to_liquid
 from clusterspec.cost.nameplates import it_power, node_cooling, power_draw
 from clusterspec.cost.term import Term, computed_term, ranged_term
-from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
+from clusterspec.source import Assumed, Computed, Written
 from clusterspec.spec.model import PowerSpec
 
 SHARE = "cluster.power.liquid_share"

@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Layout, Overlap
 from clusterspec.cost import traffic
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, cost_of_nothing, paths_timing
-from clusterspec.cost.compute.kernels import Shard, Work
+from clusterspec.cost.compute import Shard, Work
 from clusterspec.cost.compute.layer import Parts, Routing, recomputed_kernels
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
 from clusterspec.cost.compute.software import SoftwareBehavior
@@ -20,7 +20,7 @@ from clusterspec.cost.layers import FeedForward, Layer, Mixer
 from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
 from clusterspec.cost.traffic import Transfer
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 
 class NoPathError(Exception):

@@ -10,8 +10,9 @@ from itertools import accumulate, groupby, pairwise
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
-from clusterspec.recent import recent
+from clusterspec.cost.formulas import memory
 from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.standard import recent
 
 
 class Mixer(StrEnum):
@@ -254,3 +255,39 @@ def _joined_stage_groups(stages: int, turns: list[list[Span]]) -> Iterator[Stage
             while turn[places[index]][1] <= first:
                 places[index] += 1
         yield StageGroup(first, last - first, tuple(turn[places[i]][2] for i, turn in enumerate(turns)))
+
+
+def micro_batches_in_flight(
+    layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: float
+) -> tuple[float, ...]:
+    """The highest number of micro-batches whose activations pipeline stage ``stage`` holds, for each chunk.
+
+    1F1B holds as many as there are stages from this one on; GPipe holds all; zero-bubble as many as the first stage of
+    1F1B (ZB-H1, arXiv 2401.10241); DualPipe those of both directions (arXiv 2412.19437, table 2).
+    """
+    if layout.pp == 1:
+        return (1.0,) * len(chunks)
+    if layout.schedule == "gpipe":
+        return (float(micro_batches),) * len(chunks)
+    if layout.schedule == "zero-bubble":
+        return (float(min(layout.pp, micro_batches)),) * len(chunks)
+    if layout.schedule == "dualpipe":
+        own, mirrored = (
+            memory.stored_micro_batches(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage)
+        )
+        half = len(chunks) // 2
+        return (float(own),) * half + (float(mirrored),) * half
+    if len(chunks) > 1:
+        passes = memory.stored_interleaved_passes(layout.pp, stage, len(chunks), micro_batches)
+        return _passes_by_chunk(passes, layout.pp, len(chunks))
+    return (float(memory.stored_micro_batches(layout.pp, stage, micro_batches)),) * len(chunks)
+
+
+def _passes_by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
+    """Passes by chunk: the chunks process p micro-batches each in a round, starting with the first chunk.
+
+    >>> _passes_by_chunk(23.0, 4, 5)
+    (7.0, 4.0, 4.0, 4.0, 4.0)
+    """
+    rounds, rest = divmod(passes, stages * chunks)
+    return tuple(rounds * stages + min(float(stages), max(0.0, rest - chunk * stages)) for chunk in range(chunks))

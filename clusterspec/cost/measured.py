@@ -16,12 +16,11 @@ from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.finding import Problem
 from clusterspec.logs.nccl import collective_of, ranks_of
 from clusterspec.logs.nccl_rows import DISAGREES, NcclLog, NotALogError
-from clusterspec.origin import Measured, Written
 from clusterspec.quantity import Bandwidth, Basis, Figure
 from clusterspec.records import dataclass, replace
-from clusterspec.source import Path
+from clusterspec.source import Measured, Path, Written
 from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display
 
 T = TypeVar("T")

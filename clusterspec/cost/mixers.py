@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention
 from clusterspec.cost.formulas import attention, compute, memory, parameters
 from clusterspec.cost.layers import Chunk
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 
 STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}

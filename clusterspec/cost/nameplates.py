@@ -6,11 +6,11 @@ from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack, rack_nodes
 from clusterspec.cluster.fabric import Fabric, counted_fabric
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
+from clusterspec.source import Assumed, Computed, Written
 from clusterspec.spec.model import PowerSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, plural
 
 HOST_SHARES = (0.4, 1.1)

@@ -11,10 +11,9 @@ from clusterspec.cost.formulas import compute, parameters
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import LayerWeights, attention_flops
-from clusterspec.precision import precision_width, table_width
-from clusterspec.recent import recent
+from clusterspec.quantity import precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import recent, sum_of
 
 MOMENTS = {"adam": 2, "adamw": 2, "lion": 1, "momentum": 1, "muon": 1, "sgd": 0, "adafactor": 0}
 """Moments per weight of a matrix. Adafactor stores one row and one column per matrix, which is negligible (arXiv

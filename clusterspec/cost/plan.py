@@ -9,15 +9,15 @@ from math import hypot
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import CONSTANTS
+from clusterspec.cost.compute import BIASES, FIXED, KERNELS
 from clusterspec.cost.compute.attention import SPARSE
-from clusterspec.cost.compute.kernels import BIASES, FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
 from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.record import Communication, StepRecord, communication_rows
 from clusterspec.cost.tables import Tables
-from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
+from clusterspec.source import Assumed
 from clusterspec.units import display, percent
 
 TYPE_CHECKING = False

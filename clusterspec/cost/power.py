@@ -37,9 +37,9 @@ from clusterspec.cost.nameplates import node_cooling, node_nameplates, power_dra
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.swing import RISE, Swings, swings
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
-from clusterspec.origin import Assumed, Computed, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
+from clusterspec.source import Assumed, Computed, Origin
 from clusterspec.spec.model import PowerSpec
 
 ENDS = (0, 1, 2)

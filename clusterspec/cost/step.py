@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.kernels import WEIGHT_SHARE
+from clusterspec.cost.compute import WEIGHT_SHARE
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
 from clusterspec.cost.formulas.parameters import offload_time, update_time
@@ -17,7 +17,7 @@ from clusterspec.cost.formulas.pipeline import (
     straggler_wait,
 )
 from clusterspec.records import NamedTuple
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 # Pipeline stages and schedules: the slowest stage, idle time, and sends between stages
 

@@ -10,10 +10,9 @@ from clusterspec.cost.formulas.failures import client_rate, restore_bytes, trans
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term, computed_term
-from clusterspec.origin import Assumed, Computed, Written
-from clusterspec.precision import precision_width
-from clusterspec.quantity import Figure, Quantity
+from clusterspec.quantity import Figure, Quantity, precision_width
 from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.source import Assumed, Computed, Written
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, WorkloadSpec
 
 WEIGHT_BYTES = 2.0

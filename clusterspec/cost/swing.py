@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clusterspec.cost.formulas.power import power_fall, power_ramp
 from clusterspec.cost.term import Term, computed_term, ranged_term
-from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple
+from clusterspec.source import Assumed, Computed
 
 RISE_WHY = (
     "power of training rises and falls within 0.2 s (rencewise.com/articles/AI-Workload-Power-Dynamics, read"

@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import MeasuredLinks
-from clusterspec.cost.compute.kernels import Shard, Work
+from clusterspec.cost.compute import Shard, Work
 from clusterspec.cost.compute.layer import LAYERS, Parts, embedding_work, head_work, join_work
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.compute.software import SoftwareBehavior
@@ -20,8 +20,8 @@ from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTime
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, further_layers, model_layers
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.record import PartTime
-from clusterspec.recent import Recent, recent
 from clusterspec.records import fields
+from clusterspec.standard import Recent, recent
 
 LANES = 16
 USUAL_SLOT = 4

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from clusterspec.cost.formulas import EXPRESSIONS
-from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
-from clusterspec.summation import sum_of
+from clusterspec.source import Computed
+from clusterspec.standard import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

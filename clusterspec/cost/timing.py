@@ -8,7 +8,7 @@ from clusterspec.catalog.stacks import FULLY
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import assumed_figure, step
 from clusterspec.cost.collectives import CollectiveCost
-from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute import Shard
 from clusterspec.cost.compute.layer import update_traffic
 from clusterspec.cost.formulas.compute import is_divided, larger
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError
@@ -38,10 +38,9 @@ from clusterspec.cost.traffic import (
     shard_group_reductions,
     weight_gathers,
 )
-from clusterspec.precision import precision_width
-from clusterspec.recent import recent
+from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple, dataclass, field
-from clusterspec.summation import sum_of
+from clusterspec.standard import recent, sum_of
 
 
 def design_tables(design: Design, near: Tables | None = None) -> Tables | None:

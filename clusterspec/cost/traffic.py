@@ -6,14 +6,12 @@ from collections.abc import Mapping
 
 from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute import mixing
-from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute import Shard, mixing
 from clusterspec.cost.compute.layer import Routing
 from clusterspec.cost.formulas.compute import is_divided, is_zero, larger, smaller, value_where
-from clusterspec.cost.formulas.experts import distinct_ranks
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.parameters import Share
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass
 
 # One kind of collective of an axis, and the computation that it may overlap with
@@ -224,6 +222,8 @@ def copies_per_token(shard: Shard, dispatcher: Dispatcher, domains: int) -> floa
     model = shard.model
     if dispatcher.kind == "all-to-all":
         return float(model.experts_per_token)
+    from clusterspec.cost.formulas.experts import distinct_ranks
+
     reached = distinct_ranks(shard.ep, model.experts_per_token)
     most = model.routing_max_nodes or domains
     fewer = smaller(reached, smaller(distinct_ranks(domains, model.experts_per_token), most))

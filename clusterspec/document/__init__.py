@@ -6,10 +6,23 @@ Schema; `to_finding` turns problems into findings; `waivers.apply` removes waive
 """
 
 from clusterspec.document.extends import CannotOpenError, load, load_source, marked_root, merged_value, project_root
-from clusterspec.document.model import Comment, Document, Place, Places, text_at, to_finding
+from clusterspec.document.model import (
+    LARGEST,
+    Comment,
+    Document,
+    Place,
+    Places,
+    applied_edits,
+    apply_edits,
+    decode,
+    encode,
+    read_bytes,
+    text_at,
+    to_finding,
+)
 from clusterspec.document.parse import parse
 from clusterspec.document.schema import intended_keys, load_violation_texts, nearest_words, validate
-from clusterspec.document.source_text import LARGEST, applied_edits, apply_edits, decode, dump, encode, read_bytes
+from clusterspec.document.values import dump
 
 __all__ = [
     "LARGEST",

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Collection
 from pathlib import Path as FilePath
 
-from clusterspec.document.model import Document, Places
+from clusterspec.document.model import LARGEST, Document, Places, decode, read_bytes
 from clusterspec.document.parse import parse
-from clusterspec.document.source_text import LARGEST, decode, read_bytes
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path, Source, Span
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

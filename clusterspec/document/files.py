@@ -11,12 +11,12 @@ from functools import lru_cache
 from pathlib import Path as FilePath
 
 from clusterspec.document.extends import is_derived_spec, project_root
+from clusterspec.document.model import LARGEST, decode, read_bytes
 from clusterspec.document.parse import parse
-from clusterspec.document.source_text import LARGEST, decode, read_bytes
 from clusterspec.finding import Finding
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span
+from clusterspec.standard import pattern
 
 # File names independent of the current folder: relative to the project and to the repository
 

@@ -6,14 +6,21 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.document import plain
-from clusterspec.document.model import Comment, Document, Offsets, Places
+from clusterspec.document.model import (
+    Comment,
+    Document,
+    Lines,
+    Offsets,
+    Places,
+    forbidden_character_problem,
+    unreadable_problem,
+)
 from clusterspec.document.plain import Event, pyyaml_events
-from clusterspec.document.source_text import Lines, forbidden_character_problem, unreadable_problem
 from clusterspec.document.values import Scalar, scalar_value
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Path, Source, Span
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.patterns import pattern
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from contextlib import suppress
 from clusterspec.document.conforms import Schema, conforms
 from clusterspec.document.model import Document
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.source import Path
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

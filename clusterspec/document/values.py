@@ -1,4 +1,5 @@
-"""Values of YAML texts without positions: of plain scalars, and of whole files of the program itself."""
+"""Values of YAML texts without positions: of plain scalars, and of whole files of the program itself; and such
+values as text."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from clusterspec.document.plain import (
     NotPlainError,
     pyyaml_events,
 )
-from clusterspec.patterns import pattern
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -293,3 +294,14 @@ def value_of_events(events: Iterator[Event]) -> Any:
             stack.append((into, key))
             into, key = value, None
     return holder[0] if holder else None
+
+
+# Plain values as YAML text
+
+
+def dump(value: Any) -> str:
+    """The YAML text of a plain value, one key per line. `parse` restores the value."""
+    import yaml
+
+    text: str = yaml.dump(value, Dumper=yaml.SafeDumper, sort_keys=False, allow_unicode=True, width=100)
+    return text

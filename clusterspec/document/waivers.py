@@ -10,9 +10,9 @@ from datetime import date
 from clusterspec.document.model import Comment, Document
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import ALWAYS_REPORTED, Confidence, Edit, Finding, Severity, current_name
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span
+from clusterspec.standard import pattern
 
 # Findings about waivers: without a reason, expired, of an unknown rule, or unused
 

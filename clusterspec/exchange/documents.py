@@ -20,7 +20,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Key, Source, dotted_path
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 
 # Parser of small XML files, without document types and entities, limited in elements and depth
 

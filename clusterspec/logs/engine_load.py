@@ -6,7 +6,7 @@ import re
 from statistics import median
 
 from clusterspec.logs.text_lines import lines_of
-from clusterspec.patterns import DECIMAL
+from clusterspec.standard import DECIMAL
 
 _VLLM = re.compile(
     r"Avg generation throughput: " + DECIMAL + r" tokens/s, .{0,80}?(?:Waiting|Pending): ([0-9]{1,7}) reqs, "

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
 from clusterspec.logs.text_lines import lines_of
-from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
+from clusterspec.standard import DECIMAL
 
 PERFTEST_TOOL = "perftest"
 _HEAD = re.compile(r"#bytes\s+#iterations\s+BW peak\[(MB/sec|MiB/sec|Gb/sec)\]\s+BW average\[(MB/sec|MiB/sec|Gb/sec)\]")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.logs.text_lines import lines_of
-from clusterspec.recent import recent
+from clusterspec.standard import recent
 
 _WATCHDOG = re.compile(
     r"(?:\[rank([0-9]{1,7})\].{0,80}?)?\[(PG [^\]\n]{1,60} )?Rank ([0-9]{1,7})\] "

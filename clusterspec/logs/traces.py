@@ -14,8 +14,8 @@ from random import Random
 from typing import Any, TextIO
 
 from clusterspec.logs import path_in_folder
-from clusterspec.recent import recent
 from clusterspec.records import NamedTuple
+from clusterspec.standard import recent
 
 MOST_BYTES = 64 * 2**20
 """The largest trace that is read."""

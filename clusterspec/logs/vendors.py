@@ -9,8 +9,8 @@ from math import isclose
 
 from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, bus_factor, ranks_from_ratio
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
-from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
+from clusterspec.standard import DECIMAL
 
 # The HCCL demo of Gaudi, and `hccl_test` of Ascend
 

@@ -17,7 +17,6 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.power import Drawn, drawn_power
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import Term, computed_term
-from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.day import HourCost, costs_of_day, costs_of_hours, ranged_product, term_as_input
@@ -32,8 +31,9 @@ from clusterspec.procurement.parts import (
 from clusterspec.procurement.total import Inputs, hours_of_years
 from clusterspec.quantity import YEAR, Figure
 from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.source import Assumed, Computed
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 # The cost of a design: over its term, by year, by run and by token
 

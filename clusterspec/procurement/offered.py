@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
+from clusterspec.standard import pattern
 
 WORDS: tuple[tuple[str, str], ...] = (
     (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clusterspec.cost.formulas import formula
 from clusterspec.cost.term import Term
 from clusterspec.money import CurrencyMismatch
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 
 def summed_term(name: str, parts: Sequence[Term], unit: str) -> Term:

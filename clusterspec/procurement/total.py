@@ -11,7 +11,6 @@ from clusterspec.cost.nameplates import PowerDraw
 from clusterspec.cost.power import Drawn
 from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.money import Money
-from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.procurement.bill import PRICED_AS, Bill
 from clusterspec.procurement.offered import line_price as line_price_of_quote
 from clusterspec.procurement.offered import offered_lines
@@ -27,6 +26,7 @@ from clusterspec.procurement.parts import (
 )
 from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import dataclass, replace
+from clusterspec.source import Assumed, Computed, Written
 from clusterspec.spec.model import Price, ProcurementSpec
 
 UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine is always in use"))

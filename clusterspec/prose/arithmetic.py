@@ -12,7 +12,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.units import display, display_bits, plain
-from clusterspec.units.common_errors import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, agrees_within
+from clusterspec.units.display import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, agrees_within
 
 # Factors between a written figure and the right one, and the rules that report them
 

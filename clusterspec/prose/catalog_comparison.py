@@ -19,8 +19,8 @@ from clusterspec.prose.possible_values import (
 from clusterspec.prose.tokenize import TextProblem
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units import UnitFault, display, display_bits, plain, read
-from clusterspec.units.common_errors import MEANT, PREFIX, PREFIX_STEP, agrees_within
-from clusterspec.units.common_errors import SPARSE as SPARSE_PEAK
+from clusterspec.units.display import MEANT, PREFIX, PREFIX_STEP, agrees_within
+from clusterspec.units.display import SPARSE as SPARSE_PEAK
 
 # Likely errors of a memory size or memory bandwidth: the figure of another accelerator of the vendor
 

@@ -13,7 +13,7 @@ from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 # Figures stated as properties of a part: `H200 has 141 GB of HBM3e`, unlike `a job needs 40 GB of each H200`
 

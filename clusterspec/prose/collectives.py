@@ -12,7 +12,7 @@ from clusterspec.prose.lexicon import Channel, FigureScope, Hint, PhraseMatch
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.units import display, plain
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 METRIC_REACH = 6
 """Number of sentences before and after a figure in which the metric may be named."""

@@ -12,7 +12,7 @@ from clusterspec.prose.sentence import NUMERALS, CountedNoun, Sentence
 from clusterspec.prose.subjects import Mention
 from clusterspec.prose.tokenize import AMBIGUOUS_RATE, TextProblem, Token, TokenKind, words_of
 from clusterspec.units import display_bits
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 # Wrong counts: links of a node, neighbors of an accelerator, accelerators of a cluster, lanes counted as ports
 

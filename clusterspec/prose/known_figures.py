@@ -15,7 +15,7 @@ from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.subjects import Subject
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 SPARSE = 2.0
 """2:4 structured sparsity doubles a peak."""

@@ -9,7 +9,7 @@ from clusterspec.prose.known_figures import SPARSE, KnownFigure, KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
-from clusterspec.units.common_errors import (
+from clusterspec.units.display import (
     BITS,
     MEANT,
     PREFIX,

@@ -15,7 +15,7 @@ from clusterspec.prose.subjects import Subject
 from clusterspec.prose.tier_comparison import DirectionCount, direction_count, mixed_pair_problems
 from clusterspec.prose.tokenize import TextProblem, Token, TokenKind
 from clusterspec.quantity import Direction, Sparsity
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 MAX_NAME_WORDS = 3
 """Maximum words of a cell that is a name."""

@@ -17,7 +17,7 @@ from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
 from clusterspec.units import display, plain
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 RATIO_TOLERANCE = 0.12
 """Relative tolerance of a stated ratio: `20×` for 18."""

@@ -31,7 +31,7 @@ from clusterspec.report.rl_rows import rl_rows, rl_text
 from clusterspec.results import EstimateReport, counts_by_severity
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
 
 # Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption

@@ -12,7 +12,7 @@ from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, paragraph, text_table, title_text, wrapped_lines
 from clusterspec.results.fleet import FleetReport, JobUse, LinkUse, PoolUse
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural
 from clusterspec.units.display import joined_words
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import groupby, zip_longest
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.source import Span
+from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from clusterspec.records import asdict, dataclass
 from clusterspec.results import Input, Json, Result, Tool, finding_json, head, result_repr
 from clusterspec.results.estimate_json import assumption_json, term_json
 from clusterspec.source import Path, pointer
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.term import Term

@@ -11,12 +11,11 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Communication
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.document import Document
-from clusterspec.origin import Cited, Origin, Written
-from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, fields
 from clusterspec.results.serving_json import RANGED, SERVING_FIELDS, serving_json, with_day
-from clusterspec.source import Path, Source, Span
+from clusterspec.source import Cited, Origin, Path, Source, Span, Written
+from clusterspec.standard import pattern
 from clusterspec.units import percent
 
 TYPE_CHECKING = False

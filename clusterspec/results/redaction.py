@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from clusterspec.source import Path
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 
 # Redaction of tenders: a spec rebuilt from an allow-list before anything is computed from it.
 #

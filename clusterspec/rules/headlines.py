@@ -18,7 +18,7 @@ from clusterspec.rules.rule import rewrite
 from clusterspec.rules.words import or_list
 from clusterspec.source import Path, dotted_path
 from clusterspec.units import UnitFault, display, read
-from clusterspec.units.common_errors import AGREES, agrees_within
+from clusterspec.units.display import AGREES, agrees_within
 
 TOTAL = 0.015
 """Relative rounding of totals: data sheets of systems print whole PFLOP/s, such as 32 for eight times 3.958."""

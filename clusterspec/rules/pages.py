@@ -10,10 +10,10 @@ from itertools import groupby
 from types import ModuleType
 
 from clusterspec.finding import current_name
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.rules.index import RULES
 from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
 
 HEADINGS = (
     "What it finds",

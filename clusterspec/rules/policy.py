@@ -29,7 +29,7 @@ from clusterspec.records import dataclass
 from clusterspec.results.estimate_json import figure_names
 from clusterspec.rules.pages import OWN
 from clusterspec.rules.rule import key_path
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.units import KINDS, UnitFault
 from clusterspec.units import read as read_quantity
 

@@ -17,10 +17,9 @@ from clusterspec.exchange.workloads.step_logs import read_step_log
 from clusterspec.finding import Problem, Severity
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import log_text
-from clusterspec.origin import Measured
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
-from clusterspec.source import Path
+from clusterspec.source import Measured, Path
 from clusterspec.spec.model import MeasuredSpec
 from clusterspec.units import display, percent
 

@@ -23,8 +23,8 @@ from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results import Input, Tool
 from clusterspec.source import Path, Source, Span
+from clusterspec.spec import read, schema
 from clusterspec.spec.model import Spec
-from clusterspec.spec.reader import read, schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

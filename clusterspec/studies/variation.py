@@ -24,8 +24,8 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import is_dataclass, replace
 from clusterspec.source import Path
+from clusterspec.spec import keys_of, read
 from clusterspec.spec.model import Spec
-from clusterspec.spec.reader import keys_of, read
 from clusterspec.studies.fleet_parts import problems_of_part
 from clusterspec.studies.named_files import calibrated_by_logs
 from clusterspec.studies.study import Study

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Iterable
 
-from clusterspec.patterns import pattern
 from clusterspec.quantity import Direction, Quantity, Sparsity
+from clusterspec.standard import pattern
 from clusterspec.units.symbols import COUNTS, KINDS, MEANING, Kind, UnitFault, both_symbols, quoted_text, symbol_of
 from clusterspec.units.table import TABLE
 

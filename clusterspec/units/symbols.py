@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
+from clusterspec.standard import pattern
 from clusterspec.units.table import TABLE
 
 SHOWN = 48

@@ -10,7 +10,7 @@ from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry
 from clusterspec.catalog.export import catalog_rows, show_text
 from clusterspec.catalog.lookup import entry_named
 from clusterspec.catalog.open_data import fact_records
-from clusterspec.origin import Assumed, Cited
+from clusterspec.source import Assumed, Cited
 
 COMPANY = Path(__file__).parent / "company"
 WHOLE = (COMPANY / "accelerators" / "acme-x1.yaml").read_text()

@@ -8,8 +8,7 @@ from clusterspec import resources
 from clusterspec.catalog.company import REFERENCES, entry_problems
 from clusterspec.catalog.reader import RawEntry
 from clusterspec.document import parse
-from clusterspec.origin import Cited
-from clusterspec.source import Source
+from clusterspec.source import Cited, Source
 from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
 from tests.effort import each
 

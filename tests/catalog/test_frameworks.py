@@ -13,7 +13,7 @@ from clusterspec.catalog.company import checked_files
 from clusterspec.catalog.frameworks import Feature, capabilities, framework_of
 from clusterspec.cost.estimate import estimate
 from clusterspec.document.conforms import node_at
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from tests.catalog.shipped import CATALOG, held
 from tests.cluster.resolving import resolve_text
 

@@ -14,7 +14,7 @@ import pytest
 from clusterspec import resources
 from clusterspec.catalog.reader import Fact, FactReader, RawEntry, quantity_of, read_raw_entry
 from clusterspec.document.values import yaml_value
-from clusterspec.origin import Cited
+from clusterspec.source import Cited
 from tests.catalog.shipped import CARDS, every_fact
 
 Rule = Callable[[RawEntry], bool]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import PoweredPart
-from clusterspec.origin import Assumed
+from clusterspec.source import Assumed
 from tests.catalog.shipped import CATALOG
 
 SYSTEM = {"accelerators", "processor", "host", "nics", "optics", "fans", "conversion", "switches"}

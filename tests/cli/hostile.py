@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clusterspec.document import decode, parse
 from clusterspec.document.conforms import Schema, node_at, node_branches
 from clusterspec.source import Path as KeyPath
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from tests.cli.conftest import ROOT
 
 FOLDER = ROOT / "examples"

@@ -8,11 +8,11 @@ from typing import Any
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
+from clusterspec.cluster import resolve
 from clusterspec.cluster.model import Cluster, Design, Layout
-from clusterspec.cluster.resolve import resolve
 from clusterspec.finding import Problem
 from clusterspec.source import Source
-from clusterspec.spec.reader import read
+from clusterspec.spec import read
 
 HEAD = "clusterspec: 1\nname: test\n"
 

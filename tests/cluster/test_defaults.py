@@ -16,7 +16,7 @@ from clusterspec import analysis
 from clusterspec.catalog import Catalog
 from clusterspec.document.conforms import node_at
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.studies.study import study_text
 from tests.effort import examples, sampled
 from tests.settings import SETTINGS

@@ -20,8 +20,8 @@ from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Dispatcher, MeasuredShare, Overlap, ScaleUp
 from clusterspec.cluster.scaleup import even_shape
 from clusterspec.cluster.serving_load import _session_advice
-from clusterspec.origin import Written
 from clusterspec.quantity import Bandwidth, Figure
+from clusterspec.source import Written
 from tests.cluster.resolving import assumed, clean, layout_of, resolve_text
 from tests.cluster.test_fabric import cluster, counted
 from tests.effort import each

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clusterspec.cluster import resolve
 from clusterspec.cluster.degrees import even_stages
-from clusterspec.cluster.resolve import resolve
 from clusterspec.spec.model import LayoutSpec
 from tests.cluster.resolving import assumed, catalog, clean, layout_of
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.origin import Cited, Written
+from clusterspec.source import Cited, Written
 from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
 

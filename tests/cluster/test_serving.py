@@ -9,12 +9,12 @@ import pytest
 
 import clusterspec
 from clusterspec import document as documents
+from clusterspec.cluster import resolve
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cluster.requests import Engines, Lengths, Serving
-from clusterspec.cluster.resolve import resolve
 from clusterspec.logs.traces import TraceLengths, TraceSummary
 from clusterspec.source import Source
-from clusterspec.spec.reader import read
+from clusterspec.spec import read
 from tests.cluster.resolving import HEAD, assumed, catalog, clean, resolve_text
 
 REQUESTS = "input_tokens: 8192, output_tokens: 1024"

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from clusterspec import document as documents
+from clusterspec.cluster import resolve
 from clusterspec.cluster.requests import Lengths, Rl, Serving
 from clusterspec.cluster.resolution import ResolutionLog
-from clusterspec.cluster.resolve import resolve
 from clusterspec.cluster.serving import _drawable_percentile, resolved_lengths
 from clusterspec.finding import Problem
 from clusterspec.logs.traces import TraceLengths, TraceSummary
 from clusterspec.source import Source
+from clusterspec.spec import read
 from clusterspec.spec.model import LengthsSpec, Spec
-from clusterspec.spec.reader import read
 from tests.cluster.resolving import HEAD, assumed, catalog, resolve_text
 from tests.effort import each
 

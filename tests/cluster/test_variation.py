@@ -8,7 +8,7 @@ from clusterspec import studies
 from clusterspec.analysis.levers import LEVERS
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, layout_changes, with_values
-from clusterspec.document.source_text import dump
+from clusterspec.document.values import dump
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path
 from clusterspec.studies import variation

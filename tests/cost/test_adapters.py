@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cost.adapters import model_adapters
-from clusterspec.cost.compute.kernels import Role
+from clusterspec.cost.compute import Role
 from clusterspec.cost.plan import Plan
 from tests.cost.plans import plan
 

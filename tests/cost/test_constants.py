@@ -13,8 +13,8 @@ import pytest
 import clusterspec.cost as package
 from clusterspec.cost import CONSTANTS
 from clusterspec.cost.memory import GROUP, range_figures
-from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Figure
+from clusterspec.source import Assumed, Cited
 from tests.spec_keys import unknown_keys
 
 from .plans import plan

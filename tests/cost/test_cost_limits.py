@@ -15,9 +15,9 @@ from clusterspec.cost.serving.constants import RESERVED
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.storage import _reads
-from clusterspec.origin import Written
 from clusterspec.quantity import Direction, Figure, Quantity
 from clusterspec.records import replace
+from clusterspec.source import Written
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, PowerSpec, ProcurementSpec
 from tests.cluster.resolving import clean, cluster_of
 from tests.cost.expressions import evaluate

@@ -19,8 +19,8 @@ from clusterspec.cost.failures import (
     stated_time_between_failures,
     time_between_failures,
 )
-from clusterspec.origin import Assumed, Written
 from clusterspec.quantity import YEAR, Quantity
+from clusterspec.source import Assumed, Written
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
 from tests.cluster.resolving import clean
 

@@ -11,7 +11,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.frameworks import OWN
 from clusterspec.catalog.stacks import Stack
-from clusterspec.origin import Assumed
+from clusterspec.source import Assumed
 from tools.accuracy.cases import FILES, published_runs
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import constants, copies, left_out, table

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, SparseAttention
 from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost import traffic
-from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute import Shard
 from clusterspec.cost.compute.layer import Routing
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.parameters import Share

@@ -14,7 +14,7 @@ import pytest
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.reader import Status
 from clusterspec.cost import traffic
-from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas import collectives, compute, parameters, topologies
 from clusterspec.cost.formulas.compute import model_flops_per_token
 from clusterspec.quantity import Quantity

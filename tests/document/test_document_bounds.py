@@ -12,8 +12,8 @@ import pytest
 from clusterspec.document import apply_edits, nearest_words, parse, to_finding, validate, waivers
 from clusterspec.document import plain as plain_yaml
 from clusterspec.document.files import DEEPEST, spec_paths
+from clusterspec.document.model import LARGEST
 from clusterspec.document.schema import edit_distance, near_words
-from clusterspec.document.source_text import LARGEST
 from clusterspec.document.validation_error import coerced_text
 from clusterspec.document.values import scalar_value
 from clusterspec.finding import Edit, Problem

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from clusterspec.document.conforms import _ANNOTATIONS, _KEYWORDS, conforms
 from clusterspec.document.schema import _cached_validator
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from tests.cli.hostile import VALUES, changed, changes
 from tests.effort import each, examples  # noqa: F401 - the profile of the property tests
 

@@ -12,8 +12,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from clusterspec.document import Document, decode, parse, text_at, to_finding
+from clusterspec.document.model import LARGEST, read_bytes
 from clusterspec.document.parse import MAX_ALIASES, MAX_DEPTH, MAX_NODES
-from clusterspec.document.source_text import LARGEST, read_bytes
 from clusterspec.document.values import scalar_value
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source

@@ -14,7 +14,7 @@ from clusterspec.document.conforms import mappings_with_key
 from clusterspec.document.schema import snake_case
 from clusterspec.finding import Problem
 from clusterspec.source import Source
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.studies.study import study_text
 from tests.effort import each
 from tests.settings import SETTINGS

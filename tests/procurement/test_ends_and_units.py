@@ -8,7 +8,6 @@ import pytest
 
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.term import Term
-from clusterspec.origin import Computed, Written
 from clusterspec.procurement.bill import ASSUMED_BY, bill
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.growth import leaves_of_nodes
@@ -17,6 +16,7 @@ from clusterspec.procurement.offered import is_credit
 from clusterspec.procurement.quotes import quoted_parts
 from clusterspec.procurement.total import PICKS, _figure_at_end
 from clusterspec.records import replace
+from clusterspec.source import Computed, Written
 from clusterspec.spec.model import QuoteLine
 from tests.cluster.resolving import clean
 from tests.procurement.test_cost import OWNED, costs

@@ -7,9 +7,9 @@ import pytest
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import HOST_SHARES, power_draw
-from clusterspec.origin import Assumed
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cost
+from clusterspec.source import Assumed
 from tests.cluster.resolving import catalog, clean, cluster_of, resolve_text
 
 MONEY = """

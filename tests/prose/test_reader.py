@@ -12,7 +12,7 @@ from clusterspec.finding import Problem
 from clusterspec.prose import check_text
 from clusterspec.prose.arithmetic import BINARY, rule_of_ratio
 from clusterspec.source import Source
-from clusterspec.units.common_errors import BITS, PREFIX
+from clusterspec.units.display import BITS, PREFIX
 from tests.effort import each
 
 CATALOG = Catalog.open()

@@ -18,8 +18,8 @@ from clusterspec.results.facility import Facility
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import LayoutCell, LayoutGrid
 from clusterspec.source import Position, Span
+from clusterspec.standard import sum_of
 from clusterspec.studies.study import study_text
-from clusterspec.summation import sum_of
 from tests.report.test_charts import number, shapes
 from tests.report.test_paper import SPECS, report
 from tests.report.test_paper_words import ONE_LEAF, planned, trained

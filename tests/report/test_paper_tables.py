@@ -9,7 +9,6 @@ import pytest
 
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.cost.term import Term
-from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.report.paper import cards, facility, fleet_drawing, machine, path_drawing, running, words
@@ -18,6 +17,7 @@ from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.results.fleet import LinkUse
 from clusterspec.results.groups import SizedCollective
 from clusterspec.results.machine import PathClass, PathHop, Pod
+from clusterspec.source import Computed
 from clusterspec.studies.study import study_text
 from tests.report.test_charts import number, shapes
 from tests.report.test_paper import SPECS, report

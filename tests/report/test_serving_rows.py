@@ -17,7 +17,7 @@ from clusterspec.report.paper import serving
 from clusterspec.report.paper.blocks import PaperTable, Picture, Text
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, plain
 from tests.report.test_charts import shapes
 from tests.report.test_paper import SPECS, report

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.compute import Kernel
 from clusterspec.cost.estimate import RUN_TO_RUN
 from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
 from clusterspec.cost.reinforcement.times import RlTimes

@@ -16,7 +16,6 @@ from clusterspec import analysis, rules, studies
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
-from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.report import (
     assumption_rows,
@@ -34,6 +33,7 @@ from clusterspec.report.paper.machine import _network_rows
 from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import Influence
 from clusterspec.rules.index import RULES
+from clusterspec.source import Assumed
 from tests.effort import diagonal, each, sampled
 from tests.report.columns import crooked
 

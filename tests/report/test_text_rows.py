@@ -8,7 +8,6 @@ import pytest
 
 from clusterspec.cost.term import Term
 from clusterspec.finding import Severity
-from clusterspec.origin import Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.report import cost_text, faults_text, findings_text, fleet_text, separation_text, solve_text
@@ -20,7 +19,7 @@ from clusterspec.results.fleet import LinkUse
 from clusterspec.results.levers import LeverRow
 from clusterspec.results.search import BreakEvenRow
 from clusterspec.results.verdict import Influence
-from clusterspec.source import Position, Source, Span
+from clusterspec.source import Computed, Position, Source, Span, Written
 from tests.report.columns import lines
 from tests.report.test_paper_words import trained
 

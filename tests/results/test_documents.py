@@ -10,7 +10,6 @@ from clusterspec import analysis
 from clusterspec.catalog import Catalog
 from clusterspec.document.waivers import Waived, Waiver
 from clusterspec.finding import Confidence, Finding, Severity
-from clusterspec.origin import Cited, Written
 from clusterspec.records import replace
 from clusterspec.results import EstimateReport, Input, Tool
 from clusterspec.results.decision import DiffReport
@@ -25,7 +24,7 @@ from clusterspec.results.serving_json import serving_json
 from clusterspec.results.simulation import Percentiles, SimulatedHours, SimulatedTarget, SimulationReport
 from clusterspec.results.survival import Curve, Survival
 from clusterspec.results.verdict import Gate, GateStatus, Purchase, Verdict, VerdictStatus
-from clusterspec.source import Position, Span
+from clusterspec.source import Cited, Position, Span, Written
 from clusterspec.studies.study import study_text
 from tests.cli.conftest import BASE
 from tests.settings import SETTINGS, TODAY

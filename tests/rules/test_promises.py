@@ -14,8 +14,8 @@ import yaml
 
 from clusterspec.cluster.variation import layout_changes
 from clusterspec.finding import Finding
+from clusterspec.spec import keys_of
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.spec.reader import keys_of
 from clusterspec.studies.study import Study, study_text
 from clusterspec.studies.variation import rewritten_study
 from clusterspec.units import display

@@ -20,8 +20,8 @@ from clusterspec.finding import Problem, Severity
 from clusterspec.quantity import Direction, Quantity
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted_path
+from clusterspec.spec import read
 from clusterspec.spec.model import PcieSpec, Spec
-from clusterspec.spec.reader import read
 from tests.effort import each, examples, sampled
 
 TEXT = (Path(__file__).parent / "every_key.yaml").read_text()

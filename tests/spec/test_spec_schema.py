@@ -16,8 +16,8 @@ from clusterspec.document.conforms import child_node, mapping_keys, node_branche
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted_path
+from clusterspec.spec import RENAMED, keys_of, read, schema, types_of
 from clusterspec.spec.model import ClusterSpec, Spec
-from clusterspec.spec.reader import RENAMED, keys_of, read, schema, types_of
 from clusterspec.units import KINDS
 from tests.effort import each
 from tests.spec_keys import unknown_keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.units import display, plural, read
-from clusterspec.units.common_errors import (
+from clusterspec.units.display import (
     agrees_within,
     bits_ratio,
     is_prefix_error,

@@ -11,9 +11,9 @@ from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import CollectiveCost, stack
 from clusterspec.cost.collectives.predict import group_timing
-from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.source import Cited
 from tools.accuracy.cases import Case, collective_spec, size_group, study, table
 from tools.accuracy.split import COLLECTIVES_BEFORE
 

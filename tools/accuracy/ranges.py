@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from clusterspec.cluster.model import Design
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from tools.accuracy.cases import FILES, Case, published_runs, study
 from tools.accuracy.figures import score
 from tools.accuracy.split import BEFORE, is_held_out, training_source

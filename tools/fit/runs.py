@@ -15,8 +15,8 @@ from clusterspec.cost import parameters
 from clusterspec.cost.estimate import mfu_figure_name, spread_without_software
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
-from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
+from clusterspec.source import Assumed
 from tools.accuracy.cases import FILES, published_runs, study
 from tools.accuracy.split import fitted_runs, training_source
 from tools.fit.constants import Constant, Owner, family

@@ -14,7 +14,7 @@ from clusterspec.catalog.export import catalog_row, index_text
 from clusterspec.catalog.known_parts import known_parts
 from clusterspec.catalog.reader import RawEntry
 from clusterspec.catalog.views import FactView, entry_view, figure_text, remarks
-from clusterspec.origin import Cited
+from clusterspec.source import Cited
 
 HEAD = """# Catalog
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from clusterspec import analysis, studies
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
-from clusterspec.document.source_text import apply_edits
+from clusterspec.document.model import apply_edits
 from clusterspec.report import findings_text
 from clusterspec.results import CheckReport
 from clusterspec.source import Source

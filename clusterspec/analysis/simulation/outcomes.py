@@ -10,7 +10,7 @@ from clusterspec.analysis.simulation.plans import Timing
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.cluster.requests import Serving
 from clusterspec.results.simulation import Percentiles, QueuePoint, SimulatedTarget
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 POINTS = 50
 """Points of the queue over time."""

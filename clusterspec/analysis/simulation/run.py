@@ -30,8 +30,8 @@ from clusterspec.cost.serving.targets import exceeds_capacity
 from clusterspec.cost.serving.times import serving_caches, serving_times
 from clusterspec.logs.traces import Arrival, trace_path
 from clusterspec.results.simulation import HitsBySize, SimulationReport
+from clusterspec.standard import sum_of
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 
 MOST_STEPS = 5_000_000
 """Steps with prompts that are simulated."""

@@ -11,7 +11,7 @@ from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.parts import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
 from clusterspec.records import dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 RATIO = 1.2
 """Each point of a curve is this many times the one before."""

@@ -262,7 +262,7 @@ def run_init(args: argparse.Namespace) -> int:
         return OK
     from clusterspec.cli.inputs import StudyReader
     from clusterspec.cli.starting import starting_spec
-    from clusterspec.spec.reader import schema
+    from clusterspec.spec import schema
 
     settings = StudyReader(args).settings(Path.cwd())
     platform, model, kind = args.platform or "dgx-h100", args.model or "llama-3.1-8b", args.kind or "train"

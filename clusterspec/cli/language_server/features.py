@@ -18,7 +18,7 @@ from clusterspec.report import ink
 from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.rules.index import RULES
 from clusterspec.source import Path, Position, Span, dotted_path
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.units import UnitFault
 from clusterspec.units.readings import readings
 

@@ -21,7 +21,7 @@ from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
 from clusterspec.report.findings_machines import rule_address
 from clusterspec.source import Position, Source, Span
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.studies import checked_prose
 from clusterspec.studies.study import Settings, Study, study_text
 

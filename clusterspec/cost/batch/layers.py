@@ -17,7 +17,7 @@ from clusterspec.cost.batch.columns import (
 )
 from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable
 from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables
-from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute import Shard
 from clusterspec.cost.compute.rates import PassKernels
 from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_time
 from clusterspec.cost.layers import Chunk, Layer, StageGroup

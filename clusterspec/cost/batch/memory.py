@@ -33,18 +33,20 @@ from clusterspec.cost.batch.index import (
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.formulas.memory import buffer_bytes
 from clusterspec.cost.layer_tables import Group
-from clusterspec.cost.layers import StageGroup, stage_groups
-from clusterspec.cost.memory import Job, MemoryLine, recomputation, squared_excess, summed_bytes
-from clusterspec.cost.memory.activations import Tensor
-from clusterspec.cost.memory.fullest import LayerMemory, RankMemory, rank_memory
-from clusterspec.cost.memory.rank import (
+from clusterspec.cost.layers import StageGroup, micro_batches_in_flight, stage_groups
+from clusterspec.cost.memory import (
+    Job,
     Layers,
+    MemoryLine,
     Rank,
-    distinct_groups,
     logits_count,
-    micro_batches_in_flight,
+    recomputation,
+    squared_excess,
     stored_passes,
+    summed_bytes,
 )
+from clusterspec.cost.memory.activations import Tensor
+from clusterspec.cost.memory.fullest import LayerMemory, RankMemory, distinct_groups, rank_memory
 from clusterspec.cost.memory.recomputation import StoredTensors
 from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.tables import Tables, held_share

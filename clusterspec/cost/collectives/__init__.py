@@ -11,9 +11,9 @@ from math import inf
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cost import assumed_figure, cited_figure
 from clusterspec.cost.formulas.collectives import overlapped_time, pipelined_time, time_at_busbw
-from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
+from clusterspec.source import Assumed, Cited
 
 LINKS = "links"
 RING = assumed_figure(

@@ -14,12 +14,14 @@ from clusterspec.cost.collectives.stack import (
     latency_overlaps,
     launch_seconds,
 )
-from clusterspec.cost.formulas import collectives, experts, topologies
+from clusterspec.cost.formulas import collectives, topologies
 from clusterspec.cost.formulas.collectives import all_reduce_factor, gather_factor
 
 
 def direct_all_to_all(paths: Paths) -> Candidates:
     """Every rank sends its part directly to every other rank."""
+    from clusterspec.cost.formulas import experts
+
     if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
         return
     hops = SIMPLE.ring_hops[paths.inside.hops]
@@ -34,6 +36,8 @@ def staged_all_to_all(paths: Paths) -> Candidates:
     """Data for other islands first moves to the rail of its destination: fewer messages, more traffic inside the
     island. NCCL calls it PXN.
     """
+    from clusterspec.cost.formulas import experts
+
     if paths.between is None or paths.inside.ranks == 1 or not paths.between.relays:
         return
     latency = SIMPLE.ring_hops[paths.inside.hops] + crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
@@ -43,6 +47,8 @@ def staged_all_to_all(paths: Paths) -> Candidates:
 
 
 def _exchange_candidate(paths: Paths, name: str, latency: float, near: float) -> Candidate:
+    from clusterspec.cost.formulas import experts
+
     inside, between = paths.inside, paths.between
     far = experts.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
     rate = inside.line.value * inside.exchange.value
@@ -163,6 +169,8 @@ def _between_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
     assert between is not None
     line = between.line.value
     if name == "all-to-all":
+        from clusterspec.cost.formulas import experts
+
         exchange = between.exchange.value / m
         return float(experts.bus_bandwidth_ceiling(ranks, m, exchange)) if ranks > m else float("inf")
     if name == "broadcast":

@@ -35,10 +35,10 @@ from clusterspec.cost.formulas.topologies import (
     shared_bandwidth,
     slot_rate,
 )
-from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
-from clusterspec.summation import sum_of
+from clusterspec.source import Assumed, Computed, Written
+from clusterspec.standard import sum_of
 from clusterspec.units import display, plural
 
 WRAPS_FROM = {2: 16, 3: 4}

@@ -16,9 +16,9 @@ from clusterspec.cost.collectives.paths import MESHES, group_paths
 from clusterspec.cost.collectives.stack import LL, LL_MESSAGES, Algorithm
 from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, time_at_busbw
 from clusterspec.cost.formulas.compute import larger, smaller
-from clusterspec.origin import Assumed, Measured, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.source import Assumed, Measured, Origin
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that use the same rings, so that a measurement of one applies to the others."""

@@ -7,8 +7,8 @@ from math import inf
 
 from clusterspec.cost import assumed_figure, cited_figure
 from clusterspec.cost.collectives import ALL_PROTOCOLS, Between, Candidate, Paths
-from clusterspec.origin import Cited
 from clusterspec.records import dataclass
+from clusterspec.source import Cited
 
 _COMMIT = "5067397c2676d5aed50042fc39e5c8ee96eb0027"
 _SOURCES = f"https://github.com/NVIDIA/nccl/blob/{_COMMIT}/src"

@@ -1,1 +1,400 @@
-"""Computation of one rank: kernels by shape, and the time of a layer and of a stage."""
+"""Computation of one rank. This module holds kernels, the smallest unit of work in the cost model: constants, shapes,
+and the shard that a kernel runs on.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, auto
+
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Layout, Trainable, Workload
+from clusterspec.cost import CONSTANTS, assumed_figure
+from clusterspec.cost.formulas import compute as formulas
+from clusterspec.cost.formulas.compute import is_divided, is_zero
+from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.layers import Mixer, model_of_mixer
+from clusterspec.quantity import NARROW, activation_width, precision_width
+from clusterspec.records import NamedTuple, dataclass
+
+KERNELS, BIASES = "kernels", "biases of experts"
+FIXED = CONSTANTS.setdefault(KERNELS, {})
+"""The constants of this module by name; a plan lists them among its assumptions."""
+
+
+def _kernel_constant(name: str, value: float, why: str, unit: str = "1") -> float:
+    return assumed_figure(KERNELS, name, value, why, unit).value
+
+
+TILES = (
+    (256.0, 128.0, 1.0),
+    (
+        128.0,
+        128.0,
+        _kernel_constant(
+            "tile.128x128",
+            0.93,
+            "rate of GEMMs in tiles of 128 × 128 over those in tiles of 256 × 128: operands are read a third more often"
+            " (NVIDIA, Matrix Multiplication Background User's Guide)",
+        ),
+    ),
+    (
+        128.0,
+        64.0,
+        _kernel_constant("tile.128x64", 0.8, "rate of GEMMs in tiles of 128 × 64: operands are read twice as often"),
+    ),
+)
+"""Tiles of GEMM libraries: rows, columns, and the rate relative to the largest tile."""
+DEPTH_START = _kernel_constant(
+    "tile.depth", 50.0, "depth of a GEMM whose multiplication takes as long as filling and draining one tile"
+)
+LENGTH_START = _kernel_constant(
+    "attention.length",
+    500.0,
+    "tokens of a sequence at which attention kernels reach half of the rate that they have on long ones, for"
+    " accelerators without a measured figure (FlashAttention-2, arXiv 2307.08691, figure 5, about)",
+)
+SCORE_PASSES = (
+    _kernel_constant(
+        "scores.forward",
+        4.5,
+        "reads and writes of its scores by plain attention between the products: scale, mask and softmax read and"
+        " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
+    ),
+    _kernel_constant(
+        "scores.backward",
+        5.5,
+        "reads and writes of scores in the backward pass: the gradients of both read two and write one",
+    ),
+)
+COMPILED_SCORE_PASSES = (
+    _kernel_constant(
+        "scores.compiled.forward",
+        2.0,
+        "the same where a compiler fuses them (XLA): one read for the maximum and one for the sum; scale, mask, dropout"
+        " and division are computed where the products write and read the scores",
+    ),
+    _kernel_constant(
+        "scores.compiled.backward",
+        3.0,
+        "the same in the backward pass: the softmax and its gradient are read, that of the scores is written",
+    ),
+)
+LOSS_FORWARD = _kernel_constant(
+    "loss.forward",
+    0.6,
+    "part of the loss's traffic that the forward pass moves: a cast, a maximum and a softmax against one product",
+)
+WEIGHT_SHARE = _kernel_constant(
+    "backward.weights", 0.5, "part of a backward pass that computes weight gradients: one of two equal products"
+)
+NORM_PASSES = _kernel_constant(
+    "norms.passes",
+    10.0,
+    "reads and writes of one row by two norms (one and one; backward two and one) and two additions to the residual"
+    " stream with dropout (two and one; backward one and one)",
+)
+ROUTER_BYTES = _kernel_constant(
+    "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
+)
+NARROW_LAUNCHES = _kernel_constant(
+    "experts.narrow.launches",
+    2.0,
+    "kernels for each expert of a grouped product in 8 or 4 bits, over one in 16 bits: its rows are narrowed, then"
+    " multiplied; one kernel reorders the scales of all experts since release 2.7 (Transformer Engine at v2.9,"
+    " pytorch/csrc/extensions/cast.cpp and gemm.cpp, common/gemm/cublaslt_gemm.cu)",
+)
+USUAL = {
+    "matmul": _kernel_constant("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
+    "sustained": _kernel_constant(
+        "usual.sustained",
+        0.9,
+        "share of the best GEMM rate that training sustains: the median of the accelerators with a figure",
+    ),
+    "attention": _kernel_constant(
+        "usual.attention", 0.45, "attention core over the peak, for accelerators without a figure"
+    ),
+    "attention.backward": _kernel_constant(
+        "usual.attention.backward", 0.78, "backward core over the forward one, for accelerators without a figure"
+    ),
+    "memory": _kernel_constant(
+        "usual.memory", 0.82, "streaming kernels over the memory bandwidth, for accelerators without a figure"
+    ),
+}
+FLASH_BACKWARD = _kernel_constant(
+    "flash.backward",
+    2.5,
+    "products in the backward pass of flash attention over those of the forward pass: five over two, since it"
+    " computes the scores again (FlashAttention-2, arXiv 2307.08691)",
+)
+FLASH_BACKWARD_TRAFFIC = _kernel_constant(
+    "flash.backward.traffic",
+    2.5,
+    "reads and writes of the backward core over those of the forward one: queries, keys, values, outputs and gradients",
+)
+ALTERNATE = _kernel_constant(
+    "recompute.alternate", 0.5, "share of the forward pass that is recomputed when every second layer is"
+)
+
+
+# Kernels: the smallest unit of work that the cost model times
+
+
+class Role(IntEnum):
+    """The role of a kernel in recomputation, gradient accumulation and fusion."""
+
+    PLAIN = auto()
+    LIGHT = auto()
+    """Cheap to compute and large to keep: norms, activations, the expansions of latent attention."""
+    INPUT_GRADIENT = auto()
+    WEIGHT_GRADIENT = auto()
+    COUNTED = auto()
+    GATHER = auto()
+    """A gather of rows, one number to a thread."""
+    SCATTER = auto()
+    """A sum into rows, one atomic addition to a thread."""
+    SCAN = auto()
+    """A recurrence in chunks, which passes its states through memory between kernels."""
+
+
+UNFUSED = frozenset({Role.COUNTED, Role.GATHER, Role.SCATTER})
+"""Roles of memory-bound kernels that are counted operation by operation."""
+
+
+class GemmShape(NamedTuple):
+    """``batch`` products of (m × k) by (k × n) in one kernel; ``experts`` where each has its own weights."""
+
+    m: float
+    k: float
+    n: float
+    batch: float = 1.0
+    experts: bool = False
+
+
+class Kernel(NamedTuple):
+    """``flops`` operations at ``rate`` and ``traffic`` bytes.
+
+    ``rate`` names the unit and precision of the arithmetic (``matmul_bf16``, ``attention_forward`` …); empty if
+    memory traffic is the only cost. The tiles of its ``shape`` decide how much of the device it fills. ``launches`` is
+    the number of launches by the host.
+    """
+
+    name: str
+    flops: float
+    traffic: float
+    rate: str = ""
+    shape: GemmShape | None = None
+    launches: float = 1.0
+    role: Role = Role.PLAIN
+
+
+@dataclass(frozen=True)
+class Work:
+    """The kernels of one micro-batch in one part of the model, by pass."""
+
+    forward: tuple[Kernel, ...] = ()
+    backward: tuple[Kernel, ...] = ()
+
+    def __add__(self, other: Work) -> Work:
+        return Work(self.forward + other.forward, self.backward + other.backward)
+
+
+def gemm_kernel(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Kernel:
+    """GEMMs of one shape in one kernel."""
+    m, k, n, batch, _ = shape
+    traffic = batch * formulas.gemm_traffic(m, k, n, precision_width(precision))
+    return Kernel(name, batch * formulas.gemm_flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
+
+
+def is_product(kernel: Kernel) -> bool:
+    """Whether a kernel multiplies by a weight matrix, outside the core of attention."""
+    return kernel.shape is not None and kernel.rate.startswith("matmul")
+
+
+def linear_work(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Work:
+    """A weight matrix (k × n) applied to m rows: the forward GEMM, and the two GEMMs of its gradients.
+
+    No kernels where rows, inputs or outputs are zero.
+    """
+    if any(is_zero(size) for size in (shape.m, shape.k, shape.n, shape.batch)):
+        return Work()
+    inputs, weights = shape._replace(k=shape.n, n=shape.k), shape._replace(m=shape.k, k=shape.m)
+    back = (
+        gemm_kernel(f"{name}: input gradient", inputs, precision, Role.INPUT_GRADIENT),
+        gemm_kernel(f"{name}: weight gradient", weights, precision, Role.WEIGHT_GRADIENT),
+    )
+    return Work((gemm_kernel(name, shape, precision, role),), back)
+
+
+def streaming_work(name: str, traffic: tuple[float, float], launches: float = 1.0, role: Role = Role.PLAIN) -> Work:
+    """A memory-bound operation by the bytes that it reads and writes, forward and backward."""
+    forward, backward = (Kernel(name, 0.0, each, launches=launches, role=role) for each in traffic)
+    return Work((forward,), (backward,))
+
+
+def less_fused_work(work: Work, passes: float) -> Work:
+    """The same memory-bound work in less fused kernels: ``passes`` times the traffic and the launches.
+
+    Kernels that are counted operation by operation stay as they are.
+    """
+    return Work(*(tuple(_less_fused(kernel, passes) for kernel in part) for part in (work.forward, work.backward)))
+
+
+def _less_fused(kernel: Kernel, passes: float) -> Kernel:
+    return kernel if kernel.role in UNFUSED else _kernel_with_traffic(kernel, passes)
+
+
+def _kernel_with_traffic(kernel: Kernel, factor: float) -> Kernel:
+    return kernel._replace(traffic=kernel.traffic * factor, launches=kernel.launches * factor)
+
+
+def scaled_kernel(kernel: Kernel, share: float) -> Kernel:
+    """A share of a kernel's work, for kernels that only some layers run; its shape and rate are unchanged."""
+    return _kernel_with_traffic(kernel, share)._replace(flops=kernel.flops * share)
+
+
+def work_share(work: Work, share: float) -> Work:
+    """A share of the work, for parts that only some layers of a kind have."""
+    if share == 1.0:
+        return work
+    return Work(*(tuple(scaled_kernel(kernel, share) for kernel in part) for part in (work.forward, work.backward)))
+
+
+def accumulation_work(work: Work, bytes_each: float) -> Work:
+    """Adds the weight gradients of one micro-batch to the accumulated ones.
+
+    ``bytes_each`` are read and written per weight. A GEMM writes its result only after its last multiplication, so this
+    traffic does not overlap with the arithmetic as the reading of the operands does.
+    """
+    return Work(
+        backward=tuple(_accumulation_kernel(k, bytes_each) for k in work.backward if k.role is Role.WEIGHT_GRADIENT)
+    )
+
+
+def sum_bytes(counted: float, width: float) -> float:
+    """Bytes read and written to add the gradient of one weight to a sum of ``width`` bytes.
+
+    ``counted`` are those with an fp32 sum, 8 of them for reading and writing the sum; a narrower sum moves fewer.
+    A stack that counts fewer than 8 keeps no fp32 sum.
+
+    >>> sum_bytes(8.0, 2.0), sum_bytes(12.0, 4.0), sum_bytes(4.0, 2.0)
+    (4.0, 12.0, 4.0)
+    """
+    return min(counted, max(counted - 2 * (precision_width("fp32") - width), 2 * width))
+
+
+def _accumulation_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
+    assert kernel.shape is not None
+    rows, _, columns, batch, _ = kernel.shape
+    return Kernel(f"{kernel.name}: sum", 0.0, bytes_each * rows * columns * batch, launches=0)
+
+
+NARROW_RATES = ("matmul_fp8", "matmul_fp4")
+
+
+def expert_launches(kernel: Kernel) -> float:
+    """Launches of a grouped GEMM that runs expert by expert; 0 for other kernels.
+
+    In 16 bits each expert is one launch. In 8 and 4 bits its rows are narrowed first (`NARROW_LAUNCHES`), except for
+    weight gradients, which multiply what the other two products narrowed.
+    """
+    if kernel.shape is None or not kernel.shape.experts:
+        return 0.0
+    narrows = kernel.rate in NARROW_RATES and kernel.role is not Role.WEIGHT_GRADIENT
+    return kernel.shape.batch * (NARROW_LAUNCHES if narrows else 1.0)
+
+
+def cast_work(work: Work, bytes_each: float) -> Work:
+    """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
+
+    Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
+    that search for the maximum first move more. Weights are converted once per step and are not included.
+    """
+    forward = tuple(_cast_kernel(k, bytes_each) for k in work.forward if k.rate in NARROW_RATES)
+    narrow = (k for k in work.backward if k.rate in NARROW_RATES)
+    return Work(forward, tuple(_cast_kernel(k, bytes_each) for k in narrow if k.role is Role.INPUT_GRADIENT))
+
+
+def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
+    assert kernel.shape is not None
+    m, k, _, batch, _ = kernel.shape
+    return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)
+
+
+# The share of one rank in one micro-batch: the shapes that kernels are built from
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One micro-batch on one rank, in layers that mix tokens by ``mixer``; ``model`` has the widths of those layers.
+
+    ``tokens`` enter the GEMMs of a tensor-parallel group; ``rows`` of them belong to this rank between GEMMs (fewer
+    with sequence parallelism). ``heads`` and ``kv_heads`` belong to this rank. ``precision`` applies to the linear
+    layers; ``kept`` that of the parts that stay in 16 bits when linear layers are narrower (attention, logits, router).
+    ``forwarded`` where the dispatcher sends a token once to each rank of its experts, not once for each of them.
+    """
+
+    model: Model
+    sequences: float
+    length: float
+    cp: int
+    tp: int
+    ep: int
+    expert_tp: int
+    tokens: float
+    rows: float
+    heads: float
+    kv_heads: float
+    precision: str
+    kept: str
+    flash: bool
+    mixer: Mixer = Mixer.FULL
+    sequence_parallel: bool = False
+    forwarded: bool = False
+    trainable: Trainable | None = None
+    """The adapters of frozen weights; None where all weights are trained."""
+    sum_width: float = 4.0
+    """Bytes of one number of the accumulated gradients."""
+    eager: bool = False
+    """Whether the operations between GEMMs run one by one."""
+    compiled: bool = False
+    """Whether a compiler fuses whatever runs between GEMMs."""
+    documents: float = 1.0
+    """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` applies to one."""
+
+    @property
+    def width(self) -> float:
+        """Bytes of one activation between kernels and on the wire: 16 bits, or 32 where GEMMs are wider."""
+        return activation_width(self.precision)
+
+    @classmethod
+    def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
+        """The share of each rank, by the degrees of the layout."""
+        model, tp = model_of_mixer(workload.model, mixer), layout.tp
+        tokens = layout.micro_batch * workload.filled_length / layout.cp
+        narrow = workload.precision in NARROW
+        sequence_parallel = layout.sequence_parallel and is_divided(tp)
+        documents = workload.filled_length / workload.attended_length
+        return cls(
+            model=model,
+            sequences=layout.micro_batch * documents,
+            length=workload.attended_length,
+            cp=layout.cp,
+            tp=tp,
+            ep=layout.ep,
+            expert_tp=layout.expert_tp,
+            tokens=tokens,
+            rows=tokens / tp if sequence_parallel else tokens,
+            heads=share_of_heads(model.heads, tp),
+            kv_heads=share_of_heads(model.kv_heads, tp),
+            precision=workload.precision,
+            kept="bf16" if narrow else workload.precision,
+            flash=workload.attention != "plain",
+            mixer=mixer,
+            sequence_parallel=sequence_parallel,
+            forwarded=layout.dispatcher.kind != "all-to-all",
+            trainable=workload.trainable,
+            sum_width=precision_width(workload.gradient_precision),
+            eager=layout.stack is not None and layout.stack.fused is False,
+            compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
+            documents=documents,
+        )

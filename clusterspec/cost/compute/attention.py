@@ -9,7 +9,7 @@ from clusterspec.catalog.models import CompressedAttention, SparseAttention
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.kernels import (
+from clusterspec.cost.compute import (
     FLASH_BACKWARD,
     FLASH_BACKWARD_TRAFFIC,
     KERNELS,

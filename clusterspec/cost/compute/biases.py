@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.kernels import BIASES, Kernel, Role, Shard, Work, streaming_work
+from clusterspec.cost.compute import BIASES, Kernel, Role, Shard, Work, streaming_work
 
 _SOURCE = "(Megatron-LM at 2065b5a, core/{}; by count)"
 _EXPERTS, _ACTIVATION = _SOURCE.format("transformer/moe/experts.py"), _SOURCE.format("fusions/fused_bias_geglu.py")

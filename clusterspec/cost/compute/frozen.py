@@ -7,8 +7,8 @@ Each matrix of k Ã— n weights in an adapted module has two trained matrices, k Ã
 from __future__ import annotations
 
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.kernels import Kernel, Role, Shard, Work, is_product, linear_work, streaming_work
-from clusterspec.precision import precision_width
+from clusterspec.cost.compute import Kernel, Role, Shard, Work, is_product, linear_work, streaming_work
+from clusterspec.quantity import precision_width
 
 ATTENTION, NETWORK, EXPERTS = "attention", "ffn", "experts"
 MODULES = (ATTENTION, NETWORK, EXPERTS)

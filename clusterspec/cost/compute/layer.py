@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cost.compute.kernels import (
+from clusterspec.cost.compute import (
     ALTERNATE,
     LOSS_FORWARD,
     NORM_PASSES,
@@ -25,10 +25,9 @@ from clusterspec.cost.compute.kernels import (
 from clusterspec.cost.compute.mixing import mixing_parts
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.compute import larger, value_where
-from clusterspec.cost.formulas.experts import distinct_ranks, fullest_load
 from clusterspec.cost.layers import FeedForward
 from clusterspec.cost.parameters import MOMENTS
-from clusterspec.precision import NARROW, precision_width
+from clusterspec.quantity import NARROW, precision_width
 from clusterspec.records import dataclass
 
 
@@ -120,6 +119,8 @@ class Routing:
     @classmethod
     def of(cls, shard: Shard, spread: float) -> Routing:
         """The routing where loads of single experts vary by ``spread``."""
+        from clusterspec.cost.formulas.experts import fullest_load
+
         leaving = shard.rows * shard.model.experts_per_token
         held = shard.model.experts / shard.ep
         imbalance = fullest_load(shard.ep, larger(1.0, held), spread)
@@ -142,6 +143,8 @@ def permutation_work(shard: Shard, routing: Routing) -> Work:
     """
     hidden = shard.width * shard.model.expert_width
     if shard.forwarded:
+        from clusterspec.cost.formulas.experts import distinct_ranks
+
         received = shard.rows * shard.expert_tp * distinct_ranks(shard.ep, shard.model.experts_per_token)
         both = 2 * hidden * (received + routing.arriving) * routing.imbalance
         return streaming_work("dispatch and combine", (both, both), 4)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from clusterspec.catalog.models import LinearAttention
 from clusterspec.cost import assumed_figure, cited_figure
-from clusterspec.cost.compute import attention
-from clusterspec.cost.compute.kernels import (
+from clusterspec.cost.compute import (
     COMPILED_SCORE_PASSES,
     SCORE_PASSES,
     GemmShape,
@@ -15,6 +14,7 @@ from clusterspec.cost.compute.kernels import (
     Role,
     Shard,
     Work,
+    attention,
     linear_work,
     streaming_work,
 )
@@ -22,9 +22,9 @@ from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.mixers import GATES
-from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple
+from clusterspec.source import Cited
 
 RECURRENCE = "recurrence"
 BACKWARD = assumed_figure(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.power import capped_rate
-from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
+from clusterspec.source import Computed
 
 IDLE_SHARE = assumed_figure(
     "power",

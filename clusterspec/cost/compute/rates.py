@@ -10,14 +10,7 @@ from math import inf, prod
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.attention import (
-    attention_length,
-    attention_library,
-    attention_year,
-    fixed_shares,
-    width_share,
-)
-from clusterspec.cost.compute.kernels import (
+from clusterspec.cost.compute import (
     DEPTH_START,
     KERNELS,
     TILES,
@@ -26,12 +19,19 @@ from clusterspec.cost.compute.kernels import (
     Role,
     expert_launches,
 )
+from clusterspec.cost.compute.attention import (
+    attention_length,
+    attention_library,
+    attention_year,
+    fixed_shares,
+    width_share,
+)
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
-from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.summation import sum_of
+from clusterspec.source import Assumed, Computed
+from clusterspec.standard import sum_of
 
 TimedKernels = tuple[tuple[Kernel, float], ...]
 """Kernels with their device seconds."""

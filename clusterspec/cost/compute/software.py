@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute.kernels import KERNELS
+from clusterspec.cost.compute import KERNELS
 from clusterspec.records import dataclass
 
 CAST = assumed_figure(

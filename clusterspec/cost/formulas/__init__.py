@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clusterspec.named_tuples import Protocol, cast
+from clusterspec.standard import Protocol, cast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

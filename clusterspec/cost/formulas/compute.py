@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas import Column, array_library, formula
-from clusterspec.named_tuples import cast
+from clusterspec.standard import cast
 
 Number = float
 """A number, or a column of numbers."""

@@ -6,6 +6,7 @@ This module holds the lines of memory with their uncertainty ranges, and the job
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
@@ -13,11 +14,13 @@ from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cluster.variation import layout_on_plainest_software
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
-from clusterspec.origin import Assumed
-from clusterspec.precision import NARROW, activation_width, operand_width
-from clusterspec.quantity import Figure
+from clusterspec.cost.layers import Chunk, micro_batches_in_flight
+from clusterspec.cost.parameters import Share
+from clusterspec.cost.tables import held_share
+from clusterspec.quantity import NARROW, Figure, activation_width, operand_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
-from clusterspec.summation import sum_of
+from clusterspec.source import Assumed
+from clusterspec.standard import Recent, sum_of
 
 GROUP = "memory"
 
@@ -289,3 +292,92 @@ class Job:
         if not self.sharded_fully:
             return 0.0
         return value_where(self.shards > 1, 1.0, 0.0) * (1.0 - self.keeps_gathered)
+
+
+# The model on one rank: its weights, and the number of stored activations of its layers
+
+
+class Layers(StrEnum):
+    """The layers that have a tensor."""
+
+    ALL = "layers"
+    FULL = "layers with full attention"
+    WINDOW = "layers with a window"
+    LINEAR = "layers with linear attention"
+    DENSE = "dense layers"
+    EXPERT = "expert layers"
+
+
+MIXING = (Layers.FULL, Layers.WINDOW, Layers.LINEAR)
+"""Kinds of layers by token mixing; a layer has at most one of them."""
+COUNTS = {
+    Layers.ALL: "layers",
+    Layers.FULL: "full_layers",
+    Layers.WINDOW: "window_layers",
+    Layers.LINEAR: "linear_layers",
+    Layers.DENSE: "dense_layers",
+    Layers.EXPERT: "moe_layers",
+}
+"""The count of a chunk for each kind of layer."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One rank of a pipeline stage; numbers may be columns.
+
+    ``passes`` count layers times micro-batches in flight, ``in_flight`` the most micro-batches of one chunk; ``inputs``
+    and ``outputs`` are 1 if the stage receives or sends hidden states, else 0; ``head`` is the number of times that
+    it computes logits: 1 if it holds the output head, and 1 for each layer of multi-token prediction. ``kinds`` are
+    the kinds of feed-forward network on the rank.
+    """
+
+    share: Share
+    passes: dict[Layers, float]
+    in_flight: float
+    inputs: float
+    outputs: float
+    head: float
+    kinds: frozenset[Layers]
+
+    @classmethod
+    def of(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
+        """The rank of a pipeline stage (from 0) that holds some chunks."""
+        if job.workload.trainable is not None:  # the weights of adapters depend on more
+            return cls.computed(job, stage, chunks)
+        layout = job.layout
+        degrees = (layout.pp, layout.tp, layout.ep, layout.expert_tp, layout.redundant_experts)
+        given = (chunks, stage, job.micro_batches, layout.schedule, degrees, job.model)
+        known = next((rank for inputs, rank in _RECENT if inputs == given), None)
+        return known or _RECENT.keep((given, cls.computed(job, stage, chunks)))[1]
+
+    @classmethod
+    def computed(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
+        """A rank computed anew, without the cache of recent jobs."""
+        counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
+        first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
+        dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
+        kinds = frozenset(kind for kind, there in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if there)
+        return cls(
+            share=held_share(job.workload, job.layout, chunks),
+            passes=stored_passes(chunks, counts),
+            in_flight=max(counts, default=0.0),
+            inputs=float(not first),
+            outputs=float(not last),
+            head=logits_count(chunks),
+            kinds=kinds,
+        )
+
+
+_RECENT: Recent[tuple[tuple[object, ...], Rank]] = Recent(8)
+"""The ranks of recent jobs without adapters, by their inputs."""
+
+
+def logits_count(chunks: tuple[Chunk, ...]) -> float:
+    """How often a stage of these chunks computes logits: for its head, and for each layer of multi-token prediction."""
+    return float(any(chunk.last for chunk in chunks) + sum(chunk.predicted for chunk in chunks))
+
+
+def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:
+    """The stored activations of each kind of layer: layers times micro-batches in flight."""
+    pairs = list(zip(chunks, counts, strict=True))
+    return {kind: sum_of(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in COUNTS.items()}

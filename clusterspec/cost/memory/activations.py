@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from clusterspec.cost.formulas import memory, parameters
 from clusterspec.cost.formulas.memory import expert_bytes, index_bytes, recurrence_bytes, tensor_bytes
-from clusterspec.cost.memory import Job, MemoryLine, memory_line
-from clusterspec.cost.memory.rank import Layers
-from clusterspec.precision import precision_width
+from clusterspec.cost.memory import Job, Layers, MemoryLine, memory_line
+from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 
 KORTHIKANTI = "Korthikanti et al., arXiv 2205.05198"

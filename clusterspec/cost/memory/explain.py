@@ -13,10 +13,10 @@ from clusterspec.cost.memory import COMMUNICATOR, ROUTING, Job, Lines, MemoryLin
 from clusterspec.cost.memory.fullest import Memory, RankMemory
 from clusterspec.cost.memory.recomputation import offloads_saved
 from clusterspec.cost.term import MemoryUse, Term
-from clusterspec.origin import Assumed, Cited, Computed, Origin, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.summation import sum_of
+from clusterspec.source import Assumed, Cited, Computed, Origin, Written
+from clusterspec.standard import sum_of
 
 OFFLOADED: Assumption = (
     "memory.selective",

@@ -9,15 +9,24 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
 from clusterspec.cost.formulas.compute import larger, positive_part, value_where
-from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
-from clusterspec.cost.memory import Job, Lines, recomputation, squared_excess, states, summed_bytes
+from clusterspec.cost.layers import Chunk, StageGroup, micro_batches_in_flight, stage_groups
+from clusterspec.cost.memory import (
+    Job,
+    Layers,
+    Lines,
+    Rank,
+    recomputation,
+    squared_excess,
+    states,
+    stored_passes,
+    summed_bytes,
+)
 from clusterspec.cost.memory.activations import Tensor
-from clusterspec.cost.memory.rank import Layers, Rank, candidates_for_fullest
 from clusterspec.cost.memory.recomputation import PeakPoint, StoredTensors, stored_lines
-from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
-from clusterspec.summation import sum_of
+from clusterspec.source import Computed
+from clusterspec.standard import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -257,3 +266,46 @@ def spare_cache(memory: Memory) -> float:
     return (
         sum_of(each.value * max(0.0, 1 - 2 / each.numbers["count"]) for each in memory.rank.activations) * memory.ranks
     )
+
+
+# The pipeline stages that may hold the most memory
+
+MOST = 64
+"""Up to this many groups are all evaluated; no published pipeline has more."""
+SHORTLIST = 16
+"""Groups of a longer pipeline that are evaluated for each criterion."""
+
+
+def distinct_groups(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
+    """The groups without repetitions: a group with the same chunks as an earlier group is left out, as the earlier one
+    has at least as many micro-batches in flight. In DualPipe all groups are kept.
+    """
+    if layout.schedule == "dualpipe":
+        return groups
+    found: dict[tuple[Chunk, ...], StageGroup] = {}
+    for group in groups:
+        found.setdefault(group.chunks, group)
+    return tuple(found.values())
+
+
+def candidates_for_fullest(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
+    """Groups of equal stages among which the fullest is.
+
+    All distinct groups. In very long pipelines only both ends, the groups with the most layers, and the groups with the
+    most micro-batches in flight. The first stage of a group has the most in flight.
+    """
+    groups = distinct_groups(job.layout, groups)
+    if len(groups) <= MOST:
+        return list(groups)
+
+    def layers(group: StageGroup) -> float:
+        return sum(chunk.layers for chunk in group.chunks)
+
+    def stored_micro_batches(group: StageGroup) -> float:
+        counts = micro_batches_in_flight(job.layout, group.first, group.chunks, job.micro_batches)
+        return stored_passes(group.chunks, counts)[Layers.ALL]
+
+    most_layers = sorted(groups, key=layers, reverse=True)[:SHORTLIST]
+    most_held = sorted(groups, key=stored_micro_batches, reverse=True)[:SHORTLIST]
+    chosen = {group.first: group for group in (groups[0], groups[-1], *most_layers, *most_held)}
+    return [chosen[first] for first in sorted(chosen)]

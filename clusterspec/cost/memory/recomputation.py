@@ -7,13 +7,23 @@ from collections.abc import Callable, Sequence
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.compute import larger, positive_part, smaller, value_where
 from clusterspec.cost.formulas.memory import backward_bytes, buffer_bytes, gathered_bytes, reduced_bytes, tensor_bytes
-from clusterspec.cost.memory import GATHERED, Job, Lines, MemoryLine, memory_line, squared_excess, summed_bytes
+from clusterspec.cost.memory import (
+    GATHERED,
+    MIXING,
+    Job,
+    Layers,
+    Lines,
+    MemoryLine,
+    Rank,
+    memory_line,
+    squared_excess,
+    summed_bytes,
+)
 from clusterspec.cost.memory.activations import KORTHIKANTI, Tensor, latent_line, layer_input_tensor, layer_tensors
-from clusterspec.cost.memory.rank import MIXING, Layers, Rank
 from clusterspec.cost.parameters import Share, frozen_precision
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 MODULES = ("norm", "activation", "attention", "latent", "mlp", "shared_experts", "expert")
 """Modules that a layout may list: normalizations, activation functions, the attention core, the expansions of latent

@@ -18,9 +18,9 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, frozen_precision, served_weights
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 LORA = "Hu et al., LoRA, arXiv 2106.09685, section 4.2"
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"

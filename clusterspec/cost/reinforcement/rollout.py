@@ -24,7 +24,7 @@ from clusterspec.cost.formulas.reinforcement import rollout_busy_time
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import serving_pools
-from clusterspec.precision import PRECISIONS, ROUNDED
+from clusterspec.quantity import PRECISIONS, ROUNDED
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, WorkloadSpec
 

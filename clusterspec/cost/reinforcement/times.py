@@ -26,7 +26,7 @@ from clusterspec.cost.reinforcement.rollout import GROUP, Rollout, rollout_of
 from clusterspec.cost.reinforcement.weights import Sync, sync_of
 from clusterspec.cost.step import ReplicaSeconds, StageTime, compose
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 SWITCH = assumed_figure(
     GROUP, "switch", 3.0, "time of one switch between trainer and engines: caches are freed and allocated again", "s"

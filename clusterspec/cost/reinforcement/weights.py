@@ -13,9 +13,9 @@ from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.adapters import model_adapters
 from clusterspec.cost.formulas.reinforcement import weight_sync_time
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout
-from clusterspec.precision import precision_width, table_width
+from clusterspec.quantity import precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 SHARE = assumed_figure(
     GROUP,

@@ -8,7 +8,7 @@ from clusterspec.cluster.requests import Serving
 from clusterspec.cost.activity import Activity
 from clusterspec.cost.serving.constants import LAUNCH, Part
 from clusterspec.cost.serving.latency import ServingTimes
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 COLLECTIVES = ("all_reduce", "expert_exchange")
 """Parts of a serving step that move data between accelerators."""

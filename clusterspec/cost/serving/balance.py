@@ -8,9 +8,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.requests import ExpertLoad
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine

@@ -7,7 +7,7 @@ from clusterspec.cluster.requests import Serving
 from clusterspec.cost import parameters
 from clusterspec.cost.formulas.serving import compute_time, stream_time
 from clusterspec.cost.serving.handoff import request_bytes, whole_model
-from clusterspec.precision import peak_name, precision_width, table_width
+from clusterspec.quantity import peak_name, precision_width, table_width
 
 
 def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:

@@ -20,7 +20,7 @@ from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.records import NamedTuple, replace
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 ACCELERATOR = "accelerator"
 """The name of the cache tier in accelerator memory."""

@@ -12,8 +12,8 @@ from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import busbw_ceiling
 from clusterspec.cost.collectives.paths import crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
-from clusterspec.recent import recent
 from clusterspec.records import NamedTuple
+from clusterspec.standard import recent
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.targets import keeps_up
 from clusterspec.cost.serving.times import times_with_engines
 from clusterspec.records import NamedTuple, replace
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.pools import Pools

@@ -25,9 +25,9 @@ from clusterspec.cost.serving.parts import (
     step_parts,
 )
 from clusterspec.cost.serving.rates import KernelRates
-from clusterspec.precision import NARROW, peak_name, precision_width
+from clusterspec.quantity import NARROW, peak_name, precision_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 
 class Decoding(NamedTuple):

@@ -16,7 +16,7 @@ from clusterspec.cost.formulas.serving import expert_exchange_time, roofline_tim
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
 from clusterspec.cost.serving.rates import converts_weights, remaining_rate_share
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.balance import Placed

@@ -22,9 +22,9 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import Term, formula_source, named_count
-from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.source import Computed
 
 # The terms of a serving plan: the time per output token and the time to first token
 

@@ -13,8 +13,8 @@ from clusterspec.cost.formulas.serving import handoff_time, overlapped_handoff_t
 from clusterspec.cost.layers import Chunk, model_layers
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving import constants
-from clusterspec.recent import recent
 from clusterspec.records import NamedTuple
+from clusterspec.standard import recent
 
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink

@@ -27,8 +27,8 @@ from clusterspec.cost.serving.rates import (
     converts_weights,
     dense_rate_share,
 )
-from clusterspec.precision import precision_width, table_width
-from clusterspec.summation import sum_of
+from clusterspec.quantity import precision_width, table_width
+from clusterspec.standard import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine

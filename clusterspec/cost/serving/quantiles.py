@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import erf, exp, inf, lgamma, log, log1p, sqrt
 
 from clusterspec.cluster.requests import Lengths
-from clusterspec.recent import recent
+from clusterspec.standard import recent
 
 PARTS = 24
 """Parts of a distribution of lengths; the last has the longest 1/576 of the requests."""

@@ -11,7 +11,7 @@ from clusterspec.catalog.entries import Accelerator, Kernels
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.serving import rate_beyond_floor
 from clusterspec.cost.serving import constants
-from clusterspec.precision import NARROW, precision_width
+from clusterspec.quantity import NARROW, precision_width
 from clusterspec.records import dataclass
 
 if TYPE_CHECKING:

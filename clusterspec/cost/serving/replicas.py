@@ -11,8 +11,8 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
 from clusterspec.cost.serving.waits import step_ahead
-from clusterspec.recent import cached_property
 from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.standard import cached_property
 
 LENGTHS = 3
 """Iterations for the length of a step with prompts, which depends on the arrivals during the previous step."""

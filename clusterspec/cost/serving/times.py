@@ -31,7 +31,7 @@ from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
 from clusterspec.cost.serving.steady import Steady, largest_satisfying, prompt_beside_decoding, steady_state
 from clusterspec.cost.serving.targets import target_excess
 from clusterspec.cost.serving.waits import computed_seconds
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.records import replace
 
 if TYPE_CHECKING:

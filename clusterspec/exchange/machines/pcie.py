@@ -17,8 +17,8 @@ from clusterspec.exchange.machines.links import (
     set_accelerator,
     set_rate,
 )
-from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
+from clusterspec.standard import DECIMAL
 from clusterspec.units import plural
 
 # `lspci -vv`: accelerators, NICs and PCIe switches of a node, with the current and maximum speed of each link

@@ -26,8 +26,8 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.purchasing.numbers import CURRENCY, SYMBOLS, DecimalMark, Number, decimal_mark, written_number
 from clusterspec.exchange.purchasing.text_tables import text_rows
-from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
+from clusterspec.standard import pattern
 
 QUOTE = "quote"
 MOST_ROWS = 20_000

@@ -15,7 +15,7 @@ from clusterspec.exchange.merge import new_spec
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.records import replace
 from clusterspec.source import Source
-from clusterspec.spec.reader import read
+from clusterspec.spec import read
 
 # Model names as used by hubs and frameworks, and their catalog entries
 

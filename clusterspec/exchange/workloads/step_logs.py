@@ -24,8 +24,8 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
 from clusterspec.exchange.workloads.mlperf_logs import is_of_mlperf, settings_of_log, with_machine
 from clusterspec.exchange.workloads.step_lines import step_program
-from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
+from clusterspec.standard import DECIMAL
 from clusterspec.units import plural
 
 STEP_LOG = "step-log"

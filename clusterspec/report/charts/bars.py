@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from clusterspec.records import dataclass, replace
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.svg import HEAT, LinearAxis, horizontal_grid, vertical_grid
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display
 
 # Stacked bars: the step with overlapped communication, memory against capacity, cost by year

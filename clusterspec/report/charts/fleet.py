@@ -9,7 +9,7 @@ from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.machine import LETTERS
 from clusterspec.report.ink import unbroken_numbers
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import plural
 
 

@@ -8,7 +8,7 @@ from math import log
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.svg import LinearAxis
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 
 @dataclass(frozen=True)

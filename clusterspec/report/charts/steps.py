@@ -8,7 +8,7 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.bars import StackPart, lane_shapes, legend_shapes
 from clusterspec.report.charts.svg import LinearAxis, horizontal_grid
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 Label = Callable[[float], str]
 

@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 # Colors by cause, the same in all charts; adjacent parts of a stack alternate between dark and light
 

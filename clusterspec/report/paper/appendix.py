@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
 from clusterspec.finding import Finding
-from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.estimate_rows import value_text
@@ -32,7 +31,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.results.estimate_json import row, shares, terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.full import glossary as words
-from clusterspec.source import Source
+from clusterspec.source import Cited, Source
 from clusterspec.units import display, plural
 
 MOST_FINDINGS = 60

@@ -23,7 +23,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import LayoutCell, LayoutGrid
 from clusterspec.results.survival import WireCase
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plural
 
 MOST_LEVERS = 8

@@ -50,7 +50,7 @@ from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Roofline
 from clusterspec.results.verdict import VerdictStatus
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plural, portion
 
 # The step: timeline, communication by axis and tier, kernels, and memory

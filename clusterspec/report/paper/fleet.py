@@ -34,7 +34,7 @@ from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import BillReport, counts_by_severity
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, plain, plural, term_text
 
 WORK_HEADS = ("job", "model", "kind", "layout")

@@ -25,7 +25,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.facility import energy_text
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Purchase
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 # The bill of materials compared with the lines of a quote

@@ -16,7 +16,7 @@ from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section,
 from clusterspec.report.sweep_text import engines_text, latency_heads, target_latencies
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
 
 TINTS = {

@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.compute import Kernel
 from clusterspec.cost.estimate import RUN_TO_RUN, measured_step, range_figures
 from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
 from clusterspec.cost.reinforcement.times import RlTimes
-from clusterspec.origin import Assumed
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, timed_rows_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.blocks import PaperTable, Picture, Section, TableColumn, TableRow
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Schedule
-from clusterspec.summation import sum_of
+from clusterspec.source import Assumed
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plural, portion
 
 KINDS = (("GEMMs", "forward"), ("attention", "weights"), ("memory-bound kernels", "activations"))

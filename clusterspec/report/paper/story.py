@@ -10,7 +10,7 @@ from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.machine import TINTS
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Tier
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
 
 OF_DOMAIN = frozenset({"scale-up", "peer"})

@@ -13,7 +13,7 @@ from functools import cache
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.ink import unbroken_numbers
 from clusterspec.report.paper.blocks import PaperTable
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 PAGE, HALF = 180.0, 87.0
 """Millimeters between the margins of a page, and of one of two blocks beside each other."""

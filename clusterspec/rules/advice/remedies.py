@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.nearby_layouts import neighbor_degrees
 from clusterspec.cluster.variation import DEGREES
 from clusterspec.cost.plan import Plan
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.rules.advice.what_if import FULLEST, Alternative, WhatIf, fastest_fitting
 from clusterspec.units import display, percent, plural
 from clusterspec.units.display import joined_words

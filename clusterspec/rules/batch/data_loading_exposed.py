@@ -68,10 +68,10 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import data_reads
 from clusterspec.cost.term import Term
 from clusterspec.finding import Problem
-from clusterspec.origin import Written
 from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Written
 from clusterspec.spec.model import NetworksSpec, WorkloadSpec
 from clusterspec.units import display, percent
 

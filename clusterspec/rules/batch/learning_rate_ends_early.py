@@ -47,9 +47,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.written_numbers import number_in_text, only_setting
 from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _END_OF_RATE = pattern(

@@ -64,7 +64,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.03

@@ -59,7 +59,7 @@ from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 RULE = Rule.of(__name__, "error")
 

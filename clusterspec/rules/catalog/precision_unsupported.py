@@ -67,7 +67,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.precision import PRECISIONS
+from clusterspec.quantity import PRECISIONS
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", yields_to=("integer-training",))

@@ -98,11 +98,11 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.written_numbers import written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
 from clusterspec.units import display
 from clusterspec.units.display import plural
 

@@ -79,12 +79,12 @@ from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.quantity import YEAR
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.written_numbers import numbers_within, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")

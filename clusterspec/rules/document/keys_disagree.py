@@ -97,8 +97,7 @@ from collections.abc import Iterator, Mapping
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.precision import PRECISIONS
-from clusterspec.quantity import Quantity
+from clusterspec.quantity import PRECISIONS, Quantity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec, NetworksSpec, OperationsSpec, RlSpec, ScaleOutSpec, Spec, WorkloadSpec
 from clusterspec.units import display

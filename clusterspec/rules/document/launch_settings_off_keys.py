@@ -65,11 +65,11 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.frameworks import capabilities, named_library
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
-from clusterspec.precision import PRECISIONS
+from clusterspec.quantity import PRECISIONS
 from clusterspec.rules.knowledge.written_numbers import number_in_text, only_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec, Spec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = pattern(

@@ -63,7 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display, percent
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05

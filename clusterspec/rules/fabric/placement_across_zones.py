@@ -46,9 +46,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _ZONE = pattern(r"\b(?:us|eu|ap|ca|sa|me|af)-[a-z]+-\d[a-f]\b|\b[a-z]+-[a-z]+\d-[a-f]\b")

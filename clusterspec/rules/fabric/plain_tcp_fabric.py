@@ -61,7 +61,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import share, step_severity
 from clusterspec.rules.rule import Rule
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 RULE = Rule.of(__name__, "warning", "likely")
 

@@ -57,7 +57,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.purchases import ROUNDED, is_rented, least_rent, money_text
 from clusterspec.rules.rule import Rule
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error")

@@ -58,7 +58,7 @@ from clusterspec.cluster.fleet import Fleet
 from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")

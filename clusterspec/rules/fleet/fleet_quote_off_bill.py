@@ -76,7 +76,7 @@ from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"spine_switch": 2 / 3, "core_switch": 2 / 3, "nic": 1.0}

@@ -66,7 +66,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error")

@@ -52,7 +52,7 @@ from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note")

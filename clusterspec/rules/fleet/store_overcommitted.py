@@ -114,7 +114,7 @@ from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.knowledge.shared_stores import reading_demand, sets_on_store, store_demand
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")

@@ -9,11 +9,11 @@ from clusterspec.cluster.fabric import cable_types
 from clusterspec.cluster.levels import FIBER, FIXED_ENDS
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.failures import PartRate, part_rate, source_text, stated_rate
-from clusterspec.origin import Written
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.part_classes import PartClass
+from clusterspec.source import Written
 from clusterspec.spec.model import ClusterSpec, FailuresSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import plain
 
 LEVEL_OF = {"NIC-leaf link": "node_leaf", "leaf-spine link": "leaf_spine", "spine-core link": "spine_core"}

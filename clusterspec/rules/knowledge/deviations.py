@@ -16,7 +16,7 @@ from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.stated import CatalogFigure, StatedFigure, rate, stated_figures
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ClusterSpec
-from clusterspec.units.common_errors import (
+from clusterspec.units.display import (
     AGREES,
     BITS,
     MEANT,

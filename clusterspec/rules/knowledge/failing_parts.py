@@ -29,7 +29,6 @@ from clusterspec.cost.failures import (
     time_between_failures,
 )
 from clusterspec.cost.plan import Plan
-from clusterspec.origin import Assumed, Written
 from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
@@ -43,7 +42,7 @@ from clusterspec.rules.knowledge.part_classes import (
     PartClass,
     part_classes,
 )
-from clusterspec.source import Path
+from clusterspec.source import Assumed, Path, Written
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
 
 SAME = 1e-9

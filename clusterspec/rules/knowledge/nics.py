@@ -6,7 +6,7 @@ from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.cluster.model import Cluster
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 ROUNDED = 0.02
 """Relative tolerance of totals: data sheets and specs are rounded."""

@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.quantity import Quantity, Sparsity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, Spec
-from clusterspec.units.common_errors import AGREES, agrees_within
+from clusterspec.units.display import AGREES, agrees_within
 
 WITHOUT_SPARSITY = ("Google",)
 """Vendors whose data sheets print no peak with 2:4 sparsity."""

@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import HOUR, Figure
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 ROUNDED = 1.002
 """At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""

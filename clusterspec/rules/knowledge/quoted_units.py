@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.patterns import pattern
 from clusterspec.procurement.offered import LICENSED_PER_ACCELERATOR, SWITCHES, Offered, is_credit, plain_part
+from clusterspec.standard import pattern
 
 _UNIT = pattern(
     r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"

@@ -11,7 +11,7 @@ from clusterspec.cost.reinforcement.weights import SHARE as BROADCAST_SHARE
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE, request_cache_bytes
 from clusterspec.records import NamedTuple
 from clusterspec.spec.model import PoolLinkSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 GENERATING = frozenset({"prefill", "decode", "rollout"})
 """Engines to which caches or new weights pass."""

@@ -9,7 +9,7 @@ from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.storage import data_reads
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.checkpoints import is_serving, saved_bytes
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 
 
 class SavingRate(NamedTuple):

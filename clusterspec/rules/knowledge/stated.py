@@ -11,7 +11,7 @@ from clusterspec.quantity import Direction, Figure, Quantity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec
 from clusterspec.units import display, display_bits
-from clusterspec.units.common_errors import AGREES, agrees_within
+from clusterspec.units.display import AGREES, agrees_within
 
 BANDWIDTH, PEER_BANDWIDTH = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import fields, is_dataclass
 from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
 from clusterspec.units import read
 
 _OF_SOMETHING_ELSE = pattern(

@@ -63,7 +63,7 @@ from clusterspec.rules.knowledge.stated import stated_figures
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, ScaleUpSpec
 from clusterspec.units import display, percent
-from clusterspec.units.common_errors import AGREES, agrees_within
+from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 RINGS = ("all-reduce", "all-gather", "reduce-scatter")

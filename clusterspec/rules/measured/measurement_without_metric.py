@@ -55,9 +55,9 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning")
 HELP = "state `busbw` or `algbw`, as nccl-tests prints them, with ranks and size"

@@ -59,12 +59,12 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
+from clusterspec.standard import pattern
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")

@@ -77,7 +77,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list, or_list
 from clusterspec.spec.model import NetworkSpec, NetworksSpec
 from clusterspec.units import display_bits, plain
-from clusterspec.units.common_errors import agrees_within
+from clusterspec.units.display import agrees_within
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 1.01

@@ -57,7 +57,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.precision import PRECISIONS
+from clusterspec.quantity import PRECISIONS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 

@@ -66,8 +66,8 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step", "few-steps"))

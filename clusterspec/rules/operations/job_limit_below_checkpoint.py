@@ -46,10 +46,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _TIME_LIMIT = pattern(

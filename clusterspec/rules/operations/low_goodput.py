@@ -86,12 +86,12 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.failures import Interruptions, catalog_of, interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.origin import Assumed, Written
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Assumed, Written
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.summation import sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units import percent
 
 RULE = Rule.of(

@@ -43,10 +43,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
 _KILOVOLT_AMPERES = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(k|M)VA\b")

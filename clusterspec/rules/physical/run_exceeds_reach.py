@@ -89,11 +89,11 @@ from clusterspec.cluster.fabric import RISE, Run, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
+from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")

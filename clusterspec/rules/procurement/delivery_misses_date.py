@@ -51,11 +51,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.standard import pattern
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error")

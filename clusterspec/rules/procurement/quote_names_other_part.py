@@ -66,11 +66,11 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.procurement.offered import SWITCHES, Offered, kind_of_part, named_entries, offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
+from clusterspec.standard import pattern
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely")

@@ -84,12 +84,12 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines, plain_part
 from clusterspec.quantity import YEAR, Quantity
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
+from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")

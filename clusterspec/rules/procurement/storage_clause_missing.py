@@ -56,10 +56,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import NetworksSpec, ProcurementSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning")
 _STORAGE = pattern(r"(?i)\b(?:storage|store|filer|file ?system|flash|lustre|weka|vast)\b")

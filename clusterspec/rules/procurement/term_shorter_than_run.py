@@ -59,11 +59,11 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")

@@ -69,7 +69,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 

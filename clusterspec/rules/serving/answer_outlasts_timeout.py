@@ -61,11 +61,11 @@ from collections.abc import Iterator
 
 from clusterspec.cost.serving.percentiles import MEDIAN, latency_at, latency_range
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.knowledge.written_numbers import only_setting, sentences_of, time_in_text
 from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
 from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "warning", "likely")

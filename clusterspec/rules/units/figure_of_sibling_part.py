@@ -97,7 +97,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
-from clusterspec.units.common_errors import AGREES, agrees_within
+from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3

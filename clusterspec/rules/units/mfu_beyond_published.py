@@ -59,7 +59,7 @@ from clusterspec.cost.estimate import UNKNOWN_SPREAD, highest_mfu
 from clusterspec.cost.parameters import causal_share
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 

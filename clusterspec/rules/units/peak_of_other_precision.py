@@ -78,7 +78,7 @@ from clusterspec.rules.knowledge.shares import A_QUARTER
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.units import display, plain
-from clusterspec.units.common_errors import AGREES, agrees_within
+from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "likely")
 WORKLOAD = "workload.peak_flops"

@@ -8,9 +8,9 @@ import pytest
 
 from clusterspec.cost.collectives import Between, Candidate, Inside, Paths, rings
 from clusterspec.cost.collectives.stack import Algorithm
-from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import replace
+from clusterspec.source import Assumed
 
 ORIGIN = Assumed("test", "a round figure")
 

@@ -10,9 +10,9 @@ from clusterspec.cost.collectives import Candidate, Paths, falls_back_to_sockets
 from clusterspec.cost.collectives.algorithms import bus_factor, busbw_ceiling
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, uncertainty_band, with_measured_shares
-from clusterspec.origin import Assumed, Cited, Measured, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.source import Assumed, Cited, Measured, Origin
 from tests.cost.collectives.machines import H100, nodes_of
 from tests.effort import each
 

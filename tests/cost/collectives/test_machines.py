@@ -8,7 +8,7 @@ from clusterspec.cluster.groups import axis_placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
-from clusterspec.origin import Assumed, Cited
+from clusterspec.source import Assumed, Cited
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of, resolved
 
 GIB = 2.0**30

@@ -15,9 +15,9 @@ from clusterspec.cost.collectives.paths import (
     torus_exchange_share,
     torus_hops,
 )
-from clusterspec.origin import Written
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import replace
+from clusterspec.source import Written
 from tests.cluster.resolving import cluster_of
 
 GB = 1e9

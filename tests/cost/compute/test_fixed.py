@@ -9,7 +9,8 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cost.compute import kernels, software
+from clusterspec.cost import compute as kernels
+from clusterspec.cost.compute import software
 from clusterspec.cost.formulas.compute import depth_fill
 
 CATALOG = Catalog.open()

@@ -7,21 +7,22 @@ from typing import Any
 import pytest
 
 from clusterspec.cost import parameters
-from clusterspec.cost.compute import attention, layer
-from clusterspec.cost.compute.biases import biased_expert_work
-from clusterspec.cost.compute.kernels import (
+from clusterspec.cost.compute import (
     GemmShape,
     Kernel,
     Role,
     Shard,
     Work,
     accumulation_work,
+    attention,
     cast_work,
     expert_launches,
+    layer,
     less_fused_work,
     linear_work,
     scaled_kernel,
 )
+from clusterspec.cost.compute.biases import biased_expert_work
 from clusterspec.cost.compute.layer import dense_layer_parts, expert_layer_parts, recomputed_kernels
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.layers import Mixer

@@ -6,8 +6,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.cost import parameters, traffic
-from clusterspec.cost.compute import attention, mixing
-from clusterspec.cost.compute.kernels import Work
+from clusterspec.cost.compute import Work, attention, mixing
 from clusterspec.cost.compute.layer import LAYERS
 from clusterspec.cost.layer_tables import layer_name
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers

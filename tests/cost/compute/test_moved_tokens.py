@@ -6,14 +6,13 @@ import pytest
 
 from clusterspec.cluster.model import MeasuredShare
 from clusterspec.cost.collectives.evidence import unmeasured_part
-from clusterspec.cost.compute import layer
-from clusterspec.cost.compute.kernels import Role, Work
+from clusterspec.cost.compute import Role, Work, layer
 from clusterspec.cost.layers import Chunk
-from clusterspec.cost.memory.rank import logits_count
+from clusterspec.cost.memory import logits_count
 from clusterspec.cost.memory.states import step_activation_lines
-from clusterspec.origin import Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.source import Written
 from tests.cost.compute.test_kernels import shard
 from tests.cost.plans import MIXTRAL, design, plan, spec
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Design
+from clusterspec.cost.compute import TILES, GemmShape, Kernel, Role, gemm_kernel
 from clusterspec.cost.compute.attention import fixed_shares
-from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, Role, gemm_kernel
 from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
 from clusterspec.cost.compute.software import SoftwareBehavior
 from tests.cost.plans import design, spec

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.catalog import Catalog
+from clusterspec.cluster import resolve
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.resolve import resolve
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.cost.measured import MeasuredSize, Measurement, calibrated_design, expected_cost
-from clusterspec.origin import Measured
+from clusterspec.source import Measured
 from clusterspec.spec.model import ClusterSpec, Spec
 
 GIB = float(1 << 30)

@@ -14,8 +14,8 @@ from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.layout import resolve_software
 from clusterspec.cluster.model import Cluster, Design, Layout, Overlap, ScaleUp, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
-from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
+from clusterspec.source import Assumed
 from clusterspec.spec.model import LayoutSpec, Spec
 
 STATUS = Status("shipping", "2026-01-01")

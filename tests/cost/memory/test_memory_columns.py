@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from clusterspec.cost.layers import stage_groups
-from clusterspec.cost.memory import Job
+from clusterspec.cost.memory import Job, Layers, Rank
 from clusterspec.cost.memory import fullest as memory
-from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.parameters import Share
 from tests.cost.memory.designs import design, experts, model
 from tests.effort import each

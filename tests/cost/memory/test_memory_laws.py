@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clusterspec.catalog.models import LinearAttention, Model, Window
 from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.term import MemoryUse, Term
-from clusterspec.origin import Assumed
+from clusterspec.source import Assumed
 from tests.cost.expressions import evaluate
 from tests.cost.memory.designs import design, experts, model
 
@@ -217,7 +217,7 @@ def test_a_cluster_of_any_size_takes_the_same_time() -> None:
     """Nothing is enumerated rank by rank: a pipeline of a thousand stages is looked at in a handful."""
     from clusterspec.cost.layers import stage_groups
     from clusterspec.cost.memory import Job
-    from clusterspec.cost.memory.rank import candidates_for_fullest
+    from clusterspec.cost.memory.fullest import candidates_for_fullest
 
     whole = design(model(layers=1003), pp=1000, dp=100)
     assert whole.workload is not None and whole.layout is not None

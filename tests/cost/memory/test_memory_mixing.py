@@ -9,10 +9,9 @@ import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost import layers
-from clusterspec.cost.memory import Job
+from clusterspec.cost.memory import Job, Layers, stored_passes
 from clusterspec.cost.memory.activations import Tensor, layer_tensors
 from clusterspec.cost.memory.fullest import memory_use
-from clusterspec.cost.memory.rank import Layers, stored_passes
 from tests.cost.memory.designs import design, experts, layout, model
 
 TOKENS = 2048

@@ -15,7 +15,7 @@ from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.memory.recomputation import MODULES, kept_tensors
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import node_at
-from clusterspec.spec.reader import schema
+from clusterspec.spec import schema
 from clusterspec.studies.study import study_text
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import design, model

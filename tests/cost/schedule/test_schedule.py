@@ -12,8 +12,8 @@ from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Communication
-from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
+from clusterspec.source import Assumed
 from tests.cost.plans import MIXTRAL, design, plan, spec
 
 GPT = {"model": "gpt3-175b", "sequence_length": 2048, "global_batch": 512}

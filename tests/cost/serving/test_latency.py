@@ -21,9 +21,9 @@ from clusterspec.cost.serving.latency import (
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.cost.serving.steady import decoding_seconds
-from clusterspec.origin import Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.source import Written
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steady import APART, CLOSED, OPEN, STEADY
 from tests.effort import each

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.cost.serving.constants import UNEVEN, Part, StepTime
 from clusterspec.cost.serving.engine import Decoding, Engine
 from clusterspec.cost.serving.parts import prompt_attention_parts
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 from tests.cluster.resolving import clean
 
 WEIGHTS = 8.030e9 - 2 * 128256 * 4096

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.model import Overlap
-from clusterspec.cost.compute.kernels import Kernel, Shard, Work
+from clusterspec.cost.compute import Kernel, Shard, Work
 from clusterspec.cost.compute.rates import PassKernels, Speed
 from clusterspec.cost.estimate import estimate, step_range
 from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
 from clusterspec.cost.layers import Mixer, stage_groups
-from clusterspec.cost.memory import Job
-from clusterspec.cost.memory.rank import Rank
+from clusterspec.cost.memory import Job, Rank
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.cost.traffic import Transfer, tensor_backward_transfers, tensor_forward_transfers
