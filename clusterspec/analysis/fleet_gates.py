@@ -21,9 +21,9 @@ from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, lightly_
 from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Severity
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.amounts import quoted_total, rounded_text
 from clusterspec.procurement.bill import Bill
-from clusterspec.procurement.quotes import QuotedPart, joined_bill, quoted_parts_of_pools, quoted_total
+from clusterspec.procurement.quotes import QuotedPart, joined_bill, quoted_parts_of_pools
 from clusterspec.records import replace
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.full import FullReport
@@ -68,7 +68,7 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
     }
     bill = joined_bill(counted)
     quoted_of_pools = quoted_parts_of_pools(counted, buying.quote or (), parts.study.settings.catalog)
-    quoted = quoted_total(buying.quote or (), buying.quoted_total, bill.currency)
+    quoted = quoted_total(buying, bill.currency)
     expected = _known_sum([one.expected for one in bought.values()])
     rents = all(_is_rented(one) for one in machines.values())
     unused = _unused_rent(buying, report, machines)
@@ -86,7 +86,7 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         amount=quoted or expected,
         basis="" if not (quoted or expected) else "quote" if quoted else "rent" if rents else "prices",
         expected=expected,
-        gates=tuple(checked_gate(gate, report.findings) for gate in gates),
+        gates=tuple(checked_gate(gate, report.findings, buying) for gate in gates),
         parts=quoted_of_pools,
         risks=tuple(largest_risks(_risks(parts, report, machines, (bill, quoted_of_pools, unused)))),
         days=next((one.days for one in bought.values() if one.days), ()),

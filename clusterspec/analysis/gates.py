@@ -18,10 +18,10 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.amounts import quoted_total, rounded_text
 from clusterspec.procurement.bill import Bill, kind_words
 from clusterspec.procurement.cost import Cost
-from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
+from clusterspec.procurement.quotes import QuotedPart, quoted_parts
 from clusterspec.quantity import YEAR
 from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
@@ -76,8 +76,8 @@ RULES_OF_GATES = {
     "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),
 }
 """Rules that report on the subject of another gate than the design; their findings count at that gate only."""
-OPEN_AS_NOTES = frozenset({"incomplete-cost-inputs"})
-"""Rules whose notes keep a gate open where they say that the cost leaves energy out."""
+MISSING_INPUTS = "incomplete-cost-inputs"
+"""The rule whose notes keep a gate open where they say that the cost leaves energy out."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
@@ -101,7 +101,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         return None
     buying = spec.procurement or ProcurementSpec()
     parts = quoted_parts(bill, buying.quote or (), cluster)
-    quoted = quoted_total(buying.quote or (), buying.quoted_total, bill.currency)
+    quoted = quoted_total(buying, bill.currency)
     expected = expected_amount(cost, bill)
     rents = is_rented(cost, cluster)
     unused = _unused_rent(report, expected) if rents else None
@@ -122,7 +122,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         amount=amount,
         basis=basis if amount else "",
         expected=expected,
-        gates=tuple(checked_gate(gate, report.estimate.findings) for gate in gates),
+        gates=tuple(checked_gate(gate, report.estimate.findings, buying) for gate in gates),
         parts=parts,
         risks=tuple(largest_risks(risks_of_purchase(report, cost, parts, unused))),
         days=() if rents else tuple(purchase_days(report)),
@@ -161,17 +161,24 @@ def findings_of_design(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(one for one in findings if one.rule not in _OF_GATES)
 
 
-def checked_gate(gate: Gate, findings: Sequence[Finding]) -> Gate:
-    """A gate with the worst finding on its subject, where that is worse than the result of the gate."""
+def checked_gate(gate: Gate, findings: Sequence[Finding], buying: ProcurementSpec) -> Gate:
+    """A gate with the worst finding on its subject, where that is worse than the result of the gate.
+
+    Notes are not, except that the cost leaves energy out.
+    """
     found = [one for one in findings if one.rule in RULES_OF_GATES.get(gate.gate, ())]
-    worst = min(found, key=lambda one: one.severity.rank, default=None)
+    counted = [one for one in found if one.severity is not Severity.NOTE or _leaves_energy_out(one, buying)]
+    worst = min(counted, key=lambda one: one.severity.rank, default=None)
     if worst is None or gate.status is GateStatus.FAILED:
-        return gate
-    if worst.severity is Severity.NOTE and not (worst.rule in OPEN_AS_NOTES and "energy" in worst.message):
         return gate
     if worst.severity is Severity.ERROR:
         return Gate(gate.gate, GateStatus.FAILED, worst.message, worst.help or gate.ask)
     return gate if gate.status is GateStatus.OPEN else Gate(gate.gate, GateStatus.OPEN, worst.message, worst.help or "")
+
+
+def _leaves_energy_out(finding: Finding, buying: ProcurementSpec) -> bool:
+    """Whether a finding says which inputs the cost lacks, and the price of electricity is one of them."""
+    return finding.rule == MISSING_INPUTS and finding.path == ("procurement",) and not buying.electricity
 
 
 def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:

@@ -156,10 +156,10 @@ def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
     procurement = plan.design.spec.procurement
     if procurement is None or not procurement.budget:
         return
-    from clusterspec.procurement.quotes import quoted_total  # plans without a budget load nothing of procurement
+    from clusterspec.procurement.amounts import quoted_total  # plans without a budget load nothing of procurement
 
     budget = procurement.budget
-    quoted = quoted_total(procurement.quote or (), procurement.quoted_total, bill.currency)
+    quoted = quoted_total(procurement, bill.currency)
     if quoted is not None:
         yield _limited_area("budget", "quoted total", quoted.high, float(budget), unit=bill.currency or "1")
     elif bill.total is not None:

@@ -1,9 +1,10 @@
-"""Amounts of money as text: exact in bills and quotes, rounded in sentences."""
+"""Amounts of money: the amount of a quote; as text, exact in bills and quotes, rounded in sentences."""
 
 from __future__ import annotations
 
 from clusterspec.money import Money
-from clusterspec.spec.model import Price
+from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
+from clusterspec.standard import sum_of
 from clusterspec.units.display import plain
 
 
@@ -31,3 +32,33 @@ def rounded_text(amount: Money) -> str:
     scale, name = next((pair for pair in SCALES if most >= 0.9995 * pair[0]), (1.0, ""))
     ends = dict.fromkeys(("−" if end < 0 else "") + plain(abs(end) / scale) for end in (amount.low, amount.high))
     return " ".join(part for part in (" – ".join(ends), name, amount.currency) if part)
+
+
+# The amount of a quote
+
+
+def line_price(line: QuoteLine) -> float | None:
+    """The price of a line of a quote: as stated, else quantity × unit price; None without either."""
+    if line.price is not None:
+        return float(line.price)
+    return None if line.unit_price is None or line.quantity is None else float(line.unit_price * line.quantity)
+
+
+def total_of_lines(procurement: ProcurementSpec) -> float | None:
+    """The sum of the priced lines of the quote, less the discount and with the tax; None without a priced line."""
+    prices = [price for line in procurement.quote or () if (price := line_price(line)) is not None]
+    return sum_of(prices) * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) if prices else None
+
+
+def amount_of_quote(procurement: ProcurementSpec) -> float | None:
+    """The amount to pay for the quote: its stated total, else the total of its lines; None if a line has no price."""
+    if procurement.quoted_total is not None:
+        return float(procurement.quoted_total)
+    priced = all(line_price(line) is not None for line in procurement.quote or ())
+    return total_of_lines(procurement) if priced else None
+
+
+def quoted_total(procurement: ProcurementSpec, currency: str) -> Money | None:
+    """`amount_of_quote` as money in the currency of a bill."""
+    amount = amount_of_quote(procurement)
+    return None if amount is None else Money.of(amount, currency)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
+from clusterspec.procurement.amounts import line_price
 from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -225,13 +226,6 @@ def _model_names(id: str, kind: str) -> Iterator[str]:  # noqa: A002
             yield parts[0]
     elif any(sign.isdigit() for sign in parts[-1]) and not parts[-1].isdigit():
         yield parts[-1]
-
-
-def line_price(line: QuoteLine) -> float | None:
-    """The price of a line: as stated, else from its units; None without either."""
-    if line.price is not None:
-        return float(line.price)
-    return None if line.unit_price is None or line.quantity is None else float(line.unit_price * line.quantity)
 
 
 def servers_have_nics(lines: Sequence[QuoteLine], cluster: Cluster) -> bool:

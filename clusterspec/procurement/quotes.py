@@ -8,12 +8,12 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
+from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
 from clusterspec.procurement.offered import (
     NETWORKED,
     SWITCHES,
     Offered,
-    line_price,
     named_entries,
     offered_lines,
     words_of,
@@ -164,15 +164,6 @@ def _unit_price(kind: str, lines: Sequence[Offered], bill: Bill) -> Money | None
     prices = [item.unit_price for item in bill.items if PRICED_AS.get(item.kind, item.kind) in kinds]
     known = [price for price in prices if price is not None]
     return known[0] if known and len(known) == len(prices) else None
-
-
-def quoted_total(quote: tuple[QuoteLine, ...], stated: float | None, currency: str) -> Money | None:
-    """The amount of a quote: its stated total, else the sum of its lines; None if a line has no price."""
-    if stated is not None:
-        return Money.of(float(stated), currency)
-    prices = [line_price(line) for line in quote]
-    known = [price for price in prices if price is not None]
-    return Money.of(float(sum(known)), currency) if known and len(known) == len(prices) else None
 
 
 # The bills of all pools of a fleet compared with the one quote for them

@@ -426,7 +426,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "launch-settings-off-keys": lambda own_remarks, spec, cluster, layout, workload, catalog: not own_remarks,
     "section-of-another-kind": lambda spec, written_workload: spec.unreadable(('workload', 'kind')) or not any((getattr(written_workload, section) is not None and (written_workload.kind or 'train') != needed for section, needed in {'serving': 'serve', 'rl': 'rl'}.items())),
     "engines-without-link": lambda fleet: not any((True for name, job in fleet.jobs.items())),
-    "fleet-over-budget": lambda fleet: (fleet.spec.procurement is None or not fleet.spec.procurement.budget or len(fleet.pools) < 2) or (fleet.spec.procurement.quoted_total is not None and (not fleet.spec.procurement.quoted_total > float(fleet.spec.procurement.budget))),
+    "fleet-over-budget": lambda fleet: fleet.spec.procurement is None or not fleet.spec.procurement.budget or len(fleet.pools) < 2,
     "fleet-over-power-budget": lambda fleet: fleet.spec.operations is None or fleet.spec.operations.power_budget is None,
     "fleet-quote-off-bill": lambda fleet: (fleet.spec.procurement is None or not fleet.spec.procurement.quote or len(fleet.pools) < 2) or (not [pool for pool in fleet.pools.values() if pool.cluster is not None and pool.design is not None] or any((pool.cluster is None or not (not pool.cluster.cloud and (not (bool((fleet.spec.procurement.prices or {}).get('node_hour')) and (not (fleet.spec.procurement.prices or {}).get('node'))))) for pool in [pool for pool in fleet.pools.values() if pool.cluster is not None and pool.design is not None]))),
     "job-before-its-nodes": lambda fleet: not any((not (not any((True for each in pool.sets)) if pool.spec.phases else True) for pool in fleet.pools.values())),

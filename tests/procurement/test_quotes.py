@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.money import Money
+from clusterspec.procurement.amounts import quoted_total
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import NETWORKED, kind_of_part, named_entries, offered_lines
-from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
-from clusterspec.spec.model import QuoteLine
+from clusterspec.procurement.quotes import QuotedPart, quoted_parts
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from tests.cluster.resolving import catalog, clean
 
 POD = """
@@ -176,12 +177,25 @@ def test_the_price_of_one_lot_is_not_that_of_each_of_its_parts(
     assert prices == {None if unit is None else dollars(unit)}
 
 
-def test_a_quote_adds_up_where_every_line_has_a_price() -> None:
-    lines = (QuoteLine("a", 2, 10), QuoteLine("b", 3, None, 45), QuoteLine("c", 4, 1, 5))
-    assert quoted_total(lines, None, "USD") == dollars(20 + 45 + 5)
-    assert quoted_total(lines, 60, "USD") == dollars(60)
-    assert quoted_total((*lines, QuoteLine("d", None, 7)), None, "USD") is None
-    assert quoted_total((), None, "USD") is None
+PRICED = (QuoteLine("a", 2, 10), QuoteLine("b", 3, None, 45), QuoteLine("c", 4, 1, 5))
+"""Of 20, 45 and 5; the stated price of the third holds, not its 4 × 1."""
+
+
+@pytest.mark.parametrize(
+    ("spec", "total"),
+    [
+        (ProcurementSpec(quote=PRICED), 70),
+        (ProcurementSpec(quote=PRICED, quoted_total=60, discount=0.1, tax=0.2), 60),
+        (ProcurementSpec(quote=PRICED, discount=0.1), 63),
+        (ProcurementSpec(quote=PRICED, tax=0.2), 84),
+        (ProcurementSpec(quote=PRICED, discount=0.1, tax=0.2), 75.6),
+        (ProcurementSpec(quote=(QuoteLine("a", 2, 0),)), 0),
+        (ProcurementSpec(quote=(*PRICED, QuoteLine("d", None, 7))), None),
+        (ProcurementSpec(), None),
+    ],
+)
+def test_a_quote_adds_up_where_every_line_has_a_price(spec: ProcurementSpec, total: float | None) -> None:
+    assert quoted_total(spec, "USD") == (None if total is None else dollars(total))
 
 
 KINDS = {

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from clusterspec.cluster.model import Design
+from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.quantity import Quantity
 from clusterspec.records import replace
 from clusterspec.rules.knowledge.market import BANDS, StatedPrice, stated_prices
@@ -18,8 +19,6 @@ from clusterspec.rules.knowledge.purchases import (
     is_rented,
     is_small,
     least_rent,
-    line_price,
-    total_of_lines,
 )
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
 from clusterspec.studies.study import study_text
@@ -184,6 +183,36 @@ def test_a_quote_is_small_below_a_hundred_thousand_dollars(
     currency: str | None, total: float | None, small: bool
 ) -> None:
     assert is_small(ProcurementSpec(currency=currency, quoted_total=total)) is small
+
+
+def test_a_quote_without_the_price_of_a_line_is_not_known_to_be_small() -> None:
+    assert is_small(ProcurementSpec(quote=LINES[:2]))
+    assert not is_small(ProcurementSpec(quote=LINES))
+
+
+@each(
+    ("keys", "reported"),
+    [
+        ("quote: [{part: a, price: 1000000}], discount: 0.1, budget: 900000", []),
+        ("quote: [{part: a, price: 1000000}], discount: 0.1, budget: 899999", ["procurement.quote: the quoted total"]),
+        (
+            "quote: [{part: a, price: 1000000}], discount: 0.1, tax: 0.2, budget: 1000000",
+            ["procurement.quote: the quoted"],
+        ),
+        ("quote: [{part: a, price: 1000}, {part: b}], budget: 1500000", []),
+        ("quote: [{part: a, price: 1000}, {part: b}], budget: 1499999", ["procurement.budget: the priced parts"]),
+        ("quote: [{part: a, price: 2000000}, {part: b}], budget: 2000000", []),
+        ("quote: [{part: a, price: 2000000}, {part: b}], budget: 1999999", ["procurement.budget: the priced lines of"]),
+    ],
+)
+def test_a_budget_holds_the_whole_quote_or_the_larger_known_sum(keys: str, reported: list[str]) -> None:
+    """Five nodes of 300,000 are 1,500,000 without the switches, which have no price here."""
+    buying = f"procurement: {{prices: {{node: 300000}}, {keys}}}"
+    one = study_text(f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 5}}\n{buying}\n", SETTINGS)
+    problems = [problem for problem in one.problems_and_fault[0] if problem.rule == "over-budget"]
+    found = [f"{'.'.join(map(str, one.path))}: {one.message}" for one in problems]
+    assert len(found) == len(reported)
+    assert all(one.startswith(start) for one, start in zip(found, reported, strict=True))
 
 
 def test_a_day_that_no_calendar_has_is_no_date() -> None:

@@ -3,7 +3,7 @@
 ## What it finds
 
 A fleet of several pools whose priced parts and rents over the term add up to more than `procurement.budget`, or a
-`quoted_total` above it. Each pool has its own prices; of a price range the low end counts.
+quote above it: its `quoted_total`, else its lines less `discount` and with `tax`, if each has a price. Each pool has its own prices; of a price range the low end counts.
 
 ## Why it matters
 
@@ -54,8 +54,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, is_rented, least_rent, money_text
+from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, is_rented, least_rent, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import sum_of
 from clusterspec.units import percent
@@ -69,11 +70,12 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     if procurement is None or not procurement.budget or len(fleet.pools) < 2:
         return
     currency = procurement.currency
-    budget, quoted = float(procurement.budget), procurement.quoted_total
+    budget, quoted = float(procurement.budget), amount_of_quote(procurement)
     if quoted is not None:
         if quoted > budget:
-            message = f"the quoted total of {money_text(f'{quoted:,}', currency)} is {money_text(f'{quoted - budget:,.0f}', currency)} above the budget of {money_text(f'{budget:,.0f}', currency)}"
-            yield RULE.problem("procurement.quoted_total", message, HELP)
+            message = f"the quoted total of {money_text(amount_text(quoted), currency)} is {money_text(f'{quoted - budget:,.0f}', currency)} above the budget of {money_text(f'{budget:,.0f}', currency)}"
+            key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
+            yield RULE.problem(key, message, HELP)
         return
     prices = {name: price for name, pool in fleet.pools.items() if (price := _least_price(pool))}
     least = sum_of(prices.values())

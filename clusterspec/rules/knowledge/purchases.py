@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.quantity import HOUR, Figure
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
-from clusterspec.standard import sum_of
+from clusterspec.spec.model import Price, ProcurementSpec
 
 ROUNDED = 1.002
 """At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
@@ -62,28 +62,15 @@ def least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
     return price_ends(price)[0] * cluster.all_nodes * procurement.term.value / HOUR
 
 
-def line_price(line: QuoteLine) -> int | float | None:
-    """The price of a line of a quote: as stated, else quantity × unit price; None without either."""
-    if line.price is not None:
-        return line.price
-    return line.quantity * line.unit_price if line.quantity is not None and line.unit_price is not None else None
-
-
 SMALL = 100_000.0
 """Below this many US dollars, one bad part or one lost payment does not need a review."""
 
 
 def is_small(procurement: ProcurementSpec) -> bool:
     """Whether a quote is known to be small, so that a few accelerators are the largest loss."""
-    total = procurement.quoted_total or total_of_lines(procurement)
+    total = amount_of_quote(procurement)
     rate = UNITS_PER_DOLLAR.get(procurement.currency or "USD")
     return total is not None and rate is not None and 0 < total < SMALL * rate
-
-
-def total_of_lines(procurement: ProcurementSpec) -> float | None:
-    """The sum of the priced lines of the quote, less the discount and with the tax; None without a priced line."""
-    lines = sum_of(price for line in procurement.quote or () if (price := line_price(line)) is not None)
-    return lines * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) or None
 
 
 def amount_text(money: float) -> str:

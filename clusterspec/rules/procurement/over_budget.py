@@ -2,8 +2,9 @@
 
 ## What it finds
 
-`quoted_total`, or the sum of the lines of the quote, or of all priced parts, or of the rent over the term, above `budget`. The sum is taken at the
-low end of price ranges.
+`quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`, if each
+line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term. Sums are taken
+at the low end of price ranges.
 
 ## Why it matters
 
@@ -51,6 +52,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import amount_of_quote, total_of_lines
 from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.purchases import (
     ROUNDED,
@@ -58,7 +60,6 @@ from clusterspec.rules.knowledge.purchases import (
     is_rented,
     least_rent,
     money_text,
-    total_of_lines,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -69,7 +70,7 @@ HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
-    budget, quoted = procurement.budget, procurement.quoted_total or total_of_lines(procurement)
+    budget, quoted = procurement.budget, amount_of_quote(procurement)
     if not budget:
         return
     limit = money_text(f"{budget:,}", procurement.currency)
@@ -82,13 +83,15 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     what, least = (
         ("the rent over the term", least_rent(procurement, cluster))
         if is_rented(procurement)
-        else ("the priced parts", _least_price(design))
+        else _least_price(procurement, design)
     )
     if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
         message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more, {percent(least / budget - 1, 2)} above the budget of {limit}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 
-def _least_price(design: Design) -> float | None:
-    total = bill(design).total
-    return None if total is None else total.low
+def _least_price(procurement: ProcurementSpec, design: Design) -> tuple[str, float]:
+    """The larger of two sums, with its name: both lack what has no price."""
+    total, lines = bill(design).total, total_of_lines(procurement) or 0.0
+    parts = total.low if total is not None else 0.0
+    return ("the priced parts", parts) if parts >= lines else ("the priced lines of the quote", lines)

@@ -67,7 +67,8 @@ from collections.abc import Iterator
 from math import isclose
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import amount_text, line_price, money_text, total_of_lines
+from clusterspec.procurement.amounts import line_price, total_of_lines
+from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
