@@ -81,7 +81,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import YEAR
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.written_numbers import numbers_within, written_numbers
+from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, numbers_within, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -113,10 +113,6 @@ _SCALE = {
     "MW": 1e6,
     "%": 0.01,
 }
-_COMPARED = pattern(
-    r"\b(?:from|instead of|not|than|replaces?|unlike|ran|was|were|old|former|without|no)(?: \w+)?(?: an?| the)? ?$"
-)
-"""Words before a setting that belongs to something else, or that the machine does not have."""
 _OF_OTHERS = pattern(r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b")
 """Words after the name of what a text was made from."""
 _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")
@@ -273,7 +269,7 @@ def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Nu
     """The numbers of the text that belong to a key, in the unit of the key, each with its words."""
     for numbers in (each for each in _NUMBERS if each.key == key and each.cue in description):
         for match in numbers.pattern.finditer(description):
-            if _COMPARED.search(description[: match.start()]) is None:
+            if not belongs_to_something_else(description, match.start()):
                 digits = match["n"]
                 count = _WORDS.get(digits) or float(digits.replace(",", ""))
                 suffix = match.groupdict().get("s")
@@ -325,7 +321,7 @@ def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
     if len(found) != 1:
         return
     (match,) = found
-    confined = _WITHIN.search(description[match.end() :]) or _COMPARED.search(description[: match.start()])
+    confined = _WITHIN.search(description[match.end() :]) or belongs_to_something_else(description, match.start())
     ratio = float(match["down"]) / float(match["up"]) if match["down"] and float(match["up"]) else 1.0
     levels = [each.oversubscription for each in fabric.levels] or list(fabric.oversubscription)
     if levels and not confined and not any(abs(ratio / each - 1) <= SAME for each in (*levels, prod(levels))):
@@ -354,8 +350,8 @@ def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[
 
 def _is_of_others(name: re.Match[str], description: str) -> bool:
     """Whether the words around a name say that it is that of another machine."""
-    before, after = description[: name.start()], description[name.end() :]
-    return _COMPARED.search(before) is not None or _OF_OTHERS.search(after) is not None
+    after = description[name.end() :]
+    return belongs_to_something_else(description, name.start()) or _OF_OTHERS.search(after) is not None
 
 
 def _plain(name: str) -> str:

@@ -13,9 +13,10 @@ from clusterspec.standard import pattern
 from clusterspec.units import read
 
 _OF_SOMETHING_ELSE = pattern(
-    r"(?i)\b(?:instead of|not|than|unlike|was|were|old|former|without|no longer|before|until)\b[^.;]{0,25}$"
+    r"(?i)\b(?:from|instead of|not|than|replaces?|unlike|ran|was|were|old|former|without|no(?: longer)?|before|until)"
+    r"(?: [\w-]{1,20})?(?: an?| the| with)?:? ?$"
 )
-"""Words before a setting that belongs to something else."""
+"""Words before a setting that belongs to something else, or that the machine does not have."""
 MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
 _SENTENCE_END = pattern(r"[.;#]\s")
@@ -91,6 +92,15 @@ def without_other_machines(text: str) -> str:
     return " ".join(each for each in _AFTER_SENTENCE.split(text) if _ANOTHER_MACHINE.search(each) is None)
 
 
+def belongs_to_something_else(text: str, start: int) -> bool:
+    """Whether the words before a setting say that it is not one of this machine.
+
+    >>> belongs_to_something_else("runs on 8 nodes instead of 16", 26), belongs_to_something_else("was sized for 8", 14)
+    (True, False)
+    """
+    return _OF_SOMETHING_ELSE.search(text[max(0, start - 60) : start]) is not None
+
+
 def only_setting(setting: re.Pattern[str], text: str) -> re.Match[str] | None:
     """The match of a setting, if all its matches in a text are the same and none belongs to something else.
 
@@ -98,7 +108,5 @@ def only_setting(setting: re.Pattern[str], text: str) -> re.Match[str] | None:
     '8'
     """
     few = islice(setting.finditer(text), MOST_MATCHES)  # a hostile text may have a million
-    matches = [
-        each for each in few if _OF_SOMETHING_ELSE.search(text[max(0, each.start() - 60) : each.start()]) is None
-    ]
+    matches = [each for each in few if not belongs_to_something_else(text, each.start())]
     return matches[0] if len({each[0] for each in matches}) == 1 else None
