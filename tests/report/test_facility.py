@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.full_report import report
+from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Bullets, PaperTable
 from clusterspec.report.paper.facility import energy_text, facility_section
 from clusterspec.report.paper.materials import cost_section
+from clusterspec.results.full import FullReport
 from clusterspec.studies.study import study_text
 from clusterspec.units import display
 from tests.settings import SETTINGS
@@ -137,3 +139,40 @@ def test_racks_are_bounded_where_their_nodes_are_not_stated(power: str, nodes: i
 )
 def test_an_energy_is_in_gwh_from_100_of_them_on(megawatt_hours: float, text: str) -> None:
     assert energy_text(megawatt_hours * 3.6e9) == text
+
+
+FLOOR = HALL.replace("  power:", "  floor: {racks_per_row: 2, rack_pitch: 0.6 m}\n  power:")
+NO_RACKS = HALL.replace("nodes_per_rack: 2, ", "")
+OPTIONAL = [  # a field of the hall, the spec, and the rows that go with the field
+    ("meter_peak", FLOOR, {"At the meter, at peak"}),
+    ("pue", FLOOR, {"At the meter, at peak"}),
+    ("supplies", FLOOR, {"Power supplies of a node"}),
+    ("supply_watts", FLOOR, {"Power supplies of a node"}),
+    ("air_flow", FLOOR, {"Air through the nodes"}),
+    ("liquid_flow", FLOOR, {"Coolant"}),
+    ("rows", FLOOR, {"Rows of racks"}),
+    ("row_meters", FLOOR, {"Rows of racks"}),
+    ("all_meters", FLOOR, {"Racks side by side"}),
+    ("switch_units", FLOOR, set()),
+    ("switch_watts", FLOOR, set()),
+    ("switch_racks", FLOOR, set()),
+    ("units", FLOOR, set()),
+    ("node_units", NO_RACKS, {"Rack units of the nodes"}),
+    ("units", NO_RACKS, {"Rack units of the nodes"}),
+    ("least_racks", NO_RACKS, {"Racks of nodes, at least"}),
+    ("nodes_at_most", NO_RACKS, {"Racks of nodes, at least"}),
+]
+
+
+def rows_of(found: FullReport) -> dict[str, tuple[str, ...]]:
+    section = facility_section(found)
+    assert section is not None
+    return {row.cells[0]: row.cells for block in section.blocks if isinstance(block, PaperTable) for row in block.rows}
+
+
+@pytest.mark.parametrize(("field", "spec", "rows"), OPTIONAL)
+def test_what_is_not_known_of_a_hall_takes_its_row_and_no_other(field: str, spec: str, rows: set[str]) -> None:
+    found = report(study_text(spec, SETTINGS), "procurement")
+    assert found.facility is not None and getattr(found.facility, field) is not None
+    unknown = replace(found, facility=replace(found.facility, **{field: None}))
+    assert set(rows_of(found)) - set(rows_of(unknown)) == rows
