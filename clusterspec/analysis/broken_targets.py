@@ -50,7 +50,7 @@ def _meets_without(plan: Plan, lost: float) -> bool:
     layout, cluster = plan.design.layout, plan.design.cluster
     assert layout is not None and cluster is not None
     left = layout.dp - round(lost * layout.dp)
-    nodes = -(-left * (layout.ranks // layout.dp) // cluster.ranks_per_node)
+    nodes = cluster.nodes_of_ranks(left * (layout.ranks // layout.dp))
     return _meets_targets(
         legal_estimate(design_with_keys(plan.design, {("layout", "dp"): left, ("layout", "nodes"): nodes}))
     )

@@ -134,8 +134,7 @@ def expected_amount(cost: Cost, bill: Bill) -> Money | None:
     rent = next((part for part in (cost.total.parts if cost.total else ()) if part.name == "rent"), None)
     if rent is None:
         return bill.total
-    low, high = rent.value if rent.low is None else rent.low, rent.value if rent.high is None else rent.high
-    return Money(low, high, cost.currency)
+    return Money(*rent.ends, cost.currency)
 
 
 def is_rented(cost: Cost, cluster: Cluster) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.analysis.hops import HOP, fabric_hops, local_hops, message_parts, tapered_rates
-from clusterspec.analysis.tiers import host_rate, message_rows, met_rows
+from clusterspec.analysis.tiers import host_rate, levels_and_climbed_rows, message_rows
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import TREES, Fabric
 from clusterspec.cluster.levels import fabric_levels
@@ -88,7 +88,7 @@ def _fabric_path_classes(cluster: Cluster, fabric: Fabric | None) -> tuple[PathC
     if out is None or share is None or cluster.nodes < 2:
         return ()
     network = _unknown_network(cluster, out)
-    levels, climbed = ((), (0,)) if network else met_rows(cluster, fabric)
+    levels, climbed = ((), (0,)) if network else levels_and_climbed_rows(cluster, fabric)
     apart = max(cluster.accelerators_per_node, cluster.scale_up.domain)
     found: list[PathClass] = []
     taper = 1.0

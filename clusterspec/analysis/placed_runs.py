@@ -109,7 +109,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     apart = _two_apart(cluster, benchmark, series, count)
-    nodes = series.nodes or max(-(-count // cluster.ranks_per_node), _hosts(cluster, series, count), 2 if apart else 1)
+    nodes = series.nodes or max(cluster.nodes_of_ranks(count), _hosts(cluster, series, count), 2 if apart else 1)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)

@@ -347,7 +347,7 @@ def _idle_accelerator_count(design: Design) -> int:
     cluster, layout = design.cluster, design.layout
     if cluster is None or layout is None:
         return 0
-    nodes = -(-layout.ranks // cluster.ranks_per_node)
+    nodes = cluster.nodes_of_ranks(layout.ranks)
     return (nodes * cluster.ranks_per_node - layout.ranks) // cluster.ranks_per_accelerator
 
 

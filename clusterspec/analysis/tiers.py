@@ -29,7 +29,7 @@ LARGE = float(1 << 30)
 """Bytes of a message on the plateau of every tier."""
 
 
-def met_rows(cluster: Cluster, fabric: Fabric | None) -> tuple[tuple[Level, ...], tuple[int, ...]]:
+def levels_and_climbed_rows(cluster: Cluster, fabric: Fabric | None) -> tuple[tuple[Level, ...], tuple[int, ...]]:
     """The levels of the fabric, with the pod where the fabric has rows of cores that no level of the spec names, and
     the rows of switches above the leaves that a path climbs: below the first level, between the levels, and above.
     """
@@ -100,7 +100,7 @@ def _scale_out(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) 
         return
     each = cluster.accelerators_per_node
     apart = max(each, cluster.scale_up.domain)
-    levels, climbed = met_rows(cluster, fabric)
+    levels, climbed = levels_and_climbed_rows(cluster, fabric)
     reach = [*(level.nodes or 1 for level in levels), cluster.nodes]
     rows = message_rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
     alone = max(out.nic_bandwidth.value, share)

@@ -212,6 +212,10 @@ class Cluster:
     def ranks_per_node(self) -> int:
         return self.accelerators_per_node * self.ranks_per_accelerator
 
+    def nodes_of_ranks(self, ranks: int) -> int:
+        """The nodes that some ranks fill, the last one perhaps in part."""
+        return -(-ranks // self.ranks_per_node)
+
     @property
     def ranks_per_domain(self) -> int:
         return self.scale_up.domain * self.ranks_per_accelerator

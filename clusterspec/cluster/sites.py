@@ -51,7 +51,7 @@ def prefill_design(design: Design) -> Design | None:
     if engines.pool is None:
         return design_of_engines(design, engines)
     machine = machine_of(design, engines.pool)
-    nodes = -(-engines.replicas * engines.ranks // machine.ranks_per_node) if machine is not None else None
+    nodes = machine.nodes_of_ranks(engines.replicas * engines.ranks) if machine is not None else None
     return design_of_engines(design_on_pool(design, engines.pool, {("layout", "nodes"): nodes}), engines)
 
 

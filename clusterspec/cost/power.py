@@ -359,5 +359,5 @@ def _scaled_energy(busy: Term, name: str, unit: str, by: float) -> Term:
         seconds = Figure(by, "s", Computed("time_to_train / goodput"))
         return computed_term(name, energy_of_run, unit, (("watts", figure), ("seconds", seconds)))
 
-    low, high = busy.value if busy.low is None else busy.low, busy.value if busy.high is None else busy.high
+    low, high = busy.ends
     return ranged_term(energy_at(low), energy_at(busy.value), energy_at(high))

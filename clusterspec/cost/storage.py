@@ -230,7 +230,7 @@ def engine_load(plan: Plan) -> Transfer | None:
     design, layout, networks = plan.design, plan.design.layout, _usable_networks(plan.design)
     if design.cluster is None or layout is None or networks is None or plan.parameters is None:
         return None
-    nodes = -(-layout.tp * layout.attention_dp * layout.pp // design.cluster.ranks_per_node)
+    nodes = design.cluster.nodes_of_ranks(layout.tp * layout.attention_dp * layout.pp)
     return _load_transfer(design, networks, plan.parameters, replace(layout, nodes=nodes), 1)
 
 

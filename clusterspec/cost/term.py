@@ -56,6 +56,11 @@ class Term:
         """
         return _transfer_label(self.name) or self.name.replace("_", " ")
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The low and the high end of the uncertainty range, both the value for a term without one."""
+        return self.value if self.low is None else self.low, self.value if self.high is None else self.high
+
     def walk(self) -> Iterator[Term]:
         """This term and every term below it."""
         yield self

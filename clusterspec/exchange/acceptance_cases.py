@@ -16,7 +16,7 @@ from clusterspec.exchange.measurements import series_description
 from clusterspec.logs.benchmark import Benchmark, Series, size_text
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit, printed_size
 from clusterspec.records import dataclass, replace
-from clusterspec.results.diagnosis import AcceptanceOutcome
+from clusterspec.results.diagnosis import AcceptanceOutcome, Status
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, plural
 
@@ -98,7 +98,7 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
     required = stated_bus_bandwidth(entry, entry.collective, ranks)
     if required is None:
         return "a collective of one rank has no bus bandwidth" if entry.algbw else "it requires no bandwidth"
-    nodes = entry.nodes or -(-ranks // cluster.ranks_per_node)
+    nodes = entry.nodes or cluster.nodes_of_ranks(ranks)
     passes, runs = entry.required_runs or (1, 1)
     set_nodes = entry.set_nodes
     if passes > runs:
@@ -172,30 +172,30 @@ def _measures_test(series: Series, test: AcceptanceCase) -> bool:
 
 def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceOutcome:
     """Pass, fail or not run. The figure shown is the lowest of all runs."""
+
+    def outcome(measured: float | None, state: Status, why: str) -> AcceptanceOutcome:
+        return AcceptanceOutcome(test.name, test.threshold, measured, state, why)
+
     sizes = {test.size, test.printed_size}
     at_size = [rates for each in series if (rates := [p.busbw for p in each.points if p.size in sizes])]
-    wrong = sum(each.wrong for each in series)
-    needed = test.runs * test.groups
     if not at_size:
-        why = f"no log of {test.collective} on {plural(test.ranks, 'rank')}"
-        if series:
-            largest = max(point.size for each in series for point in each.points)
-            why = f"the logs have no row of {size_text(test.size)}; their largest is {size_text(largest)}"
-        return AcceptanceOutcome(test.name, test.threshold, None, "not-run", why)
+        return outcome(None, "not-run", _no_row_text(test, series))
     lowest = [min(rates) for rates in at_size]
-    reached = sum(rate >= test.threshold for rate in lowest)
-    failed = len(lowest) - reached
-    measured = min(lowest)
-    if wrong:
-        return AcceptanceOutcome(test.name, test.threshold, measured, "fail", f"{wrong} wrong values in the results")
-    if failed > (test.runs - test.passes) * test.groups:
-        share = f"{failed} of {plural(len(lowest), 'run')} below {display(test.threshold, 'B/s')}"
-        return AcceptanceOutcome(test.name, test.threshold, measured, "fail", share)
+    measured, reached = min(lowest), sum(rate >= test.threshold for rate in lowest)
+    runs, needed = plural(len(lowest), "run"), test.runs * test.groups
+    if wrong := sum(each.wrong for each in series):
+        return outcome(measured, "fail", f"{wrong} wrong values in the results")
+    if (failed := len(lowest) - reached) > (test.runs - test.passes) * test.groups:
+        return outcome(measured, "fail", f"{failed} of {runs} below {display(test.threshold, 'B/s')}")
     if len(lowest) < needed:
-        why = f"{len(lowest)} of {plural(needed, 'run')} found" + (
-            f", on {test.groups} sets of nodes" if test.groups > 1 else ""
-        )
-        return AcceptanceOutcome(test.name, test.threshold, measured, "not-run", why)
-    return AcceptanceOutcome(
-        test.name, test.threshold, measured, "pass", f"{reached} of {plural(len(lowest), 'run')} at or above it"
-    )
+        of_sets = f", on {test.groups} sets of nodes" if test.groups > 1 else ""
+        return outcome(measured, "not-run", f"{len(lowest)} of {plural(needed, 'run')} found{of_sets}")
+    return outcome(measured, "pass", f"{reached} of {runs} at or above it")
+
+
+def _no_row_text(test: AcceptanceCase, series: Sequence[Series]) -> str:
+    """Why no run has a figure at the size of a test."""
+    if not series:
+        return f"no log of {test.collective} on {plural(test.ranks, 'rank')}"
+    largest = max(point.size for each in series for point in each.points)
+    return f"the logs have no row of {size_text(test.size)}; their largest is {size_text(largest)}"

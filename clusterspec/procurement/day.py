@@ -84,6 +84,7 @@ def ranged_product(term: Term, *factors: Term) -> Term:
     """A product with the combined range of its factors."""
     low = high = term.value
     for factor in factors:
-        low *= (factor.value if factor.low is None else factor.low) / factor.value if factor.value else 1.0
-        high *= (factor.value if factor.high is None else factor.high) / factor.value if factor.value else 1.0
+        if factor.value:
+            low *= factor.ends[0] / factor.value
+            high *= factor.ends[1] / factor.value
     return replace(term, low=low, high=high) if low < high else term

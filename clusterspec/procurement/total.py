@@ -191,8 +191,8 @@ def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: Term) -> Term
 
 def _figure_at_end(term: Term, pick: Pick) -> Figure:
     """The low end, middle or high end of a power."""
-    ends = (term.value if term.low is None else term.low, term.value, term.value if term.high is None else term.high)
-    return Figure(ends[PICKS.index(pick)], "W", Computed(term.formula))
+    low, high = term.ends
+    return Figure((low, term.value, high)[PICKS.index(pick)], "W", Computed(term.formula))
 
 
 def _support_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:

@@ -65,7 +65,7 @@ def serving_job(design: Design) -> ServingJob | None:
     away = machine_of(design, prefill.pool) if prefill is not None and prefill.pool is not None else None
     if prefill is None or away is None:
         return ServingJob(design, cluster, workload, layout, load)
-    nodes = -(-prefill.replicas * prefill.ranks // away.ranks_per_node)
+    nodes = away.nodes_of_ranks(prefill.replicas * prefill.ranks)
     return ServingJob(design, cluster, workload, layout, load, nodes * away.ranks_per_node)
 
 
@@ -178,7 +178,7 @@ def design_of_plan(job: ServingJob, plan: Plan, *, concurrency: int | None = Non
     layout = layout_of_engines(job.layout, decode, layers)
     beside = prefill is not None and prefill.pool is None
     ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill and beside else 0)
-    nodes = -(-ranks // job.cluster.ranks_per_node)
+    nodes = job.cluster.nodes_of_ranks(ranks)
     layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)
     kept = job.load.targets if targets else ()
     load = replace(job.load, targets=kept, prefill=prefill, decode=decode if prefill else None)

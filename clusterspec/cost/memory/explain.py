@@ -176,17 +176,9 @@ def summed_term(name: str, parts: Iterable[Term]) -> Term:
     """The sum of its parts. Their errors are assumed to be independent and add in quadrature."""
     kept = tuple(part for part in parts if part.value)
     added = Term.total(name, kept, UNIT)
-    below = sum_of((part.value - _low_end(part)) ** 2 for part in kept) ** 0.5
-    above = sum_of((_high_end(part) - part.value) ** 2 for part in kept) ** 0.5
+    below = sum_of((part.value - part.ends[0]) ** 2 for part in kept) ** 0.5
+    above = sum_of((part.ends[1] - part.value) ** 2 for part in kept) ** 0.5
     return replace(added, low=added.value - below, high=added.value + above)
-
-
-def _low_end(term: Term) -> float:
-    return term.value if term.low is None else term.low
-
-
-def _high_end(term: Term) -> float:
-    return term.value if term.high is None else term.high
 
 
 @cache

@@ -73,7 +73,7 @@ def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engin
         return None
     layout = layout_of_engines(other.layout, engines, other.workload.model.layers)
     engine = Engine.of(other.cluster, other.workload, layout, engines.replicas)
-    nodes = (design.layout.nodes, -(-layout.ranks // other.cluster.ranks_per_node))
+    nodes = (design.layout.nodes, other.cluster.nodes_of_ranks(layout.ranks))
     link = link_to_pool(design, pool, other.cluster, nodes)
     return (engine, link) if engine is not None and link is not None and link.total > 0 else None
 

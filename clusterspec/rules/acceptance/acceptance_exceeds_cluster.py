@@ -124,7 +124,7 @@ def _run_problems(path: Path, test: AcceptanceSpec) -> Iterator[Problem]:
 
 
 def _node_set_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
-    each, tested = test.set_nodes, test.nodes or -(-(test.ranks or 1) // cluster.ranks_per_node)
+    each, tested = test.set_nodes, test.nodes or cluster.nodes_of_ranks(test.ranks or 1)
     if each is None:
         return
     if each > cluster.nodes:

@@ -164,9 +164,7 @@ def check(
         _engine_ranks(workload),
     )
     nodes = (
-        _node_counts(cluster, layout)
-        | _role_nodes(spec)
-        | {-(-ranks // cluster.ranks_per_node) for ranks in engine_ranks}
+        _node_counts(cluster, layout) | _role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in engine_ranks}
     )
     for words, count in _counts(_NODES, own_description):
         unit = bool(_OF_UNITS.search(own_description)) and cluster.all_nodes % count == 0 if count else False

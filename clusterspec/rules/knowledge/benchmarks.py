@@ -43,7 +43,7 @@ def ranks_of(stated: AcceptanceSpec, cluster: Cluster) -> int | None:
 
 def nodes_of(stated: AcceptanceSpec, cluster: Cluster) -> int:
     """Nodes of the test: as stated, else the fewest that its ranks need."""
-    return stated.nodes or -(-(stated.ranks or 1) // cluster.ranks_per_node)
+    return stated.nodes or cluster.nodes_of_ranks(stated.ranks or 1)
 
 
 def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:

@@ -60,7 +60,7 @@ def check(workload: Workload, cluster: Cluster, written_layout: LayoutSpec | Non
     if written_layout is not None and (written_layout.nodes or written_layout.nodes_per_domain):
         return
     ranks = sum(each.ranks * each.replicas for each in (load.prefill, load.decode) if each.pool is None)
-    used = -(-ranks // cluster.ranks_per_node)
+    used = cluster.nodes_of_ranks(ranks)
     idle = cluster.nodes - used
     if idle < 1:
         return
