@@ -128,7 +128,6 @@ def _is_contradicted(run: PlacedRun, name: str) -> bool:
     rdma = bool(run.log_lines("gdr", "hcas", "ofi"))
     opposite = {
         "socket-fall-back": rdma and not run.log_lines("socket", "no-ib"),
-        "plugin-missing": bool(run.log_lines("ofi")),
         "one-nic": fabric is not None and used is not None and used >= fabric.nics_per_node,
         "gpudirect-off": bool(run.log_lines("gdr")) and not run.log_lines("no-gdr"),
         "no-nvls": any(text.isdecimal() and int(text) > 0 for text, _ in run.log_lines("nvls")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -182,6 +182,17 @@ def test_pairs_are_never_faster_than_either_part_alone() -> None:
     for row in report.pairs:
         steps = [step for part in row.parts if (step := alone[part]) is not None]
         assert row.step_time is None or row.step_time >= max(steps) * (1 - 1e-9), row
+
+
+def test_pairs_that_do_more_than_either_come_first_and_then_those_of_the_most_hours() -> None:
+    rows = pairs_of(racked(FABRICS["planes"]))
+    worse = [row.worse for row in rows]
+    assert worse == [True] * sum(worse) + [False] * (len(rows) - sum(worse)) and 0 < sum(worse) < len(rows)
+    for one, other in pairwise(rows):
+        if one.worse == other.worse:
+            assert (one.hours or 0, one.failures or 0) >= (other.hours or 0, other.failures or 0)
+    failures = [row.failures or 0 for row in rows if row.worse is False]
+    assert failures != sorted(failures, reverse=True), "a rare pair that stops the job loses more than a frequent one"
 
 
 def test_a_machine_without_pairs_and_one_that_was_not_asked() -> None:

@@ -111,6 +111,7 @@ def test_a_fault_is_tried_on_machines_that_can_have_it() -> None:
     for host, told in ((5, ["PCIe 4 slots instead of the 5 of the spec"]), (1, []), (None, [])):
         slots = replace(run, cluster=replace(run.cluster, pcie_host=host))
         assert [text for _, text in fault_models._older_slots(slots)] == told
+        assert [one.pcie_host for one, _ in fault_models._older_slots(slots)] == [4] * len(told)
     able = replace(run.cluster, scale_up=replace(run.cluster.scale_up, in_network_reduction=True))
     assert len(list(fault_models._no_reduction(replace(run, cluster=able)))) == 1
     unable = replace(run.cluster, scale_up=replace(run.cluster.scale_up, in_network_reduction=False))
@@ -134,6 +135,33 @@ def test_a_fault_fits_within_a_quarter_and_is_not_contradicted_by_the_log() -> N
     inside = placed(series((2.0**33, rate / GB), ranks=8, nodes=1))
     across = {fault.name for fault in FAULT_MODELS if fault.across}
     assert not across & {fit.fault.name for fit in fault_fits(inside)}
+
+
+CONTRADICTED: list[
+    tuple[tuple[tuple[str, str], ...], set[str]]
+] = [  # evidence of a log, and the faults that it excludes
+    ((), set()),
+    ((("gdr", ""),), {"socket-fall-back", "gpudirect-off"}),
+    ((("hcas", ""),), {"socket-fall-back"}),
+    ((("ofi", ""),), {"socket-fall-back"}),
+    ((("gdr", ""), ("no-gdr", "")), {"socket-fall-back"}),
+    ((("hcas", ""), ("socket", "")), set()),
+    ((("hcas", ""), ("no-ib", "")), set()),
+    ((("socket", ""),), set()),
+    ((("nvls", "0"),), set()),
+    ((("nvls", "16"),), {"no-nvls"}),
+    ((("nvls", "off"),), set()),
+]
+
+
+@pytest.mark.parametrize(("evidence", "excluded"), CONTRADICTED)
+def test_a_log_excludes_the_faults_whose_opposite_it_states(
+    evidence: tuple[tuple[str, str], ...], excluded: set[str]
+) -> None:
+    run = placed(FULL)
+    stated = tuple(Evidence(name, text, number) for number, (name, text) in enumerate(evidence, 1))
+    run = replace(run, benchmark=replace(run.benchmark, evidence=stated))
+    assert {fault.name for fault in FAULT_MODELS if fault_models._is_contradicted(run, fault.name)} == excluded
 
 
 CALLS: tuple[tuple[str, int, dict[str, float]], ...] = (  # statement, nodes, causes with their weights

@@ -76,6 +76,12 @@ def test_a_stock_costs_what_replaces_its_parts() -> None:
     assert found.unpriced == ("NIC", "accelerator")
     nothing = priced_stock(Stock(0.95, 1.0, {"NIC": 1, "node": 0}), study, machine)
     assert nothing is not None and nothing.price is None and nothing.unpriced == ("NIC",)
+    half = study_of(
+        f"cluster: {{platform: dgx-h100, nodes: 2}}\nprocurement: {PRICES.replace(', transceiver: 5', '')}\n"
+    )
+    links = priced_stock(Stock(0.95, 1.0, {"NIC-leaf link": 4, "node": 2}), half, machine)
+    assert links is not None and links.price == Money(2000, 2000, "EUR"), "a link without the price of its modules"
+    assert links.unpriced == ("NIC-leaf link",)
     plain = study_of("cluster: {platform: dgx-h100, nodes: 2}\n")
     given = Stock(0.95, 1.0, parts)
     assert priced_stock(given, plain, machine) == given and priced_stock(None, study, machine) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clusterspec.analysis.full_report import report
@@ -174,5 +176,6 @@ def rows_of(found: FullReport) -> dict[str, tuple[str, ...]]:
 def test_what_is_not_known_of_a_hall_takes_its_row_and_no_other(field: str, spec: str, rows: set[str]) -> None:
     found = report(study_text(spec, SETTINGS), "procurement")
     assert found.facility is not None and getattr(found.facility, field) is not None
-    unknown = replace(found, facility=replace(found.facility, **{field: None}))
+    nothing: dict[str, Any] = {field: None}
+    unknown = replace(found, facility=replace(found.facility, **nothing))
     assert set(rows_of(found)) - set(rows_of(unknown)) == rows

@@ -99,6 +99,16 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     assert [row["bandwidth_lost"] for row in rows] == ["0.0", "0.5", "0.0", "", ""]
     assert rows[3]["why"] == "both share a leaf in two planes; more than either alone"
     assert {row["currency"] for row in rows} == {"USD"}
+    exact = replace(FAULTS, goodput=YearlyGoodput(0.951264, 0.901264, 0.961264, 0.981264))
+    assert FAULTS.first_year is not None
+    exact = replace(
+        exact, first_year=FAULTS.first_year._replace(goodput=YearlyGoodput(0.851264, 0.801264, 0, 0.871264))
+    )
+    said = " ".join(lines(faults_as_text(exact, WIDE)))
+    assert (
+        "95.13 % of the year; half of the years exceed 96.13 %; 9 years of 10 lie between 90.13 % and 98.13 %" in said
+    )
+    assert "goodput 85.13 %, 9 machines of 10 between 80.13 % and 87.13 %" in said
     unpriced = replace(FAULTS, hour=None, pairs=(), first_year=None, stock=None, step_time=None)
     text = lines(faults_as_text(unpriced, WIDE))
     assert text[1] == "node 64 12.5 stops – 180 no spare"
