@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import BASE, ROOT, skip_without_pdf
+from clusterspec.report import paper
+from tests.cli.conftest import BASE, ROOT, Call, skip_without_pdf
 
 HIDDEN = """
 import sys
@@ -59,6 +60,20 @@ def test_a_missing_library_is_one_line(missing: str, target: str, said: str, tmp
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done
     assert said in done.stderr
     assert not (tmp_path / target).exists()
+
+
+@pytest.mark.parametrize("spec", ["dgx-h100-pod", "lab-fleet"])
+def test_a_missing_library_is_told_before_anything_is_computed(
+    spec: str, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent() -> None:
+        raise paper.MissingLibrary(paper.INSTALL_HTML)
+
+    monkeypatch.setattr(paper, "_jinja_module", absent)
+    for computed in ("full_report.report", "fleets.fleet_report"):
+        monkeypatch.setattr(f"clusterspec.analysis.{computed}", lambda *_, **__: 1 / 0)
+    done = call("report", str(ROOT / "examples" / f"{spec}.yaml"), "-o", "out.html")
+    assert done.status == 2 and paper.INSTALL_HTML in done.error
 
 
 def test_an_assignment_of_a_fleet_needs_the_solver_before_it_searches(tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ def run_report(args: argparse.Namespace) -> int:
     progress(f"writing {target}")
     try:
         suffix = target.suffix.lower()
+        paper.require_libraries(suffix)
         report = analysis.report(one, args.kind, args.audience, others, live=suffix != ".pdf")
         data = report_bytes(report, suffix)
     except paper.MissingLibrary as fault:
@@ -156,6 +157,7 @@ def _fleet_report_bytes(args: argparse.Namespace, study: Study, suffix: str) -> 
         result = _fleet_purchase(study) if buys else fleet_report(study, "estimate")
         return json_text(result.to_json()).encode("utf-8", "backslashreplace")
     try:
+        paper.require_libraries(suffix)
         made = _fleet_paper(study, buys=buys)
         return paper.paper_as_pdf(made) if suffix == ".pdf" else paper.paper_as_html(made).encode()
     except paper.MissingLibrary as fault:

@@ -71,6 +71,14 @@ class MissingLibrary(Exception):
     """Raised if a library needed for reports is not installed; the message states what to install."""
 
 
+def require_libraries(suffix: str) -> None:
+    """Raises `MissingLibrary` if a library is missing that reports with a suffix need; JSON needs none."""
+    if suffix == ".pdf":
+        _weasyprint_module()
+    if suffix != ".json":
+        _jinja_module()
+
+
 def paper_as_html(paper: Paper) -> str:
     """A self-contained HTML page, valid UTF-8 for any spec. Raises `MissingLibrary` without Jinja2."""
     script = (resources.templates() / "report.js").read_text("utf-8")
@@ -179,12 +187,17 @@ def _line_ends(box: Any) -> Iterator[float]:
             yield from _line_ends(child)
 
 
-def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
+def _jinja_module() -> Any:
+    """The Jinja2 module. Raises `MissingLibrary` if it is not installed."""
     try:
         import jinja2
     except ImportError:
         raise MissingLibrary(INSTALL_HTML) from None
-    folder = resources.templates()
+    return jinja2
+
+
+def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
+    jinja2, folder = _jinja_module(), resources.templates()
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.quantity import HOUR, Figure
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec
@@ -68,6 +67,8 @@ SMALL = 100_000.0
 
 def is_small(procurement: ProcurementSpec) -> bool:
     """Whether a quote is known to be small, so that a few accelerators are the largest loss."""
+    from clusterspec.procurement.amounts import amount_of_quote  # most plans have no quote
+
     total = amount_of_quote(procurement)
     rate = UNITS_PER_DOLLAR.get(procurement.currency or "USD")
     return total is not None and rate is not None and 0 < total < SMALL * rate
