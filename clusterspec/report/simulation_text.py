@@ -19,7 +19,9 @@ def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
         f"{plural(report.requests, 'request')} on {plural(report.engines, 'engine')} "
         f"({plural(round(report.accelerators), 'accelerator')}): {report.load}, seed {report.seed}."
     )
-    early = f" The first {report.warm_up:,} do not count." if report.warm_up else ""
+    ends = [(report.warm_up, "first"), (report.cool_down, "last")]
+    left_out = " and ".join(f"the {name} {count:,}" for count, name in ends if count)
+    early = f" {left_out.capitalize()} do not count." if left_out else ""
     parts = [
         paragraph(heading + early, ink),
         _percentile_table(report, ink),

@@ -108,11 +108,12 @@ class SimulationReport(Result):
     """What the requests of a serving plan experience. Times in seconds.
 
     ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None if
-    answers have one token). ``requests`` are simulated, of which the first ``warm_up`` do not count. ``goodput`` is the
-    share of requests within the targets, None without targets. ``saturation`` is the highest rate of requests per
-    second that the plan sustains. ``queue_share`` is the share of the times to the first token that requests wait for
-    admission. ``cache_sizes`` has the hit rates of a trace by the size of a cache. ``expected`` are the time to first
-    token and the time per output token of the formulas. ``day`` has the hours of the day that the spec states.
+    answers have one token). ``requests`` are simulated, of which the first ``warm_up`` and the last ``cool_down``
+    do not count. ``goodput`` is the share of requests within the targets, None without targets. ``saturation`` is
+    the highest rate of requests per second that the plan sustains. ``queue_share`` is the share of the times to the
+    first token that requests wait for admission. ``cache_sizes`` has the hit rates of a trace by the size of a
+    cache. ``expected`` are the time to first token and the time per output token of the formulas. ``day`` has the
+    hours of the day that the spec states.
     """
 
     tool: Tool
@@ -140,6 +141,7 @@ class SimulationReport(Result):
     cache_sizes: tuple[HitsBySize, ...] = ()
     notes: tuple[str, ...] = ()
     day: tuple[SimulatedHours, ...] = ()
+    cool_down: int = 0
 
     __repr__ = result_repr
 
@@ -150,6 +152,7 @@ class SimulationReport(Result):
                 "seed": self.seed,
                 "requests": self.requests,
                 "warm_up": self.warm_up,
+                "cool_down": self.cool_down,
                 "load": self.load,
                 "engines": self.engines,
                 "accelerators": self.accelerators,

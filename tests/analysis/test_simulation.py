@@ -449,10 +449,22 @@ def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
 
 def test_all_requests_that_an_open_load_keeps_in_flight_come_before_the_first_that_counts() -> None:
     load = parts(plan("load: open, request_rate: 50"))[0].load
-    for flight, warm_up, count in ((0.0, 500, 5_000), (2_000.0, 4_000, 8_000), (40.5, 500, 5_000)):
+    for flight, warm_up, last, count in ((0.0, 500, 0, 5_000), (2_000.0, 4_000, 2_000, 10_000), (40.5, 500, 41, 5_000)):
         found = plan_traffic(load, 0, None, None, flight)
-        assert (found.warm_up, len(found.arrivals)) == (warm_up, count)
-    assert plan_traffic(load, 0, 600, None, 2_000.0).warm_up == 300
+        assert (found.warm_up, found.cool_down, len(found.arrivals)) == (warm_up, last, count)
+    few = plan_traffic(load, 0, 600, None, 2_000.0)
+    assert (few.warm_up, few.cool_down) == (300, 150)
+
+
+def test_requests_that_count_end_while_others_still_come() -> None:
+    """Steps without prompts, after the last arrival, are shorter: a request that runs in them is no steady state."""
+    study = plan("load: open, request_rate: 1.9", machine="b200-sxm-180gb", input=8000, output=2000)
+    pools, found = parts(study)
+    traffic = plan_traffic(pools.load, 0, 400, None, found.offered)
+    run = simulated(study, traffic.arrivals)
+    last = traffic.arrivals[-1].time
+    assert sum(each.ended > last for each in run.requests[traffic.warm_up :]) > 40
+    assert not any(each.ended > last for each in traffic.counted(run.requests)[:-10])
 
 
 @pytest.mark.parametrize("cv", [0.5, 1.0, 3.0])

@@ -59,10 +59,10 @@ def _simulated_hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> 
         return bare
     own, timing = _plan_of_hour(pools, plan)
     flight = 0.0 if exceeds_capacity(plan.times, own.load) else plan.times.offered
-    traffic = plan_traffic(own.load, seed, max(requests, ceil(4 * flight)), None, flight)
+    traffic = plan_traffic(own.load, seed, max(requests, ceil(5 * flight)), None, flight)
     run = Simulation(timing, traffic.arrivals)
     run.run()
-    counted = run.requests[traffic.warm_up :]
+    counted = traffic.counted(run.requests)
     return bare._replace(
         requests=len(counted),
         ttft=percentiles([first_token_seconds(each) for each in counted]),

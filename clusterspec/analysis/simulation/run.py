@@ -60,7 +60,7 @@ def simulate(
     timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
     run.run()
-    counted = run.requests[traffic.warm_up :]
+    counted = traffic.counted(run.requests)
     finished, tokens, seconds = _steady_output(run.requests, traffic)
     saturation = highest_rate(study.design, timing, traffic, seed, finished / seconds)
     return SimulationReport(
@@ -69,6 +69,7 @@ def simulate(
         seed=seed,
         requests=len(run.requests),
         warm_up=traffic.warm_up,
+        cool_down=traffic.cool_down,
         load=traffic.load,
         engines=len(run.decode) + len(run.prefill),
         accelerators=expected.accelerators,
@@ -107,11 +108,12 @@ def _traffic_with_hit_rates(
 def _steady_output(requests: Sequence[Request], traffic: Traffic) -> tuple[float, float, float]:
     """Requests and output tokens that a plan finishes in ``seconds`` of its load.
 
-    The window ends with the last arrival, after which the engines empty, and starts with the first request that counts.
-    For a request running at either end of the window, the share of its output inside the window counts. A finite run,
-    or a load whose requests all arrive at once, counts in full.
+    The window starts with the first request that counts and ends with the last one, before the engines empty. For a
+    request running at either end of the window, the share of its output inside the window counts. A finite run, or a
+    load whose requests all arrive at once, counts in full.
     """
-    start, end = requests[traffic.warm_up].arrival, max(each.arrival for each in requests)
+    start = requests[traffic.warm_up].arrival
+    end = max(each.arrival for each in requests[: len(requests) - traffic.cool_down])
     if not traffic.warm_up or end <= start:
         ended = max(each.ended for each in requests)
         return float(len(requests)), float(sum(each.output for each in requests)), ended

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
 from clusterspec.analysis.simulation.caches import with_session_blocks
+from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.cluster.requests import Serving
 from clusterspec.logs.traces import Arrival, trace_arrivals
 from clusterspec.records import NamedTuple
@@ -19,6 +21,8 @@ WARM_UP = 0.1
 """The share of requests at the start that find an emptier plan than the steady state has."""
 FILLED = 2.0
 """Requests of an open load over those in flight after which a plan is as full as in the steady state."""
+MOST_LAST = 0.25
+"""The largest share of the requests of an open load that only keep the plan full until those that count have ended."""
 
 
 class SimulationFault(Exception):
@@ -28,7 +32,8 @@ class SimulationFault(Exception):
 class Traffic(NamedTuple):
     """The requests of a simulation, those in flight in a closed loop, and how many do not count.
 
-    ``full_after`` requests of an open load the plan is as full as in the steady state.
+    ``full_after`` requests of an open load the plan is as full as in the steady state. The last ``cool_down`` requests
+    do not count: they keep the plan full until those before them have ended.
     """
 
     arrivals: list[Arrival]
@@ -38,12 +43,18 @@ class Traffic(NamedTuple):
     traced: bool = False
     filling: int = 0
     full_after: int = 0
+    cool_down: int = 0
+
+    def counted(self, requests: Sequence[Request]) -> Sequence[Request]:
+        """The simulated requests that count: those that come to a full plan and leave a full plan."""
+        return requests[self.warm_up : len(requests) - self.cool_down]
 
 
 def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0) -> Traffic:
     """The requests of a spec's load or of a trace; times of a trace count only for an open load.
 
-    In an open load, ``flight`` requests are in flight on average; as many arrive before the first one that counts.
+    In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first one that
+    counts, and as many after the last one.
     """
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
@@ -56,7 +67,8 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
         return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
     least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
     filling = ceil(FILLED * flight) if load.load == "open" else 0
-    count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, 2 * filling))
+    emptying = ceil(flight) if load.load == "open" and not load.requests else 0
+    count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, 2 * filling + emptying))
     if count > MOST_REQUESTS:
         raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
     warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
@@ -72,4 +84,5 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
         in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
         if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
             found, warm_up = with_partial_outputs(found, in_flight, seed), max(warm_up, in_flight)
-    return Traffic(found, in_flight, warm_up, said, full_after=filling)
+    last = min(emptying, int(MOST_LAST * count))
+    return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last)

@@ -81,7 +81,8 @@ def describe_simulate(parser: argparse.ArgumentParser) -> None:
         "--requests",
         metavar="N",
         type=positive_integer,
-        help="number of requests (default: `requests` of the spec, else 5000, and 20 for each one in flight)",
+        help="number of requests (default: `requests` of the spec, else 5000, and 20 for each one in flight with "
+        "`concurrency`, 5 with `request_rate`)",
     )
     parser.add_argument(
         "--trace",
