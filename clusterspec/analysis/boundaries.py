@@ -36,7 +36,7 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results import Json
-from clusterspec.results.levers import OF_SIZE, SolveReport
+from clusterspec.results.levers import SolveReport, seeks_most_nodes
 from clusterspec.results.search import Section
 from clusterspec.source import Written
 from clusterspec.standard import sum_of
@@ -243,10 +243,10 @@ def _value_in_spec(lever: Lever, value: float | None) -> float | None:
 
 def _directed_lever(lever: Lever, condition: Condition) -> Lever:
     """The lever with the direction that satisfies the condition: throughput and latency grow with the load, and power
-    with the nodes.
+    with the nodes, among which the same work is divided with a lower MFU.
     """
     grows = lever.name in OF_LOAD and not condition.at_most and condition.metric not in WHOLE
-    if lever.name == "nodes" and condition.metric in OF_SIZE and condition.at_most:
+    if lever.name == "nodes" and seeks_most_nodes(condition.metric, "<=" if condition.at_most else ">="):
         return replace(lever, better=-1)
     return replace(lever, better=1) if grows else lever
 

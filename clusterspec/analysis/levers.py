@@ -21,11 +21,11 @@ GIGABIT = 1e9 / 8
 class Lever:
     """A key with numeric values, in SI units (bandwidths in bytes per second per direction).
 
-    ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 if a larger value never slows a
-    step down on the same layout, -1 if it never speeds one up. ``whole`` values are counts, which divisibility
-    makes uneven: they are scanned instead of bisected. ``removed`` are keys that would contradict a new value.
-    ``written`` returns the value of the key in a spec. ``grown_from`` is the cluster's number of nodes where the job
-    uses fewer: more than these are bought.
+    ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 if a larger value never slows a step
+    down on the same layout, -1 if it never speeds one up. ``whole`` values are counts, which divisibility makes
+    uneven: they are scanned instead of bisected. Of a count with ``every`` any number can be bought. ``removed``
+    are keys that would contradict a new value. ``written`` returns the value of the key in a spec. ``grown_from``
+    is the cluster's number of nodes where the job uses fewer: more than these are bought.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Lever:
     value: Callable[[Design], float | None]
     written: Callable[[float], object]
     whole: bool = False
+    every: bool = False
     removed: tuple[Path, ...] = ()
     grown_from: float = inf
     spread: Callable[[float], Changes] | None = None
@@ -201,6 +202,7 @@ LEVERS: Mapping[str, Lever] = {
             lambda design: float(design.cluster.nodes) if design.cluster else None,
             int,
             whole=True,
+            every=True,
             removed=(("layout", "nodes"), ("layout", "dp"), *_OF_NODES),
         ),
         *OF_STORE.values(),

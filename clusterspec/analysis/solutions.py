@@ -151,7 +151,21 @@ class _Seeker:
     def scan(self, values: Sequence[float]) -> float | None:
         """The least favorable value that meets the condition; ``values`` are tried in this order."""
         ordered = values if self.lever.better > 0 else tuple(reversed(values))
-        return next((value for value in ordered if self.holds(value)), None)
+        met = next((index for index, value in enumerate(ordered) if self.holds(value)), None)
+        if met is None:
+            return None
+        return self._between(ordered[met - 1], ordered[met]) if met and self.lever.every else ordered[met]
+
+    def _between(self, worst: float, best: float) -> float:
+        """The first whole number after ``worst`` that meets the condition, up to ``best``, which does.
+
+        Of a wide interval, the half that holds the boundary is taken until `NEAR` numbers are left.
+        """
+        while abs(best - worst) > NEAR:
+            middle = float((worst + best) // 2)
+            worst, best = (worst, middle) if self.holds(middle) else (middle, best)
+        step = 1 if best > worst else -1
+        return next(float(value) for value in range(int(worst) + step, int(best) + step, step) if self.holds(value))
 
 
 def _misfit(plan: Plan) -> str:

@@ -8,7 +8,7 @@ from clusterspec.procurement.amounts import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, paragraph
 from clusterspec.report.search_text import layout_text
-from clusterspec.results.levers import OF_SIZE, LeverRow, SensitivityReport, SolveReport
+from clusterspec.results.levers import LeverRow, SensitivityReport, SolveReport, seeks_most_nodes
 from clusterspec.units import display, display_bits, metric_text, percent, plain, plural
 
 SERVED_KEYS = ("concurrency", "request_rate", "input_tokens")
@@ -166,8 +166,8 @@ def _condition_phrase(report: SolveReport) -> str:
 
 def _is_upward(report: SolveReport) -> bool:
     """Whether the most of the key is sought."""
-    if report.key == "nodes" and report.metric in OF_SIZE:
-        return "<=" in report.condition
+    if report.key == "nodes":
+        return seeks_most_nodes(report.metric, "<=" if "<=" in report.condition else ">=")
     return report.key in UPWARD and ">=" not in report.condition
 
 

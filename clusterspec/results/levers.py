@@ -10,6 +10,15 @@ from clusterspec.results.search import LayoutRow, Section
 
 OF_SIZE = frozenset({"power", "power_peak", "fleet_power", "fleet_cost"})
 """Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
+OF_SPREAD = {"mfu": ">=", "tokens_per_second_per_accelerator": ">=", "goodput": ">=", "exposed": "<="}
+"""Metrics that get worse as more nodes divide the same work, each with the side of its limit: the most nodes are
+sought.
+"""
+
+
+def seeks_most_nodes(metric: str | None, side: str) -> bool:
+    """Whether fewer nodes meet a condition more easily; ``side`` is ``<=`` or ``>=``."""
+    return (metric in OF_SIZE and side == "<=") or OF_SPREAD.get(metric or "") == side
 
 
 @dataclass(frozen=True)

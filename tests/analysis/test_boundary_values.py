@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil, floor
 
 import pytest
 
@@ -126,6 +127,19 @@ def test_a_count_is_scanned_from_its_least_favorable_end() -> None:
     assert boundary(COUNT, rising(64.0), present=8.0).value == 64.0
     fewer = replace(COUNT, better=-1)
     assert boundary(fewer, lambda value: 0.5 * 11.0 / value, present=8.0).value == 11.0
+
+
+@pytest.mark.parametrize("limit", [9.0, 13.0, 63.5, 64.0, 700.0, 8191.5])
+def test_of_a_count_of_which_any_number_is_sold_the_exact_one_is_found(limit: float) -> None:
+    nodes = replace(COUNT, every=True, steps=(1.0, 2.0, 4.0, 8.0, 16.0, 1024.0, 16384.0))
+    assert boundary(nodes, rising(limit), present=4.0).value == float(ceil(limit))
+    fewest = replace(nodes, better=-1)
+    assert boundary(fewest, lambda value: 0.5 * limit / value, present=4.0).value == float(floor(limit))
+
+
+def test_an_exact_count_is_one_that_a_layout_divides() -> None:
+    nodes = replace(COUNT, every=True)
+    assert boundary(nodes, lambda value: rising(9.5)(value) if value % 3 == 0 else None, present=4.0).value == 12.0
 
 
 def test_counts_to_scan_are_whole_and_related_to_the_present_one() -> None:

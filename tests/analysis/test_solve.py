@@ -99,6 +99,18 @@ def test_fewest_nodes_are_those_below_which_the_run_is_late() -> None:
     assert found.value == 16
 
 
+@pytest.mark.parametrize("metric", ["mfu>=", "exposed<="])
+def test_the_most_nodes_are_sought_that_keep_the_efficiency(metric: str) -> None:
+    """More nodes divide the same batch, so that a limit on the efficiency holds up to a number."""
+    one = study_of(JOB)
+    figure = parse(f"{metric}0.5").value(one.plan)
+    assert figure is not None
+    limit = figure * (0.999 if metric == "mfu>=" else 1.001)
+    found = solve(one, "nodes", f"{metric}{limit}")
+    assert found.value is not None and found.value >= 16
+    assert all(holds == (nodes <= found.value) for nodes, known, holds in found.probes if known is not None)
+
+
 def test_a_longer_sequence_fits_no_better() -> None:
     found = solve(study_of(JOB), "sequence_length", "fits")
     assert found.value is not None
