@@ -61,6 +61,18 @@ class Term:
         """The low and the high end of the uncertainty range, both the value for a term without one."""
         return self.value if self.low is None else self.low, self.value if self.high is None else self.high
 
+    @property
+    def is_sum(self) -> bool:
+        """Whether the parts add up to the value; False for the factors of a product, and without parts.
+
+        >>> Term.total("step", (Term("forward", 1.0, "s", ""), Term("backward", 2.0, "s", ""))).is_sum
+        True
+        >>> Term("cost", 0.2, "EUR", "joules * price", parts=(Term("price", 0.1, "EUR", ""),)).is_sum
+        False
+        """
+        parts = sum_of(part.value for part in self.parts)
+        return all(part.unit == self.unit for part in self.parts) and abs(parts - self.value) <= 1e-9 * abs(self.value)
+
     def walk(self) -> Iterator[Term]:
         """This term and every term below it."""
         yield self

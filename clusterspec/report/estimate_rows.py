@@ -22,6 +22,24 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
 
+TERMS_OF_ROWS = {
+    "checkpoint": ("checkpoint write", "checkpoint restore"),
+    "loading": ("model load",),
+    "data": ("data needed", "data rate"),
+    "rack": ("power rack", "power row", "power feed"),
+    "swing": ("power swing", "power ramp", "power fall"),
+    "heat": ("power heat hall liquid", "power heat hall air"),
+    "energy": (
+        "energy of run",
+        "energy cost of run",
+        "carbon of run",
+        "energy per token",
+        "energy cost per million tokens",
+        "carbon per million tokens",
+    ),
+}
+"""Printed names of rows that show several terms, with these terms."""
+
 # Rows shared by writers of estimates: serving latencies, verdict colors, communication, and parts of sums
 
 # The headline figures of a serving plan: latencies with ranges and targets, throughput, and cache
@@ -271,29 +289,31 @@ MOST = 10
 
 
 def breakdown_text(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> str:
-    """A sum with its parts, each with its fraction and a bar; at most ``most`` rows."""
+    """A term with its parts, at most ``most`` rows: each with its fraction and a bar where they add up to the term.
+
+    The factors of a product have no fractions.
+    """
     shown = folded_term(term, most) if most else term
-    rows = [
-        (
-            "  " * level + part.label,
-            display(part.value, part.unit),
-            portion(part.value / term.value) if term.value else "",
-            ink.paint("blue", share_bar(part.value / term.value)) if term.value and level == 1 else "",
-        )
-        for part, level in nested_parts(shown, depth)
-    ]
-    return text_table(
-        ("  part", "time" if term.unit == "s" else "size", "share", ""), rows, right=(1, 2), wrap=(0,), ink=ink
-    )
+    rows, added = [], False
+    for part, level, is_share in nested_parts(shown, depth):
+        share = part.value / term.value if is_share and term.value else None
+        added = added or share is not None
+        name, value = "  " * level + part.label, display(part.value, part.unit)
+        bar = ink.paint("blue", share_bar(share)) if share is not None and level == 1 else ""
+        rows.append((name, value, portion(share) if share is not None else "", bar))
+    value = "time" if {part.unit for part in shown.parts} == {"s"} else "size" if added else "value"
+    heads = ("  part", value, "share", "") if added else ("  part", value)
+    return text_table(heads, [row[: len(heads)] for row in rows], right=(1, 2), wrap=(0,), ink=ink)
 
 
-def nested_parts(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]:
-    """The parts that are not zero, each with its depth."""
+def nested_parts(term: Term, depth: int, level: int = 1, whole: bool = True) -> Iterable[tuple[Term, int, bool]]:
+    """The parts that are not zero, each with its depth, and whether all parts down to it are summands."""
+    whole = whole and term.is_sum
     for part in term.parts:
         if part.value:
-            yield part, level
+            yield part, level, whole
             if depth > 1:
-                yield from nested_parts(part, depth - 1, level + 1)
+                yield from nested_parts(part, depth - 1, level + 1, whole)
 
 
 def folded_term(term: Term, most: int) -> Term:

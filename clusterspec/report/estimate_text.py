@@ -17,6 +17,7 @@ from clusterspec.report.assumption_rows import influences_text
 from clusterspec.report.estimate_rows import (
     HOURS,
     MOST,
+    TERMS_OF_ROWS,
     VERDICT_COLORS,
     breakdown_text,
     day_rows,
@@ -64,7 +65,7 @@ def explainable_terms(report: EstimateReport) -> Iterator[Term]:
 def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
     """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
 
-    An axis (``tp``) stands for all its communication.
+    An axis (``tp``) stands for all its communication, and a row such as ``energy`` for all terms that it shows.
     """
     wanted = _folded_name(name)
     wanted = ALIASES.get(wanted, wanted)
@@ -74,6 +75,8 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str
         term for term in explainable_terms(report) if wanted in (_folded_name(term.name), _folded_name(term.label))
     ]
     found = found[:1] or [sent_term(row) for row in report.plan.communication if _folded_name(row.axis) == wanted]
+    several = {_folded_name(term.name): term for term in explainable_terms(report)} if not found else {}
+    found = found or [several[name] for name in TERMS_OF_ROWS.get(wanted, ()) if name in several]
     if found:
         return "\n".join(term_text(term, report, ink) for term in found)
     for key, value, why in report.plan.assumptions:

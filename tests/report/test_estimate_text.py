@@ -86,15 +86,46 @@ def test_what_is_used_stands_beside_every_throughput_and_time() -> None:
     assert "per accelerator used" in next(line for line in lines if "tokens per second" in line)
 
 
-def test_every_printed_name_can_be_explained() -> None:
-    one = study(SPEC)
+RACKS = SPEC.replace(
+    "nodes: 127}",
+    "nodes: 127, power: {nodes_per_rack: 4}, networks: {storage: {bandwidth: 200 GB/s, capacity: 4 PB}}}",
+)
+PRICED = f"{RACKS}operations: {{carbon: {{intensity: 0.3}}}}\nprocurement: {{electricity: 0.12, currency: USD}}\n"
+PRICED_CACHE = f"{FULL_CACHE}procurement: {{electricity: 0.12, currency: USD}}\n"
+COOLED = PRICED.replace("dgx-h100, nodes: 127", "gb200-nvl72, nodes: 128").replace("nodes_per_rack: 4", "feeds: N+1")
+
+
+@pytest.mark.parametrize("spec", [SPEC, PRICED, COOLED, PRICED_CACHE])
+def test_every_printed_name_can_be_explained(spec: str) -> None:
+    one = study(spec)
     report = analysis.estimate(one)
-    rows = [line for line in shown(one).splitlines() if re.match(r"  [A-Za-z]", line)]
+    lines = shown(one).splitlines()
+    first = next(at for at, line in enumerate(lines) if re.match("  (step time|time to first token)  ", line))
+    rows = [line for line in lines[first:] if re.match(r"  [A-Za-z]", line)]
     printed = {re.split(r"\s{2,}", line.strip())[0] for line in rows} - {"part", "axis", "assumed"}
     printed = {name for name in printed if not re.match(r"\d|.*warning|.*error", name)}
-    assert {"step time", "MFU", "tokens per second", "tp", "memory.fragmentation"} <= printed
+    expected: dict[str, set[str]] = {
+        SPEC: {"step time", "MFU", "tokens per second", "tp", "memory.fragmentation"},
+        PRICED: {"checkpoint", "rack", "swing", "energy"},
+        COOLED: {"data", "rack", "heat", "energy"},
+        PRICED_CACHE: {"time to first token", "cache holds", "energy"},
+    }
+    assert expected[spec] <= printed
     missing = {name for name in printed if estimate_explain.explanation_text(report, name) is None}
     assert missing == set()
+
+
+@pytest.mark.parametrize("spec", [SPEC, PRICED, PRICED_CACHE])
+def test_the_parts_of_a_term_have_shares_where_they_add_up_to_it(spec: str) -> None:
+    """A price of 0.14 EUR is no 295 % of a cost of 0.05 EUR, and the power of one node no share of that of 64."""
+    report = analysis.estimate(study(spec))
+    told = {term: estimate_explain.term_text(term, report) for term in estimate_explain.explainable_terms(report)}
+    for term, text in told.items():
+        shares = [float(found) for found in re.findall(r"  <? ?([0-9.]+) %(?:  |$)", text, re.MULTILINE)]
+        assert all(share <= 100 for share in shares), text
+        if term.parts and not term.is_sum:
+            assert "share" not in text and "█" not in text, text
+    assert any("share" in text for text in told.values())
 
 
 @pytest.mark.parametrize(

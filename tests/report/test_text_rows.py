@@ -40,16 +40,16 @@ def test_a_sum_has_a_row_for_each_part_that_is_not_zero() -> None:
     assert lines(breakdown_text(STEP, PLAIN)) == first
     inner = ["gemm 4 s 50 %", "attention 2 s 25 %"]
     assert lines(breakdown_text(STEP, PLAIN, depth=2)) == [*first[:2], *inner, first[2]]
-    assert [(part.name, level) for part, level in nested_parts(STEP, 2)] == [
+    assert [(part.name, level) for part, level, _ in nested_parts(STEP, 2)] == [
         ("forward", 1), ("gemm", 2), ("attention", 2), ("optimizer", 1),
     ]  # fmt: skip
     deep = seconds("a", 1.0, seconds("b", 1.0, seconds("c", 1.0, seconds("d", 1.0))))
-    assert [level for _, level in nested_parts(deep, 2)] == [1, 2]
-    assert [level for _, level in nested_parts(deep, 3)] == [1, 2, 3]
+    assert [level for _, level, _ in nested_parts(deep, 2)] == [1, 2]
+    assert [level for _, level, _ in nested_parts(deep, 3)] == [1, 2, 3]
     held = replace(STEP, unit="B", parts=tuple(replace(part, unit="B") for part in STEP.parts))
     assert lines(breakdown_text(held, PLAIN))[0] == "part size share"
     none = seconds("none", 0.0, seconds("a", 1.0), seconds("b", -1.0))
-    assert lines(breakdown_text(none, PLAIN)) == ["part time share", "a 1 s", "b −1 s"]
+    assert lines(breakdown_text(none, PLAIN)) == ["part time", "a 1 s", "b −1 s"]
 
 
 @pytest.mark.parametrize(
