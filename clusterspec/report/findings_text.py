@@ -102,10 +102,14 @@ def cut_line(line: str, columns: int, first: int = 0) -> str:
 def marker_line(line: str, span: Span, columns: int, first: int = 0) -> str:
     """The marker under the part of a line in a span, with the line shown from character ``first``."""
     start, end = marked_range(line, span)
-    before = text_width(line[first:start]) + (1 if first else 0)
-    return " " * before + "^" * min(
-        max(1, text_width(line[start : min(end, start + columns)])), max(1, columns - before)
-    )
+    before = _shown_width(line[first:start]) + (1 if first else 0)
+    marked = _shown_width(line[start : min(end, start + columns)])
+    return " " * before + "^" * min(max(1, marked), max(1, columns - before))
+
+
+def _shown_width(part: str) -> int:
+    """The columns of a part of a line as shown: the escape of a hidden character is longer than the character."""
+    return text_width(plain_line(part.replace("\t", " ")))
 
 
 def marked_range(line: str, span: Span) -> tuple[int, int]:

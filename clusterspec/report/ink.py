@@ -130,11 +130,11 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 def plain_line(text: str) -> str:
     """Text from a file on one line, with control characters and CI runner commands escaped.
 
-    >>> print(plain_line("a\\nb\\x1b[2J"), plain_line("::error::x"), plain_line("##[add-mask]x"))
-    a\\nb\\x1b[2J \\::error::x ##\\[add-mask]x
+    >>> print(plain_line("a\\nb\\x1b[2J"), plain_line("::error::x"), plain_line("##[add-mask]x"), plain_line("\\udce9"))
+    a\\nb\\x1b[2J \\::error::x ##\\[add-mask]x \\xe9
     """
-    shown = "".join(c if c.isprintable() and c != _GLUE else _ESCAPES.get(c) or f"\\x{ord(c):02x}" for c in text)
-    return escaped_line(shown)
+    kept = {c: c for c in text if c.isprintable() and c != _GLUE} | _ESCAPES  # bytes that are not UTF-8 are surrogates
+    return escaped_line("".join(kept.get(c) or ascii(c)[1:-1].replace("\\udc", "\\x") for c in text))
 
 
 _PLACE = pattern(r":(?=\d|\s)")

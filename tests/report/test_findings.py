@@ -20,7 +20,7 @@ from clusterspec.records import replace
 from clusterspec.report import findings_machines, findings_sarif, findings_text
 from clusterspec.report import findings_machines as baseline
 from clusterspec.report.findings_machines import fingerprint
-from clusterspec.report.ink import PLAIN, Ink, location_text
+from clusterspec.report.ink import PLAIN, Ink, location_text, plain_line, text_width
 from clusterspec.results import CheckReport, Input, Tool
 from clusterspec.source import Position, Span
 from tests.effort import each
@@ -338,6 +338,20 @@ ADVICE = [  # help, what the fix does, whether it has edits and is safe; the lin
     ("write 8", "write 8", False, True, ["= help: write 8"]),
     ("", "", False, False, []),
 ]
+
+
+@pytest.mark.parametrize(
+    ("before", "marked"),
+    [("a", "b"), ("caf\udce9: ", "x\u200by"), ("400\xa0Gb/s, ", "fat\u200b-tree"), ("\t", "漢字"), ("\x1b", "\udcff")],
+)
+def test_the_marker_stands_below_what_is_shown_of_its_part(before: str, marked: str) -> None:
+    """Escapes of hidden characters are wider than the characters."""
+    line = f"{before}{marked}, rest"
+    span = Span("a.yaml", Position(1, len(before) + 1), Position(1, len(before + marked) + 1))
+    shown, marks = findings_text.cut_line(line, 80), findings_text.marker_line(line, span, 80)
+    at = len(marks) - len(marks.lstrip())
+    assert len(marks.strip()) == text_width(plain_line(marked))
+    assert text_width(shown.partition(plain_line(marked))[0]) == at
 
 
 @pytest.mark.parametrize(("help_", "fix", "edited", "safe", "told"), ADVICE)
