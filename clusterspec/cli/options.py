@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         found, rest = self.parse_known_args(args, namespace)
         if rest:
             command = next((part for name, part in self.commands() if name == getattr(found, "command", "")), self)
-            command.unknown(rest[0])
+            command.unknown(next((word for word in rest if word != "--"), rest[0]))
         return found
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -141,6 +141,8 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             known = [str(each) for each in action.choices]
             meant, listed = suggestion_text(str(value), known), ", ".join(known)
+            if " " not in self.prog and str(value).lower() in OTHER_COMMANDS:
+                meant = f"; did you mean {OTHER_COMMANDS[str(value).lower()]}?"
             name = str(action.metavar or "/".join(action.option_strings) or action.dest)
             if isinstance(action, argparse._SubParsersAction):
                 raise UsageFault(f"unknown {name.lower()} {value!r}{meant or f'. {name.capitalize()}s: {listed}'}")
@@ -150,6 +152,24 @@ class Parser(argparse.ArgumentParser):
         from clusterspec.cli.terminal import print_text
 
         print_text(message)
+
+
+OTHER_COMMANDS = {
+    **dict.fromkeys(("validate", "lint", "verify", "review"), "check"),
+    **dict.fromkeys(("compare", "changes"), "diff"),
+    **dict.fromkeys(("predict", "plan", "size", "memory", "time"), "estimate"),
+    **dict.fromkeys(("fix", "format"), "check --fix"),
+    **dict.fromkeys(("optimize", "tune", "layouts"), "search"),
+    **dict.fromkeys(("price", "tco", "budget"), "cost"),
+    **dict.fromkeys(("parts", "bill"), "bom"),
+    **dict.fromkeys(("list", "show", "hardware", "models"), "catalog"),
+    **dict.fromkeys(("new", "create", "template"), "init"),
+    **dict.fromkeys(("rules", "rule"), "explain"),
+    **dict.fromkeys(("serve", "gui", "web"), "edit"),
+    **dict.fromkeys(("pdf", "html"), "report"),
+    "version": "--version",
+}
+"""Commands that other programs have, with the command that does the same here."""
 
 
 def suggestion_text(word: str, known: Iterable[str]) -> str:
