@@ -33,7 +33,7 @@ from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.told_lines import ended_well
 from clusterspec.logs.unfinished import read_unfinished
-from clusterspec.procurement.acceptance import PROGRAMS, AcceptanceTest
+from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved, PlannedTest
 from clusterspec.studies.study import Study
@@ -244,16 +244,16 @@ def _benchmark_size(size: float) -> str:
 
 
 def command_of_test(test: AcceptanceTest) -> str:
-    """The command of a test, with one process per rank, 20 warm-up and 100 timed iterations.
+    """The command of a test, with one process per rank, as the exported scripts run it.
 
     >>> command_of_test(AcceptanceTest("all-reduce", 4, 32, 2.0**33, "scale-out", "nccl-tests"))
-    'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -w 20 -n 100'
+    'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -n 20 -w 5 -c 1'
     """
     each = max(1, test.ranks // max(1, test.nodes))
     size = _benchmark_size(test.size)
     if test.tool in ("nccl-tests", "rccl-tests") and test.collective in PROGRAMS:
         binary = PROGRAMS[test.collective]
-        return f"mpirun -np {test.ranks} -N {each} {binary} -b {size} -e {size} -g 1 -w 20 -n 100"
+        return f"mpirun -np {test.ranks} -N {each} {binary} -b {size} -e {size} -g 1 {ITERATIONS}"
     if test.tool == "hccl_demo" and test.collective in HCCL:
         words = f"--nranks {test.ranks} --ranks_per_node {each} --size {test.size:.0f}b --test {HCCL[test.collective]}"
         return f"python3 run_hccl_demo.py {words}"

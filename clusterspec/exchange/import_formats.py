@@ -379,6 +379,8 @@ def guessed_format(file: InputFile) -> ImportFormat:
         return format_named("quote")
     if len(file.data) > LARGEST:
         raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
+    if b"\nclusterspec:" in b"\n" + file.data and file.name.endswith((".yaml", ".yml")):
+        raise FormatError("is a spec, which `clusterspec check` reads; `import` reads files of other programs")
     kind = next((kind for kind in IMPORT_FORMATS if kind.matches(file)), None)
     if kind is not None:
         _refuse_several_tools(kind, file)

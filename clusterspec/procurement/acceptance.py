@@ -31,6 +31,8 @@ PROGRAMS = {
     "send-recv": "sendrecv_perf",
 }
 """The program of nccl-tests and rccl-tests for each collective."""
+ITERATIONS = "-n 20 -w 5 -c 1"
+"""Options of a test of nccl-tests and rccl-tests: timed and warm-up iterations, and a check of the results."""
 _DIVIDED = {"all-gather", "reduce-scatter", "all-to-all", "gather", "scatter"}
 """Collectives whose benchmarks give each rank an equal part of the size."""
 

@@ -26,10 +26,18 @@ def test_the_kind_may_be_left_out(call: Call) -> None:  # noqa: F811
     assert call("import", "topo.xml").out == call("import", "auto", "topo.xml").out != ""
     done = call("import", "none.xml")
     assert done.status == 2 and "no import format is called 'none.xml'" in done.error
+    assert "none.xml: No such file or directory; " in done.error
     done = call("import", "config.json")  # a former name of a kind
     assert done.status == 2 and "there is no file config.json here: name a FILE" in done.error
     Path("config.json").write_text(TOPOLOGY)
     assert "accelerator: mi300x  # config.json:" in call("import", "config.json").out
+
+
+def test_a_spec_is_named_as_one(call: Call) -> None:  # noqa: F811
+    """A topology of a fabric in a spec is no topology of Slurm."""
+    Path("spec.yaml").write_text(f"{BASE}  scale_out: {{topology: fat-tree}}\n# topology:\n")
+    done = call("import", "spec.yaml")
+    assert done.status == 2 and "spec.yaml: is a spec, which `clusterspec check` reads" in done.error
 
 
 def test_json_states_the_spec_the_counts_and_every_line(call: Call) -> None:  # noqa: F811

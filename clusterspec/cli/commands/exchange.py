@@ -131,7 +131,8 @@ def _named_format(kind: str) -> import_formats.ImportFormat:
     try:
         return import_formats.format_named(kind)
     except FormatError as why:
-        raise UsageFault(str(why)) from None
+        missing = f"{kind}: No such file or directory; " if "/" in kind or "." in kind else ""
+        raise UsageFault(f"{missing}{why}") from None
 
 
 def _import_json(args: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:

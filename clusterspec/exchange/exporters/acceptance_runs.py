@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
 from clusterspec.logs.benchmark import size_text
-from clusterspec.procurement.acceptance import PROGRAMS
+from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS
 from clusterspec.units import plural
 
 SMALLEST = 8 * 1024**2
@@ -21,7 +21,7 @@ def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:
     A process runs ``accelerators`` ranks: one under MPI.
     """
     begin = min(SMALLEST, int(test.size))
-    return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g {accelerators} -n 20 -w 5 -c 1"
+    return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g {accelerators} {ITERATIONS}"
 
 
 def limit_check(test: AcceptanceCase, command: str) -> Iterator[str]:
