@@ -212,6 +212,13 @@ def _compressed_attention_weights(model: Model, part: CompressedAttention, ranks
 
 # State kept per sequence in serving, on one tensor-parallel rank, in elements
 
+INDEX = 1 + 4 / 128
+"""Bytes of an element of an index key, whatever the precision of the cache: 8 bits, and a scale of 32 bits for 128
+elements.
+
+Source: vLLM, vllm/model_executor/models/deepseek_v2.py: the `k_cache` of `Indexer` has `head_dim + head_dim // 128 * 4`
+bytes; SGLang, python/sglang/srt/mem_cache/memory_pool.py: `index_k_with_scale_buffer`.
+"""
 STATE = precision_width("fp32")
 """Bytes of an element of recurrent state."""
 
@@ -236,7 +243,8 @@ class Cache(NamedTuple):
 
     def stored_bytes(self, precision: str) -> SequenceBytes:
         """The bytes, with keys and values in the precision of the cache."""
-        return SequenceBytes(precision_width(precision) * (self.keys_values + self.index_keys), STATE * self.state)
+        kept = precision_width(precision) * self.keys_values + INDEX * self.index_keys
+        return SequenceBytes(kept, STATE * self.state)
 
 
 def sequence_cache(
@@ -258,12 +266,14 @@ def sequence_cache(
     )
 
 
-def next_token_elements(model: Model, held: tuple[Chunk, ...], ranks: int = 1, reserved: float = 0.0) -> float:
-    """Elements of keys, values and index that one more token adds to a sequence longer than every window."""
+def next_token_bytes(model: Model, held: tuple[Chunk, ...], precision: str, reserved: float = 0.0) -> float:
+    """Bytes of keys, values and index that one more token adds to a sequence longer than every window, unsharded."""
     longest = float(max(model.window.tokens if model.window else 0, model.compressed.window if model.compressed else 0))
     longest /= reserved or 1.0
-    before, after = (sequence_cache(model, held, longest + more, ranks, reserved) for more in (0.0, 1.0))
-    return after.keys_values + after.index_keys - before.keys_values - before.index_keys
+    before, after = (
+        sequence_cache(model, held, longest + more, reserved=reserved).stored_bytes(precision) for more in (0.0, 1.0)
+    )
+    return after.keys_values - before.keys_values
 
 
 def _full_attention_cache(model: Model, tokens: float, ranks: int) -> float:

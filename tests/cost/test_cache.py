@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost.layers import stage_chunks
-from clusterspec.cost.mixers import Cache, next_token_elements, sequence_cache
+from clusterspec.cost.mixers import Cache, next_token_bytes, sequence_cache
 from tests.cost.memory.designs import layout, model
 
 GROUPED = 2 * 8 * 64
@@ -19,8 +19,9 @@ def kept(of: Model, tokens: float, ranks: int = 1, reserved: float = 0.0) -> Cac
     return sequence_cache(of, held, tokens, ranks, reserved)
 
 
-def grown(of: Model, ranks: int = 1, reserved: float = 0.0) -> float:
-    return next_token_elements(of, stage_chunks(of, layout(of))[0], ranks, reserved)
+def grown(of: Model, precision: str = "fp8", reserved: float = 0.0) -> float:
+    """Bytes of one more token; of fp8 as many as elements."""
+    return next_token_bytes(of, stage_chunks(of, layout(of))[0], precision, reserved)
 
 
 def test_full_attention_keeps_every_token_of_every_layer() -> None:
@@ -66,7 +67,15 @@ def test_a_recurrence_keeps_a_state_of_constant_size() -> None:
 def test_a_sparse_index_keeps_one_key_of_its_own() -> None:
     of = model(latent_kv=512, latent_rope=64, sparse=SparseAttention(2048, 8, 64, 128))
     assert kept(of, 1000) == (8 * 1000 * 576, 8 * 1000 * 128, 0)
-    assert grown(of) == 8 * (576 + 128)
+    assert grown(of) == 8 * (576 + 132)
+
+
+@pytest.mark.parametrize(("precision", "width"), [("bf16", 2), ("fp8", 1)])
+def test_keys_of_an_index_have_eight_bits_and_a_scale_in_every_cache(precision: str, width: int) -> None:
+    """128 bytes and a scale of four, as in vLLM and SGLang; keys and values have the precision of the cache."""
+    of = model(latent_kv=512, latent_rope=64, sparse=SparseAttention(2048, 8, 64, 128))
+    assert kept(of, 1000).stored_bytes(precision).total == 8 * 1000 * (width * 576 + 132)
+    assert grown(of, precision) == 8 * (width * 576 + 132)
 
 
 def test_compressed_attention_keeps_entries_and_a_window() -> None:
@@ -75,4 +84,4 @@ def test_compressed_attention_keeps_entries_and_a_window() -> None:
     of = model(head_dim=512, kv_heads=1, compressed=part, sparse=SparseAttention(512, 4, 64, 128))
     entries = 4 * 12800 / 4 + 4 * 12800 / 128 + 8 * 128
     assert kept(of, 12800) == pytest.approx((512 * entries, 4 * 128 * 12800 / 4, 0))
-    assert grown(of) == pytest.approx(512 * (1 + 1 / 32) + 128)
+    assert grown(of) == pytest.approx(512 * (1 + 1 / 32) + 132)

@@ -16,7 +16,7 @@ from clusterspec.cost.formulas.serving import (
     time_to_first_token,
     typical_prompt_time,
 )
-from clusterspec.cost.mixers import next_token_elements
+from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.cold import first_compilation
 from clusterspec.cost.serving.engine import Engine, measured_kernels
@@ -31,7 +31,6 @@ from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
 from clusterspec.cost.serving.steady import Steady, largest_satisfying, prompt_beside_decoding, steady_state
 from clusterspec.cost.serving.targets import target_excess
 from clusterspec.cost.serving.waits import computed_seconds
-from clusterspec.quantity import precision_width
 from clusterspec.records import replace
 
 if TYPE_CHECKING:
@@ -357,8 +356,7 @@ def _used_accelerators(pools: Pools) -> float:
 def _cache_bytes_per_token(engine: Engine) -> float:
     """Bytes of cache per token over the whole model, for any sharding."""
     reserved = engine.layout.stack.window_tokens if engine.layout.stack is not None else 0.0
-    elements = next_token_elements(engine.model, (engine.whole,), reserved=reserved)
-    return precision_width(engine.workload.kv_precision) * elements
+    return next_token_bytes(engine.model, (engine.whole,), engine.workload.kv_precision, reserved)
 
 
 def _highest_concurrency(pools: Pools) -> float | None:
