@@ -47,7 +47,10 @@ def findings_text(rows: tuple[LayoutRow, ...], noun: str) -> str:
             if rule not in own:
                 more.setdefault(rule, []).append(number)
     other = "With {} {} also {}." if own else "`check` reports with {} {}: {}."
-    lines += [other.format(noun, _number_ranges(numbers), rule) for rule, numbers in more.items()]
+    lines += [
+        other.format(noun if len(numbers) == 1 else f"{noun}s", _number_ranges(numbers), rule)
+        for rule, numbers in more.items()
+    ]
     return "\n".join(lines)
 
 

@@ -53,19 +53,28 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     shown = shown if len(shown) <= SHOWN_PROBES else _telling_values(shown, report.value)
     roles = tuple(dict.fromkeys(role for nodes in report.roles.values() for role in nodes))
     roles = roles if len(roles) > 1 else ()
+    amounts = _distinct_amounts(report, [value for value, _, _ in shown])
     rows = [
         (
-            f"  {_amount_text(report, value)}",
+            f"  {amount}",
             *(plain(report.roles.get(value, {}).get(role, 0)) for role in roles),
             _metric_text(report, metric),
             _verdict_text(holds, report.errors.get(value, ()), report.misfits.get(value, "")),
         )
-        for value, metric, holds in shown
+        for amount, (value, metric, holds) in zip(amounts, shown, strict=True)
     ]
     heads, last = (f"  {report.key}", *roles, report.metric or "", "meets it"), len(roles) + 1
     body = grid.text_table(heads, rows, right=range(1, last + 1), wrap=(last + 1,), ink=ink)
     title = ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n"
     return f"{answer}\n{title}{body}{_gaps(known, tried, ink)}"
+
+
+def _distinct_amounts(report: SolveReport, values: Sequence[float]) -> list[str]:
+    """The values of the key, with a fourth digit where a bisection ends at neighbors that three would print alike."""
+    texts = [_amount_text(report, value) for value in values]
+    if len(set(texts)) == len(texts) or report.key != "nic_bandwidth":
+        return texts
+    return [f"{plain(value * 8 / 1e9, 4)} Gb/s" for value in values]
 
 
 def _gaps(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str:

@@ -96,7 +96,7 @@ def test_findings_are_told_once_and_further_ones_with_their_layouts() -> None:
     own = replace(FAST, findings=("few-spines",))
     assert search_text.findings_text((own, UNSURE, SLOW, UNSURE), "layout").splitlines() == [
         "`check` reports with layout 1: few-spines.",
-        "With layout 2, 4 also tight-memory.",
+        "With layouts 2, 4 also tight-memory.",
     ]
     assert search_text.findings_text((FAST, SLOW), "plan") == "`check` reports with plan 2: few-spines."
     assert search_text.findings_text((FAST, FAST), "plan") == ""

@@ -54,6 +54,13 @@ def test_the_values_shown_are_the_ends_and_those_at_the_boundary() -> None:
     assert len(solve_text._telling_values(tried, None)) == 12
 
 
+def test_values_of_a_bisection_are_printed_apart() -> None:
+    """Three digits of 152.4 and of 152.5 Gb/s would be two equal rows with unequal slowdowns."""
+    text = solve_text.solve_as_text(solve(study_of(JOB), "nic_bandwidth", "slowdown<=3%"))
+    shown = [line.split("  ")[1] for line in text.splitlines() if re.match(r"  [\d.]+ Gb/s", line)]
+    assert len(shown) > 5 and len(set(shown)) == len(shown)
+
+
 @pytest.mark.parametrize(("spec", "key", "condition", "sentence"), SENTENCES)
 def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str, sentence: str) -> None:
     text = solve_text.solve_as_text(solve(study_of(spec), key, condition))

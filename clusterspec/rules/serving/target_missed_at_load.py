@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.requests import Target
+from clusterspec.cluster.requests import Serving, Target
 from clusterspec.cost.serving.targets import is_caused_by_chunks, missed_targets, target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
@@ -83,10 +83,22 @@ def check(served: Served) -> Iterator[Problem]:
     bound = f"; the targets are met up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
-        f"with {plural(round(times.offered), 'request')} in flight, {_latencies_text(percentiles)}: {and_list(parts)}{bound}",
-        "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load",
+        f"with {_load_text(load, times.offered)}, {_latencies_text(percentiles)}: {and_list(parts)}{bound}",
+        f"add replicas, lower the {_lever(load)}, or let `clusterspec search` find a layout for the load",
         severity=next(each for each in ("error", "warning", "note") if each in severities),
     )
+
+
+def _lever(load: Serving) -> str:
+    """What the user of a load can lower: its rate, or the number of requests in flight."""
+    return "request rate" if load.load == "open" else "concurrency"
+
+
+def _load_text(load: Serving, offered: float) -> str:
+    """The load, as the spec states it, and the requests in flight."""
+    if load.load == "open" and load.request_rate:
+        return f"{plain(load.request_rate, 3)} requests a second, {round(offered):,} in flight"
+    return f"{plural(round(offered), 'request')} in flight"
 
 
 def _latencies_text(percentiles: set[float]) -> str:
