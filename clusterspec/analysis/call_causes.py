@@ -55,8 +55,11 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("open", "ENOMEM"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     **{
         ("device", error): (("missing-accelerator", STATED), ("container-permission", GIVEN))
-        for error in ("EACCES", "EPERM", "ENOENT")
+        for error in ("EACCES", "ENOENT")
     },
+    ("device", "EPERM"): (("container-permission", STRONG), ("missing-accelerator", STRONG)),
+    ("register", "ENOSPC"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
+    ("create", "ENOSPC"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("shm", "ENOSPC"): (("shared-memory", STATED),),
     ("shm", "ENOENT"): (("shared-memory", STRONG),),
     ("shm", "EACCES"): (("shared-memory", STRONG),),

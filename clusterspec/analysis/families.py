@@ -19,6 +19,11 @@ _ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs, too, i
 _BLOCKED = "ps -eo pid,stat,wchan of every rank: state D and nfs_… or cl_… is the file system; "
 _P2P = f"{_ALONE}then with NCCL_P2P_DISABLE=1: if that runs, it is this"
 
+_RELEASE = (
+    "pip show of the library that raises it, against the releases that the program requires; its release notes and "
+    "issues for that message"
+)
+
 SEVERAL_NODES = {
     "plugins": (
         ("plugin-missing", "ldconfig -p | grep nccl-net on every node: the same plugin in all images, or in none"),
@@ -92,11 +97,20 @@ ANYWHERE = {
         ("invalid-setting", "the arguments of the call that the traceback ends with, and the settings they come from"),
         ("program-error", "the program on one accelerator: the same error is the program's or its settings'"),
     ),
+    "installed": (
+        ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
+        ("library-release", _RELEASE),
+        ("invalid-setting", "the same program with the settings of its own example: none is of the settings"),
+    ),
     "program": (
         (
             "program-error",
             "the program on one accelerator: the same error is the program's, none is the cluster's",
         ),
+    ),
+    "asserted": (
+        ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
+        ("library-release", _RELEASE),
     ),
 }
 """The same wherever ranks are. NCCL, `src/nccl.h.in` and "Troubleshooting": what each result stands for."""

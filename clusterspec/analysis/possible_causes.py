@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.analysis import service_steps
+from clusterspec.analysis.exit_causes import EXIT_CAUSES
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
 
 _ABSENT = (
@@ -239,7 +240,6 @@ POSSIBLE = (
     ("rendezvous", "absent-ranks", _UNSAID, _ABSENT, WEAK),
     ("rendezvous", "name-resolution", _UNSAID, _NAME, WEAK),
     ("allocator-full", "memory-full", "", STEP_OF["memory-full"], STRONG),
-    ("killed", "host-memory-full", ", as where the memory of the host is full", STEP_OF["host-memory-full"], GIVEN),
     ("single-copy", "invalid-setting", ": no process of the container may read another one", _SINGLE_COPY, STRONG),
     ("launch-failure", "accelerator-fault", ", as with a faulty accelerator", _HARDWARE, GIVEN),  # MinerU issue 426
     ("link-event", "accelerator-fault", "", STEP_OF["accelerator-fault"], GIVEN),
@@ -291,6 +291,8 @@ POSSIBLE = (
         STRONG,
     ),
     ("kernel-resources", "program-error", _UNSAID, _PROGRAM, WEAK),
+    ("kernel-compile", "unsupported-accelerator", _UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
+    ("kernel-compile", "library-release", ", as with a fault of that release", STEP_OF["library-release"], WEAK),
     ("check-failed", "program-error", ", a condition that the program itself expects", _PROGRAM, GIVEN),
     ("pinned", "host-memory-full", "", STEP_OF["host-memory-full"], STRONG),
     ("refused", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
@@ -378,9 +380,7 @@ POSSIBLE = (
     ("device-lost", "nic-fault", _UNSAID, _SLOT, WEAK),
     ("step-refused", "invalid-setting", ": the step asks for what its job does not hold", _STEP, STRONG),
     ("unplaced", "absent-ranks", ": a scheduler finds no place for it", _PLACE, STRONG),
-    ("crash", "program-fault", "", STEP_OF["program-fault"], GIVEN),
-    ("time-limit", "job-ended", ", which a run that hangs meets, too", STEP_OF["job-ended"], GIVEN),
-    ("signal", "job-ended", ", from outside of the run", STEP_OF["job-ended"], GIVEN),
+    *EXIT_CAUSES,
     ("launch", "remote-login", _UNSAID, STEP_OF["remote-login"], GIVEN),
     ("daemon-lost", "peer-ended", _UNSAID, "the logs of that host: what ended there first", GIVEN),
     ("daemon-lost", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),

@@ -13,10 +13,15 @@ SUGGESTIONS = (
         r"|[Dd]evice or resource busy.{0,120}/dev/(?:vfio|accel|neuron|nvidia|kfd|dri|davinci|hl|xpu)",
     ),
     ("shared-memory", r"/dev/shm|shared memory|\bshm\b.{0,40}(?:size|too small|limit)"),
+    ("shared-memory", r"</torch_[0-9_]{3,40}>"),
     ("shared-memory", r"unable to mmap [0-9]{1,18} bytes from file <[^>]{0,80}>: Cannot allocate memory"),
     ("shared-memory", r"DataLoader worker .{0,40}exited unexpectedly"),
     ("locked-memory", r"locked memory|memlock|MEMLOCK"),
     ("file-limit", r"\binotify\b.{0,60}(?:[Nn]o space|limit|[Tt]oo many)|[Tt]oo many open files"),
+    (
+        "nic-limit",
+        r"(?:ibv_|[Mm]em_?[Rr]egister|MEM_REGISTER|\b(?:QP|CQ|SRQ|MR|MW)s?\b|queue pair).{0,120}[Nn]o space left",
+    ),
     ("storage-full", r"[Nn]o space left|(?<!GCE )[Qq]uota exceeded|[Dd]isk (?:is )?full|\bover [0-9]{2,3}% full\b"),
     (
         "storage-fault",
@@ -75,8 +80,15 @@ SUGGESTIONS = (
         r"(?:[Dd]river|CUDA).{0,60}(?:too old|insufficient|older than|upgrade|does not support CUDA)",
     ),
     (
+        "library-release",
+        r"\bversion ['\"]?v?[0-9]+(?:\.[0-9]+\w{0,12}){1,4}['\"]? (?:is )?(?:not supported|unsupported)"
+        r"|\b[Ss]upported versions (?:are|include)\b|execve\(\): [\w.+-]{1,60}: No such file"
+        r"|\bexecutable file not found\b|\b[Pp]lugin\b.{0,40}(?:[Ii]nitialization failed|failed to (?:load|initialize))"
+        r"|\b(?:[Cc]annot|[Cc]ould not|[Cc]ouldn't) (?:find|load|initialize) .{0,40}\bplugin\b",
+    ),
+    (
         "unsupported-accelerator",
-        r"(?:not support|unsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)",
+        r"(?:not support|[Uu]nsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)",
     ),
     (
         "missing-accelerator",
@@ -140,6 +152,8 @@ SUGGESTIONS = (
     ),
     ("file-permission", r"^(?!.{0,400}\bmount).{0,400}[Pp]ermission denied"),
     ("shared-accelerator", r"[Dd]evice or resource busy"),
+    # a file of settings that an error names
+    ("invalid-setting", r"(?<![\w/])[\w-]{1,40}\.(?:conf|cfg|ini|toml)\b"),
 )
 """Causes and the common words of their errors, the more specific before the more common."""
 SYSTEM_ERRORS = (
@@ -147,7 +161,7 @@ SYSTEM_ERRORS = (
     *("ransport endpoint", "ey has expired", "equired key not", "ost is down", "annot assign requested"),
     *("ermission denied", "o space left on device", "nput/output error", "tale file handle", "ead-only file system"),
     *("temporarily unavailable", "annot allocate memory", "nodename nor servname"),
-    *("No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
+    *("command not found", "No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
 )
 """Words of errors of the system that tell of an error by themselves."""
 EVENTS = (

@@ -21,6 +21,9 @@ FORMS = (
     r"^[A-Z]\w{1,30} (?:[Ee]rror|ERROR): \S",  # libraries: MIOpen
     r"(?:^|[\s:])[\w./-]{1,60}: error: \S|\bcommand: error: \S",  # daemons of Slurm, Python's argparse
     r"\bUCX {1,4}(?:ERROR|FATAL)\b|\bnon-zero status: [0-9]{1,4}\b|^libfabric:[0-9]+:.{1,80}<warn>",
+    r"^[\w./+-]{1,200}:[0-9]{1,7}:(?:[0-9]{1,5}:)? (?:fatal )?error: \S|^CMake Error\b",  # compilers, CMake
+    r"^\[[0-9-]{10}T[0-9:.]{8,16}\] (?:error|fatal): \S|\bUNREACHABLE executed\b",  # daemons of Slurm, LLVM
+    r"(?:^|\s)[\w./-]{1,120}\.(?:c|cc|cpp|cu|h):[0-9]{1,6} {1,4}(?:Fatal|Error|FATAL)\b",  # UCX, Open MPI
     r"\b[Ss]egmentation fault\b|\bcore dumped\b|\b[Ss]tack smashing detected\b|^Killed$|\bterminate called after\b",
     r"\b(?:CUDA|HIP|cu[A-Z]\w{2,12}|Level Zero) (?:driver |runtime )?error: \S|\bMPI_ABORT was invoked\b",
     r"\b(?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|HIPBLAS|MIOPEN|HSA)_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b",
@@ -33,6 +36,7 @@ WORDS = (
     *("Error", "Exception", "Exit", "Failure", "Interrupt", "ERROR", "FATAL", "CRITICAL", "SEVERE", "EMERG"),
     *("[E ", "[F ", "E0", "E1", "F0", "F1", "E external", "F external"),
     *("rror", "atal", "panic", "non-zero", "<warn>", "egmentation", "core dumped", "Killed", "terminate called"),
+    *("UNREACHABLE", "CMake Error"),
     *("exited", "smashing", "Terminating", "MPI_ABORT", "_STATUS_", "_ERROR_", "Native API", "failed with error"),
 )
 """Words of which a line of an error has at least one."""

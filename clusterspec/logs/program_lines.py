@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.logs.build_lines import BUILD_PATTERNS
+from clusterspec.logs.exit_lines import EXIT_PATTERNS
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
 from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS
@@ -113,6 +115,8 @@ _PATTERNS = (
     *LAUNCHER_PATTERNS,
     *PLATFORM_PATTERNS,
     *FRAMEWORK_PATTERNS,
+    *BUILD_PATTERNS,
+    *EXIT_PATTERNS,
 )
 STATING = frozenset(
     {"cache-starved", "preparing", "reverse-name", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}

@@ -42,7 +42,7 @@ CALLS = {
     "ipc": r"(?:cuda|hip|cu)Ipc(?:Get|Open)\w{1,20}|memory for IPC|IPC memory|(?:CUDA|HIP) IPC handle",
     "multicast": r"cuMulticast\w{0,30}|[Mm]ulticast (?:memory|object|group)",
     "register": (
-        r"ibv_reg_(?:mr|dmabuf)\w{0,12}|MemoryRegion::register\w{0,20}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
+        r"ibv_reg_(?:mr|dmabuf)\w{0,12}|\bGNI_IOC_MEM_REGISTER\b|MemoryRegion::register\w{0,20}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
         r"|\b[Rr]egist\w{2,6} (?:the )?(?:GPU |host |device |CUDA |local )?(?:memory|buffer|MR\b|mr\b)"
     ),
     "init": r"[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b.{0,30} to INIT\b|curr state RESET, next state INIT",
@@ -66,10 +66,10 @@ TELLING = {
     "device": ("EACCES", "EPERM", "ENOENT"),
     "ipc": ("EINVAL", "EPERM", "EOPNOTSUPP"),
     "multicast": ("EPERM", "EINVAL", "EOPNOTSUPP"),
-    "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO"),
+    "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO", "ENOSPC"),
     "init": ("EINVAL", "ENODEV", "EREMOTEIO"),
     "address": ("EREMOTEIO", "EINVAL", "ENOMEM", *NO_PATH),
-    "create": ("ENOMEM", "EPERM", "EREMOTEIO"),
+    "create": ("ENOMEM", "EPERM", "EREMOTEIO", "ENOSPC"),
     "open": ("ENOENT", "EPERM", "EACCES", "ENODEV", "ENOMEM"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
     "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),

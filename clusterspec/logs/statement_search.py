@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
+from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.catalogued_messages import xid_patterns
+from clusterspec.logs.exit_lines import EXIT_PATTERNS
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
@@ -36,6 +38,8 @@ _LINES = (
     *LIBRARY_PATTERNS,
     *PLATFORM_PATTERNS,
     *FRAMEWORK_PATTERNS,
+    *BUILD_PATTERNS,
+    *EXIT_PATTERNS,
 )
 _CALL = -1
 """The place of refused calls among the patterns."""

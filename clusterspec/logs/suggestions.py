@@ -70,6 +70,10 @@ _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6},
 _NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", "NET/Plugin: No plugin found")
 _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
 """What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
+OF_EXCEPTIONS = frozenset(
+    {f"family {each}" for each in ("program", "installed", "library", "settings", "registry", "key", "asserted")}
+)
+"""The statements of families that an exception or an assertion has."""
 PHASES = (
     ("saving", r"\b[Ss]aving\b.{0,60}\bcheckpoint|\b[Ss]aving (?:the )?(?:model|state|optimizer)"),
     ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
@@ -80,6 +84,17 @@ _START = re.compile(STARTS)
 _RAISED = re.compile(
     r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
 )
+_FROM = "The above exception was the direct cause of "
+"""What Python prints between an exception and one that was raised from it."""
+_REPORTS = re.compile(
+    r"\b(?:[Ss]ee|[Cc]heck) (?:the )?(?:root cause|stack ?trace|logs?) above|\bEngine core initialization failed"
+    r"|\bChildFailedError\b|\bCalledProcessError\b|\bRayTaskError\b|\bActorDiedError\b|\bProcess(?:Exited|Raised)Exception\b"
+)
+"""Exceptions by which a program reports that another process, or an earlier call, failed."""
+_ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|\bASSERT(?:ION)? FAILED\b")
+"""What programs written in C and C++ print of a condition that they expect of themselves."""
+MOST_FRAMES = 400
+"""Lines above an exception in which the one that it reports is looked for."""
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
 _DIGITS = re.compile(r"[0-9]+")
 _FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
@@ -187,7 +202,7 @@ def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
-    """A start or a phase as the last line, or the last exception of a program with a traceback."""
+    """A start or a phase as the last line, or else the last exception with a traceback, or assertion."""
     member = _MEMBER.search(lines[-1][:LONGEST])
     if member:
         starts = filter(None, map(_MEMBER.search, (line[:LONGEST] for line in lines[-MOST_LINES:])))
@@ -202,13 +217,41 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
         if words.search(lines[-1][:LONGEST]):
             yield family, lines[-1].strip()[:160], len(lines)
             return
-    last = lines[-MOST_LINES:]
-    if not any("Traceback (most recent call last)" in line or _FRAME.search(line[:LONGEST]) for line in last):
+    last = (lines[number - 1] for number in _numbers_from_last(lines))
+    traced = any("Traceback (most recent call last)" in line or _FRAME.search(line[:LONGEST]) for line in last)
+    number = _raised_first(lines) if traced else 0
+    if number:
+        yield _family_of_frame(lines, number), lines[number - 1].strip()[:160], number
         return
-    for number, line in zip(range(len(lines), 0, -1), reversed(last), strict=False):
-        if _RAISED.search(line[:LONGEST]):
-            yield _family_of_frame(lines, number), line.strip()[:160], number
-            return
+    number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
+    if number:
+        yield "asserted", lines[number - 1].strip()[:160], number
+
+
+def _numbers_from_last(lines: list[str]) -> range:
+    """The numbers of the last `MOST_LINES` lines, the last first."""
+    return range(len(lines), max(0, len(lines) - MOST_LINES), -1)
+
+
+def _raised_first(lines: list[str]) -> int:
+    """The number of the line of the last exception, or of the one above it that it was raised from, or whose report it
+    is; 0 without an exception.
+
+    >>> _raised_first(["KeyError: 'a'", "", "The above exception was the direct cause of x:", "ValueError: b"])
+    1
+    """
+    found, seeks = 0, True
+    for number in _numbers_from_last(lines):
+        line = lines[number - 1][:LONGEST]
+        if found - number > MOST_FRAMES and found:
+            break
+        if _RAISED.search(line):
+            if not seeks:
+                break
+            found, seeks = number, _REPORTS.search(line) is not None
+        elif found and _FROM in line:
+            seeks = True
+    return found
 
 
 def _family_of_frame(lines: list[str], number: int) -> str:
@@ -221,4 +264,6 @@ def _family_of_frame(lines: list[str], number: int) -> str:
         return "key"
     if _SETTINGS.search(frame):
         return "settings"
-    return "library" if _INSTALLED.search(frame) and _REFUSAL.search(lines[number - 1][:LONGEST]) else "program"
+    if not _INSTALLED.search(frame):
+        return "program"
+    return "library" if _REFUSAL.search(lines[number - 1][:LONGEST]) else "installed"

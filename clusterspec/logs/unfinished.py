@@ -20,7 +20,7 @@ from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.suggestions import stated_families, suggested_causes
+from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
 from clusterspec.logs.told_lines import ended_well, told_text
 
 _MARK = re.compile(
@@ -38,7 +38,7 @@ _OF_MARKS = (
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
-_ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed"})
+_ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed", "not-found", "not-executable"})
 """Statements of an end that leave its cause to other lines."""
 _TOLD = STATING | {OWN_EXCEPTION}
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
@@ -67,6 +67,8 @@ def read_unfinished(text: str) -> Benchmark | None:
         ended = min((each.line for each in evidence if each.name in _REPORTED_ENDS), default=None)
         if error is not None and (ended is None or error[1] < ended):  # an end is reported after what caused it
             evidence = (*(each for each in evidence if each.name not in _REPORTED_ENDS), Evidence("error", *error))
+        elif ended is not None and any(each.name in OF_EXCEPTIONS and each.line < ended for each in evidence):
+            evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
         if not told and error is None and ended is None and not _is_marked(text):
             return None
     else:

@@ -1,0 +1,29 @@
+"""Lines of compilers, assemblers and what starts them: a toolkit, its headers or its parts are missing or of another
+release.
+
+The form of each is that of the tool, whatever program is built: GCC and Clang (`FILE:LINE:COLUMN: fatal error:`),
+CMake (`CMake Error at`), ptxas of CUDA. Threads: deepspeedai/DeepSpeed issues 2772 and 3223, NVIDIA/TensorRT-LLM issue
+1716, triton-lang/triton issues 5929 and 7263, woct0rdho/triton-windows issue 49.
+"""
+
+from __future__ import annotations
+
+import re
+
+BUILD_PATTERNS = (
+    ("build", re.compile(r"(\bfatal error: [\w./+-]{1,120}: No such file or directory)")),
+    ("build", re.compile(r"(^CMake Error(?: at .{1,120})?)")),
+    ("build", re.compile(r"(\bC(?:annot|ould not|ouldn't) find (?:ptxas|nvcc|hipcc|ld\.lld)\b\S{0,10})")),
+    (
+        "build",
+        re.compile(
+            r"(\b(?:CUDA|ROCM|HIP|CUDNN|TENSORRT|NCCL|MPI)_(?:HOME|PATH|ROOT|DIR)\b"
+            r".{0,40}?(?:does not exist|n[o']t (?:be )?(?:set|found|defined)|is unset))"
+        ),
+    ),
+    ("kernel-image", re.compile(r"(\bUnsupported \.version [0-9.]{1,8}; current version is .{1,12})")),
+    # passes of a compiler of kernels that stop without a reason
+    ("kernel-compile", re.compile(r"(PassManager::run failed)")),
+    ("kernel-compile", re.compile(r"(UNREACHABLE executed at .{0,160}Triton.{0,120})")),
+)
+"""Names of statements and the patterns of their lines."""
