@@ -125,12 +125,20 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
         builder.set("cluster.accelerators_per_node", *asked)
     open_nodes = any(each.what.startswith("layout.nodes") for each in found.unknown)
     if nodes and not open_nodes and found.value(("layout", "nodes")) is None:
-        if nodes == "1" or (_HOSTS_OF_JOB.search(file.text) and _ON_HOSTS.search(file.text)):
+        on_hosts = _HOSTS_OF_JOB.search(file.text) and _ON_HOSTS.search(file.text)
+        if nodes == "1" or on_hosts or _fills_job(found, nodes, asked[0] if asked else None):
             builder.set("layout.nodes", int(nodes) or None, line)
         else:
             why = "of the job: that the launch runs on all of them the script does not say"
             builder.unknown(f"layout.nodes: {nodes}", why, line)
     return combined_result([found, builder.reading()]) if builder.given or builder.unknowns else found
+
+
+def _fills_job(found: ImportResult, nodes: str, accelerators: int | None) -> bool:
+    """Whether one replica of the model takes every accelerator of a job, so that the launch runs on all its nodes."""
+    degrees = [found.value(("layout", name)) for name in ("tp", "pp")]
+    tensor, pipeline = (each if isinstance(each, int) else 1 for each in degrees)
+    return bool(accelerators) and nodes.isdecimal() and tensor * pipeline == int(nodes) * (accelerators or 0)
 
 
 def _with_whole_job(file: InputFile, found: ImportResult) -> ImportResult:

@@ -379,3 +379,61 @@ def test_adapters_of_a_recipe_are_not_taken_for_training_of_all_parameters() -> 
     config = "train: {global_batch_size: 8, micro_batch_size: 1}\nmodel: {tensor_model_parallel_size: 2}\n"
     assert "workload.trainable" not in unknown(read(config))
     assert "workload.trainable" in unknown(read(config + "peft: {dim: 8}\n"))
+
+
+def test_nics_with_rows_below_a_matrix_and_no_columns_are_counted() -> None:
+    rows = "\n".join(f"GPU{n} {' '.join('X' if n == m else 'NV8' for m in range(2))} 0-31 0" for n in range(2))
+    matrix = f"GPU0 GPU1 CPU Affinity NUMA Affinity\n{rows}\n"
+    below = "NIC0 PIX NODE\nNIC1 SYS NODE\n"
+    reading = read(f"{matrix}{below}\nLegend:\n\n  NIC0: mlx5_0\n")
+    counts = {each.name: each.value for each in reading.counts}
+    assert (counts["nics"], counts["rail_nics"], counts["NIC0"]) == (2, 1, "mlx5_0")
+    assert given(reading)["cluster.scale_out.nics_per_node"] == 1
+    cut = read(f"{matrix}NIC0 PIX\n")
+    assert {each.name: each.value for each in cut.counts}["nics"] == 0
+
+
+CUT_OFF = (
+    ("python -m verl.trainer.main_ppo data.train_batch_size=256 \\\n  # trainer.x=2 \\\n"
+     "  actor_rollout_ref.rollout.tensor_model_parallel_size=4 trainer.nnodes=2\n"),
+    ("torchrun train.py --bf16 True \\\n  # --tf32 True \\\n  --per_device_train_batch_size 2 --lora_rank 8\n"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CUT_OFF)
+def test_options_that_a_comment_cuts_off_their_launch_are_not_read_in_silence(text: str) -> None:
+    assert "or a comment, the shell takes the options as another command" in unknown(read(text))
+
+
+def test_references_of_a_file_of_a_group_lead_to_its_own_keys() -> None:
+    model = "model:\n  encoder_seq_length: 4096\n  hidden_size: 1024\n  num_layers: 2\n  num_attention_heads: 8\n"
+    more = (
+        "  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 1\n  micro_batch_size: 1\n"
+        "  global_batch_size: 8\n  ffn_hidden_size: ${multiply:4, ${.hidden_size}}\n"
+        "  data:\n    seq_length: ${training.model.encoder_seq_length}\n"
+    )
+    found = given(read(f"trainer:\n  num_nodes: 2\n  devices: 8\n{model}{more}"))
+    assert (found["workload.sequence_length"], found["workload.model.ffn_hidden"]) == (4096, 4096)
+    other = more.replace("training.model.encoder", "data.model.encoder").replace("multiply", "power")
+    left = given(read(f"data: {{a: 1}}\ntrainer:\n  num_nodes: 2\n  devices: 8\n{model}{other}"))
+    assert "workload.model.ffn_hidden" not in left
+    assert "workload.sequence_length" not in left
+
+
+def test_a_launch_whose_replica_takes_every_accelerator_of_its_job_runs_on_all_nodes() -> None:
+    job = (
+        "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\n"
+        "ray job submit -- vllm serve a/b --tensor-parallel-size 8 --pipeline-parallel-size {}\n"
+    )
+    assert given(read(job.format(4)))["layout.nodes"] == 4
+    assert "layout.nodes" not in given(read(job.format(2)))
+
+
+def test_overrides_of_a_configuration_of_llama_factory_are_read() -> None:
+    launch = "llamafactory-cli train examples/full.yaml \\\n  per_device_train_batch_size={} \\\n  bf16=true\n"
+    reading = read(launch.format(8))
+    found = given(reading)
+    assert (found["layout.micro_batch"], found["workload.precision"]) == (8, "bf16")
+    assert "a separate file: import it as well" in unknown(reading)
+    with pytest.raises(FormatError, match="2 launches with different options"):
+        read(launch.format(8) + launch.format(2))

@@ -157,7 +157,25 @@ def _matrix_at(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix 
         return None
     if left:
         raise FormatError(f"the matrix has no row for {', '.join(left[:4])}: it is truncated", start)
-    return Matrix(start, devices, cells, numa)
+    return Matrix(start, devices + _devices_below(lines[number:], devices, cells), cells, numa)
+
+
+def _devices_below(
+    lines: tuple[str, ...], devices: tuple[str, ...], cells: dict[tuple[str, str], str]
+) -> tuple[str, ...]:
+    """The NICs that have a row below a matrix whose columns of NICs were cut off, with their cells in both orders."""
+    found: list[str] = []
+    for line in lines:
+        row = _line_cells(line)
+        values = row[1 : 1 + len(devices)]
+        if not row or row[0] in devices or not _NIC.fullmatch(row[0]) or len(values) < len(devices):
+            break
+        if not all(_CELL.fullmatch(value) for value in values):
+            break
+        found.append(row[0])
+        for other, value in zip(devices, values, strict=True):
+            cells[row[0], other] = cells[other, row[0]] = value
+    return tuple(found)
 
 
 def _add_row(row: list[str], at: int, devices: tuple[str, ...], cells: dict[tuple[str, str], str], line: int) -> None:

@@ -44,7 +44,7 @@ class Keys:
     command: Command = Command(())
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     severed: Command | None = None
-    """The next command, if its name is an option: the line before it lacks a trailing backslash."""
+    """The command, it or the next, whose name is an option: a comment or the end of a line cuts it off."""
     conditional: list[tuple[str, int]] = field(default_factory=list)
     """Words of the launch that it has only where a variable is set (``${EXTRA:+--option}``), with their lines."""
     open: set[str] = field(default_factory=set)
@@ -243,7 +243,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     for shown, line in keys.conditional:
         builder.unknown(shown[:60], "options of the launch only where a variable is set: not read", line)
     if keys.severed:
-        why = "the line before ends without a backslash: the shell takes the options from here on as another command"
+        why = "after a line without a backslash, or a comment, the shell takes the options as another command"
         builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
     unused = list_offloads(keys.values, keys.unused(), builder)
     if unused:
@@ -300,14 +300,28 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     # a file may only fill arrays, for a launcher that reads it
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
     for keys in found:
-        after = (other for one, other in pairwise(commands) if one is keys.command)
-        keys.severed = next((other for other in after if other.words[0].text.startswith("--")), None)
+        keys.severed = severed_part(keys.command, commands)
         keys.conditional = conditional_words(file, keys.command.line)
     return list(
         {
             (_options_without_ranks(keys), _word_after_command(keys.command, model)): keys for keys in reversed(found)
         }.values()
     )[::-1]
+
+
+_REST = re.compile(r"--[A-Za-z]|\+{0,2}[A-Za-z_]\w{0,100}(?:\.\w{1,100}){1,20}=")
+"""The beginning of an option or override, with which no command begins."""
+
+
+def severed_part(command: Command, commands: Sequence[Command]) -> Command | None:
+    """The command of options alone that a comment, or a line without a backslash, cuts off a launch: the one after it,
+    or the launch itself, if its program is in the one before.
+    """
+    for before, after in pairwise(commands):
+        rest = bool(_REST.match(after.words[0].text))
+        if rest and (before is command or (after is command and any(_REST.match(each.text) for each in before.words))):
+            return after
+    return None
 
 
 def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:

@@ -22,6 +22,7 @@ from clusterspec.exchange.workloads.deepspeed import (
 )
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model_of_key
+from clusterspec.exchange.workloads.overrides import overrides_of_launch
 
 LLAMA_FACTORY = "llama-factory"
 _MARKS = (
@@ -51,8 +52,18 @@ UNRELATED = re.compile(
 """Keys of data, evaluation and learning rate, which do not describe a layout."""
 
 
+_OVERRIDDEN = re.compile(r"\bllamafactory-cli[ ]{1,9}train[ ]{1,9}(\S{1,200}\.(?:ya?ml|json))(?=\s|$)")
+"""A launch of a configuration; words of the form ``key=value`` after it override keys (parser.py line 118)."""
+_ASIDE = re.compile(r"output_dir|run_name|dataset|seed|learning_rate")
+"""Overrides in which runs of one layout differ."""
+
+
 def matches_llama_factory(file: InputFile) -> bool:
-    return all(mark.search(file.text) for mark in _MARKS)
+    return all(mark.search(file.text) for mark in _MARKS) or _is_overridden(file)
+
+
+def _is_overridden(file: InputFile) -> bool:
+    return bool("per_device_train_batch_size=" in file.text and _OVERRIDDEN.search(file.text))
 
 
 def read_llama_factory(file: InputFile) -> ImportResult:
@@ -61,10 +72,28 @@ def read_llama_factory(file: InputFile) -> ImportResult:
     Raises `FormatError` if the file has no training stage, a stage with several models, or changes to parts of the
     model that a spec cannot express.
     """
+    if _is_overridden(file):
+        return _read_overrides(file)
     builder, keys, yaml = ImportBuilder(LLAMA_FACTORY, file.name), Keys(), read_yaml(file)
     for name, value, line in flat_leaves(yaml.mapping, yaml.line):
         keys.put(name, value, line)
     set_run(keys, builder)
+    return builder.reading()
+
+
+def _read_overrides(file: InputFile) -> ImportResult:
+    """What a launch of a configuration states itself. Raises `SeveralParts` if several launches differ."""
+    builder, keys = ImportBuilder(LLAMA_FACTORY, file.name), overrides_of_launch(file, _OVERRIDDEN, _ASIDE)
+    builder.set("workload.kind", "train", keys.command.line)
+    set_model_of_key(keys, "model_name_or_path", builder)
+    set_counts(keys, _LAYOUT, builder)
+    _set_precision(keys, builder)
+    set_choice(keys, "workload.optimizer", ("optim",), OPTIMIZERS, builder)
+    set_trainer_accumulation(keys, builder)
+    if started := _OVERRIDDEN.search(keys.command.text):
+        builder.unknown(started[1][-60:], "a separate file: import it as well", keys.command.line)
+    keys.used |= {name for name in keys.values if UNRELATED.match(name)}
+    list_unused(keys, builder)
     return builder.reading()
 
 

@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.shell import Command, script_of
-from clusterspec.exchange.workloads.keys import Keys, chosen_launch
+from clusterspec.exchange.workloads.keys import Keys, chosen_launch, whole_of
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
+_PRODUCT = re.compile(
+    r"\$\{multiply:[ ]{0,4}([0-9]{1,9}|\$\{[\w.]{1,200}\})[ ]{0,4},[ ]{0,4}([0-9]{1,9}|\$\{[\w.]{1,200}\})[ ]{0,4}\}"
+)
+"""The resolver of NeMo-Framework-Launcher (launcher_scripts/main.py line 55 at 26e42fa9 registers ``multiply``)."""
 
 
 def follow_references(keys: Keys) -> None:
-    """Replace a value such as ``${model.encoder_seq_length}`` by the value of that key, as OmegaConf does."""
+    """Replace a value such as ``${model.encoder_seq_length}`` by the value of that key, as OmegaConf does, and products
+    of two values.
+
+    The file may be one of a group (``training/gpt3/5b.yaml``), whose name comes first in references to its own keys.
+    """
+    groups = {name.partition(".")[0] for name in keys.values}
     for name, (value, line) in list(keys.values.items()):
-        match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
-        if not match:
+        if not isinstance(value, str):
             continue
-        dots = len(match[1])
-        base = name.split(".")[:-dots] if dots else []
-        target = ".".join([*base, match[2]])
-        if target in keys.values and not _REFERENCE.fullmatch(str(keys.values[target][0])):
-            keys.put(name, keys.values[target][0], line)
+        if _REFERENCE.fullmatch(value):
+            held = _referred(value, name, keys, groups)
+            if held is not None:
+                keys.put(name, held, line)
+        elif product := _PRODUCT.fullmatch(value):
+            factors = [each if each.isdecimal() else _referred(each, name, keys, groups) for each in product.groups()]
+            counts = [whole_of(each) for each in factors]
+            if counts[0] and counts[1]:
+                keys.put(name, counts[0] * counts[1], line)
+
+
+def _referred(value: str, name: str, keys: Keys, groups: set[str]) -> Any:
+    """The value to which a reference of the key ``name`` leads; None if it leads out of the file or to another."""
+    match = _REFERENCE.fullmatch(value)
+    if not match:
+        return None
+    dots = len(match[1])
+    target = ".".join([*(name.split(".")[:-dots] if dots else []), match[2]])
+    group, _, inner = target.partition(".")
+    if target not in keys.values and group not in groups:
+        target = inner
+    held = keys.values.get(target, (None, 0))[0]
+    return None if _REFERENCE.fullmatch(str(held)) or _PRODUCT.fullmatch(str(held)) else held
 
 
 _WRITES_ONLY = frozenset({"--to-yaml", "--to-toml", "--to-json"})

@@ -22,6 +22,7 @@ from clusterspec.exchange.workloads.keys import (
     list_unused,
     set_choice,
     set_counts,
+    severed_part,
 )
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
@@ -98,8 +99,11 @@ def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], n
     """The keys of a configuration (YAML, with the key ``root``), or of the chosen launch that has a ``mark``."""
     if root.search(file.text) and not mark.search(file.text):
         return configuration_keys(file, root, name)
-    commands = [override_words(command) for command in script_of(file.text).commands if mark.search(command.text)]
-    found = [keys for keys in commands if keys.values or keys.undecided]  # not a wrapper of a quoted script
+    commands = script_of(file.text).commands
+    launches = [override_words(command) for command in commands if mark.search(command.text)]
+    found = [keys for keys in launches if keys.values or keys.undecided]  # not a wrapper of a quoted script
+    for keys in found:
+        keys.severed = severed_part(keys.command, commands)
     different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
     if not different and (program := step_program(file.text)):
         raise FormatError(f"has steps of {program}, and no command with overrides of {name}: import its launch")
