@@ -153,6 +153,14 @@ def test_the_model_of_megatron_is_the_one_of_the_catalog() -> None:
     assert "--cp-comm-type all_gather" in plain
 
 
+def test_megatron_overlaps_tensor_parallelism_with_sequence_parallelism_alone() -> None:
+    layout = "layout: {{tp: 8, sequence_parallel: {}, overlap: {{tp: full}}}}\n"
+    with_it, without = (pod(rest=WORK + layout.format(state)) for state in ("true", "false"))
+    assert "--tp-comm-overlap" in exported("megatron", with_it)
+    assert "--tp-comm-overlap" not in exported("megatron", without)  # line 1442: asserted
+    assert any("overlap of tensor parallelism" in each for each in exporter_of("megatron").write(without).omitted)
+
+
 def test_every_name_written_is_one_that_its_target_defines() -> None:
     """`python -m tools.export_targets DIR --write` records from the sources of the targets where they define a name."""
     places = recorded()

@@ -126,7 +126,7 @@ def _layout_arguments(layout: Layout) -> Iterator[str]:
         yield "--use-precision-aware-optimizer"
     if layout.overlap.dp and layout.dp > 1:
         yield "--overlap-grad-reduce --overlap-param-gather" if layout.sharding != "none" else "--overlap-grad-reduce"
-    if layout.overlap.tp and layout.tp > 1:
+    if layout.overlap.tp and layout.tp > 1 and layout.sequence_parallel:  # arguments.py, line 1442
         yield "--tp-comm-overlap"
 
 
@@ -258,6 +258,8 @@ def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
 def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:
     if layout.schedule in {"zero-bubble", "dualpipe", "gpipe"}:
         yield f"the schedule {layout.schedule}: Megatron-LM runs 1F1B"
+    if layout.overlap.tp and layout.tp > 1 and not layout.sequence_parallel:
+        yield "overlap of tensor parallelism: Megatron-LM overlaps it with sequence parallelism alone"
     if layout.offload_activations:
         yield "offloading of activations: --cpu-offloading-num-layers counts layers"
     if layout.order not in {_USUAL_ORDER, _PIPELINE_FIRST} and layout.ranks > max(layout.tp, layout.pp, layout.dp):
