@@ -51,7 +51,7 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
         fused = engine.rates.experts_share(name, rows, engine.software, blocks)
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
-        "bandwidth": expert_read_rate(engine) * fused,
+        "bandwidth": expert_read_rate(engine) * min(1.0, fused),  # faster products read no weights sooner
         "flops": work * fullest_load_factor(engine, copies),
         "rate": rate * fused * widened,
     }
