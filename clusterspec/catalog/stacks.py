@@ -137,6 +137,8 @@ class ServingSoftware:
     """
     repeated_reads: frozenset[str] = frozenset()
     """Architectures on which attention reads the cache once for each query head in steps with prompts."""
+    reads_by_head: frozenset[str] = frozenset()
+    """Architectures on which attention reads the cache once for each query head in every step."""
     prompt_graphs: float = 0
     """Tokens up to which captured graphs hold all of a step with prompts but ``outside_graphs``."""
     latent_prompt_graphs: float = inf
@@ -301,6 +303,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
         steps_ahead=frozenset(read.texts(f"{SERVING}.steps_ahead")),
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
+        reads_by_head=frozenset(read.texts(f"{SERVING}.reads_by_head")),
         prompt_graphs=_most_tokens(read, "prompt_graphs", "chunk_tokens"),
         latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
         outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),

@@ -170,7 +170,8 @@ class Engine:
             ranks, most = float(self.layout.attention_dp), max(1.0, sequences * self.layout.attention_dp)
             mean = max(1.0, sequences)
             read = cache_reading_parts(self, mean, context, tokens, most=most)
-            attention = (*read, *absorbed_parts(self, mean, tokens, most=most))
+            repeated = (repeated_reads(part, self.reads_of_cache) for part in read)
+            attention = (*repeated, *absorbed_parts(self, mean, tokens, most=most))
             every = mean * tokens
             self.steps[key] = StepTime.of(step_parts(self, every, every, attention, min(ranks, most)))
         return self.steps[key]
@@ -255,23 +256,34 @@ class Engine:
         return "decode" in software.steps_ahead and not (serving is not None and serving.draft_tokens)
 
     @property
-    def reads_beside_prompts(self) -> float:
-        """Time of cache reads in a step with prompts relative to a decode-only step.
+    def reads_of_cache(self) -> float:
+        """How often a step reads the cache: once for each query head of a key where each reads it itself."""
+        software = self._serving_software
+        if software is None or self.cluster.accelerator.architecture not in software.reads_by_head:
+            return 1.0
+        return self._queries_of_key
 
-        Where each query head reads its key's cache itself, the second-level cache serves the repeated reads.
+    @property
+    def reads_beside_prompts(self) -> float:
+        """Time of cache reads in a step with prompts relative to a cache that is read once.
+
+        Where each query head reads its key's cache itself in these steps alone, the second-level cache serves the
+        repeated reads.
         """
-        stack, model, chip = self.layout.stack, self.model, self.cluster.accelerator.architecture
-        software = stack.serving if stack is not None else None
-        if (
-            software is None
-            or chip not in software.repeated_reads
-            or model.latent
-            or model.window
-            or not model.kv_heads
-        ):
-            return 1.0  # models with windows of attention run other kernels
+        software, model = self._serving_software, self.model
+        repeats = software is not None and self.cluster.accelerator.architecture in software.repeated_reads
+        if not repeats or model.window:
+            return self.reads_of_cache  # models with windows of attention run other kernels
+        return max(1.0, self._queries_of_key / constants.REREAD.value)
+
+    @property
+    def _queries_of_key(self) -> float:
+        """Query heads of a rank that share a key; 1 for latent attention and for models without keys."""
+        model = self.model
+        if model.latent or not model.kv_heads:
+            return 1.0
         heads, keys = (share_of_heads(number, self.layout.tp) for number in (model.heads, model.kv_heads))
-        return max(1.0, heads / keys / constants.REREAD.value)
+        return max(1.0, heads / keys)
 
     def launch_floor(self, tokens: float) -> float:
         """Least seconds that the host needs to launch a step of ``tokens`` with prompts, without captured graphs or
