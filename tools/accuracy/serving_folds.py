@@ -22,7 +22,6 @@ GRID: dict[str, tuple[float, ...]] = {
     "WEIGHT_ONLY": (0.2, 0.3, 0.4, 0.6, 1.0),
     "HANDOFF": (20e-3, 60e-3, 100e-3, 150e-3),
     "WAVE": (0.05, 0.1, 0.25, 0.35, 0.6),
-    "PASSES": (4.0, 6.0, 9.0, 13.0),
 }
 """The constants of serving that were fitted, with the values that were tried."""
 SPARSE = 2

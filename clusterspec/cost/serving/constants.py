@@ -64,12 +64,6 @@ EXCHANGE_UNITS = 20
 """Compute units that the kernels of an exchange of many tokens occupy: the default of DeepEP (deep_ep/buffer.py at
 1300811, line 30), as DeepSeek-V3 states for its training (arXiv 2412.19437, section 3.2.2).
 """
-PASSES = assumed_figure(
-    GROUP,
-    "passes",
-    6.0,
-    "reads and writes of a hidden state between the GEMMs of a layer, by count; published plans agree",
-)
 ROUTED_PASSES = assumed_figure(
     GROUP,
     "routed_passes",
@@ -263,7 +257,6 @@ ASSUMED = (
     NETWORK_LATENCY,
     EXCHANGE,
     EXCHANGE_LINE,
-    PASSES,
     ROUTED_PASSES,
     SCORE_BYTES,
     WEIGHT_ONLY,

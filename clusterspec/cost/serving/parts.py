@@ -20,6 +20,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
 from clusterspec.cost.serving.rates import (
@@ -289,12 +290,9 @@ def _head_part(engine: Engine, sequences: float) -> Part:
 
 
 def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
-    """Reading and writing activations between GEMMs: norms, residuals, conversion, sorting by expert."""
-    model, whole = engine.model, engine.whole
-    copies = tokens * model.experts_per_token * busy / max(1, engine.layout.ep if engine.layout.attention_dp > 1 else 1)
-    passes = constants.PASSES.value * model.layers * tokens + constants.ROUTED_PASSES.value * whole.moe_layers * copies
+    """Reading and writing activations between GEMMs: norms, residuals, positions, conversion, sorting by expert."""
     numbers = {
-        "bytes_read": passes * model.hidden * 2.0,
+        "bytes_read": activation_bytes(engine, tokens, busy),
         "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
     }
     return Part("activations", stream_time, numbers, {})
