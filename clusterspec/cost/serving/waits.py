@@ -73,13 +73,13 @@ class StepsWithPrompts(NamedTuple):
         """Mean seconds of a step."""
         return (1 - self.mixed) * self.plain + self.mixed * self.longer
 
-    def full_wait(self, used: float, running: float, others: float) -> float:
+    def full_wait(self, used: float, running: float, others: float, engines: float = 1.0) -> float:
         """Seconds of wait for the rest of the running step and for steps already full of prompts. ``running`` is the
         rest of the running step, ``others`` the probability that other requests are present, ``used`` the share of
-        prompt places taken.
+        prompt places taken. A prompt goes to the one of ``engines`` with the fewest requests.
         """
         running += used * (self.chunks - 1) * self.longer / 2
-        return others * (running + self.beside) + steps_wait(used, self.together, running * others)
+        return others * (running + self.beside) + steps_wait(used, engines * self.together, running * others)
 
 
 def _steps_with_prompts(
@@ -124,7 +124,8 @@ def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, 
         each = shared.chunks / shared.together * shared.longer
         used = min(used, pools.load.request_rate / pools.prompts.attention_ranks * each)
     squares = (1 - shared.mixed) * shared.plain * shared.plain + shared.mixed * shared.longer * shared.longer
-    found = shared.full_wait(used, squares / (2 * shared.mean), busy)
+    engines = float(pools.prompts.attention_ranks) if pools.load.load == "open" else 1.0
+    found = shared.full_wait(used, squares / (2 * shared.mean), busy, engines)
     each = shared.plain * shared.chunks / shared.together + carried / float(pools.decode.layout.pp)
     return found + variation_seconds(pools, min(constants.MOST_LOAD, busy * prompts * each / shared.mean), each)
 
@@ -268,7 +269,8 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
     service = steps * each / prompts
     own = min(most, 1 + 2 * running * prompts / cycle)  # with those that came in the same step
     beside = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)
-    return busy * (running + beside) + steps_wait(used, most, running * busy) + variation_seconds(pools, used, service)
+    full = steps_wait(used, most * pools.prompts.attention_ranks, running * busy)
+    return busy * (running + beside) + full + variation_seconds(pools, used, service)
 
 
 def variation_seconds(pools: Pools, used: float, service: float) -> float:
