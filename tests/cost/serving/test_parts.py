@@ -40,6 +40,13 @@ DENSE, NORMS, HEAD = 80 * LAYER / 8, 161 * 8192, 128256 * 8192 / 8
 EXPERT = 3 * 7168 * 2048
 """Weights of an expert of DeepSeek-V3, in 58 of 61 layers; a rank of 16 holds 16 of 256."""
 
+MOVED = 2 * 4 * 8192 * 2 + 2 * 128 * (8 + 2) * 2 + 3 * 28672 / 8 * 2
+"""Bytes between GEMMs of a token in a layer of Llama 3.1 70B: two norms with their residuals, positions of eight query
+heads and a key and value, and the activation of an eighth of the network.
+"""
+MOVED_WIDE = 61 * (2 * 7 * 7168 + 2 * 2 * 128 * 128) + 5 * (3 * 18432 + 58 * 2048)
+"""The same of DeepSeek-V3 in 8 bits, in all layers: norms and activations are written in one byte."""
+
 Numbers = dict[str, float]
 STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     (
@@ -50,7 +57,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
                       "bandwidth": 0.86 * HBM},
             "head": {"bytes_read": 2 * HEAD, "flops": 2 * 64 * HEAD, "rate": BEYOND, "bandwidth": 0.86 * HBM},
             "cache": {"calls": 80, "floor": 10e-6, "bytes_read": 64 * 1000 * 2 * 128 * 2},
-            "activations": {"bytes_read": 6 * 80 * 64 * 8192 * 2, "bandwidth": 0.8 * HBM},
+            "activations": {"bytes_read": 80 * 64 * MOVED, "bandwidth": 0.8 * HBM},
             "all_reduce": {"calls": 160, "each": 19e-6},
             "launch": {"launches": 4 * 80, "each": 3.7e-6, "host": 0.7e-3, "sequences": 64, "sequence": 3e-6},
         },
@@ -62,7 +69,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
             "dense": {"bytes_read": 2 * (DENSE + NORMS), "flops": 2 * 3000 * (DENSE + NORMS)},
             "head": {"flops": 2 * 0.75 * HEAD, "rate": BEYOND * 0.75 / 64},
             "attention": {"flops": 2 * 3000 * 80 * 2500 * 8 * (128 + 128)},
-            "activations": {"bytes_read": 6 * 80 * 3000 * 8192 * 2},
+            "activations": {"bytes_read": 80 * 3000 * MOVED},
             "launch": {"sequences": 0.75},
         },
     ),
@@ -85,7 +92,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
             "absorbed_matrices": {"bytes_read": 61 * 32 * 128 * 2 * (128 + 512) * 2, "bandwidth": 0.8 * HBM},
             "latent_attention": {"calls": 61, "bytes_read": 32 * 1000 * (512 + 64) * 2,
                                  "flops": 2 * 32 * 1000 * 128 * (2 * 512 + 64)},
-            "activations": {"bytes_read": (6 * 61 * 32 + 4 * 58 * 32 * 8) * 7168 * 2},
+            "activations": {"bytes_read": 32 * MOVED_WIDE + 4 * 58 * 32 * 8 * 7168 * 2},
             "expert_exchange": {"layers": 58, "latency": 45e-6, "tokens": 32 * 1.5, "copies": 8, "hidden": 7168,
                                 "bytes_each": 3, "bandwidth": 0.93 * 50e9 * 15 / 8},
             "launch": {"launches": 5 * 61 + 2 * 3 + (6 + 2) * 58},
@@ -96,7 +103,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
         lambda: made("wide").decode(1 / 16, 1000.0),
         {
             "experts": {"flops": 2 * 58 * EXPERT * 8 / 16 * 1.5},
-            "activations": {"bytes_read": (6 * 61 + 4 * 58 * 8 / 16) * 7168 * 2},
+            "activations": {"bytes_read": MOVED_WIDE + 4 * 58 * 8 / 16 * 7168 * 2},
             "expert_exchange": {"tokens": 1, "copies": 8},
             "latent_attention": {"bytes_read": 1000 * (512 + 64) * 2},
         },
@@ -107,7 +114,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
         {
             "expert_exchange": {"copies": 2 * (1 - 0.5**8), "tokens": 4096 / (1 - 0.5**8)},
             "attention": {"flops": 2 * 4096 * 61 * 2048 * 128 * (2 * 128 + 64)},
-            "activations": {"bytes_read": (6 * 61 + 4 * 58 * 8) * 4096 * 7168 * 2},
+            "activations": {"bytes_read": 4096 * (MOVED_WIDE + 4 * 58 * 8 * 7168 * 2)},
         },
     ),
     (
@@ -115,7 +122,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
         lambda: made("mixtral").decode(2.0, 1000.0),
         {
             "experts": {"flops": 2 * 32 * 3 * 4096 * 14336 * 4 / 8},
-            "activations": {"bytes_read": (6 * 2 + 4 * 4) * 32 * 4096 * 2},
+            "activations": {"bytes_read": 32 * 2 * (2 * 8 * 4096 + 2 * 2 * 128 * (4 + 2)) + 4 * 4 * 32 * 4096 * 2},
             "launch": {"launches": (2 + 6) * 32},
         },
     ),

@@ -94,6 +94,18 @@ def test_a_slower_memory_reaches_the_share_of_a_longer_call() -> None:
     assert 0.50 * 864e9 < slow.cache_read_rate(32 * 1024**2) < 0.53 * 864e9
 
 
+def _share_of_peak(entry: Kernels, key: str, value: float) -> float:
+    """A figure as a share of a peak: that of experts is relative to GEMMs of as many rows, which it may exceed where
+    their kernels exchange the tiles of rows and weights.
+    """
+    table, _, rows = key.rpartition(".")
+    gemm = f"gemm.{table.removeprefix('experts.').removesuffix('_block')}"
+    curve = size_curves(entry).get(gemm)
+    if not table.startswith("experts.") or curve is None:
+        return value
+    return value * min(1.0, interpolated_value(curve, float(rows)))
+
+
 @pytest.mark.parametrize("name", CATALOG.ids("kernels"))
 def test_no_measured_efficiency_exceeds_one(name: str) -> None:
     entry = CATALOG.get("kernels", name)
@@ -103,7 +115,8 @@ def test_no_measured_efficiency_exceeds_one(name: str) -> None:
         for key, figure in entry.achievable.items()
         if figure.unit == "1" and not key.endswith(".rows") and ".by_weights." not in key
     }
-    assert shares and all(0 < figure.value <= 1 for figure in shares.values())
+    efficiencies = {key: _share_of_peak(entry, key, figure.value) for key, figure in shares.items()}
+    assert efficiencies and all(0 < share <= 1 for share in efficiencies.values())
     assert isinstance(CATALOG.get("accelerator", entry.accelerator), Accelerator)
 
 

@@ -48,16 +48,17 @@ def test_a_prompt_waits_for_the_mean_rest_of_the_steps_at_a_rate() -> None:
     """Of steps of 20 ms a quarter takes 100 ms: 40 ms in the mean, and (0.75 × 0.4 + 0.25 × 10) / 80 = 35 ms of rest.
 
     Four requests a second on four engines take 0.1 × 3 / 2 of the two places; without that limit 0.4 × 100 / 40 × 0.5.
+    A prompt waits for a place of all four engines.
     """
     shared = StepsWithPrompts(0.02, 0.1, 0.25, 3.0, 2.0, 0.4, 0.01)
     for rate, used in ((4.0, 0.15), (40.0, 0.5)):
         one = OPEN._replace(load=replace(OPEN.load, request_rate=rate))
         running = 0.035 + used * (3 - 1) * 0.1 / 2
-        wanted = 0.5 * (running + 0.01) + steps_wait(used, 2.0, running * 0.5)
+        wanted = 0.5 * (running + 0.01) + steps_wait(used, 4 * 2.0, running * 0.5)
         assert waits._mixed_wait_at_rate(one, shared, 0.1, 0.2, 0.5) == pytest.approx(wanted), rate
     bursts = OPEN._replace(load=replace(OPEN.load, arrival_cv=3.0, request_rate=40.0))
     running, each = 0.035 + 0.05, 0.02 * 3 / 2 + 0.2 / 2  # a prompt adds 0.2 s over two stages
-    wanted = 0.5 * (running + 0.01) + steps_wait(0.5, 2.0, running * 0.5)
+    wanted = 0.5 * (running + 0.01) + steps_wait(0.5, 4 * 2.0, running * 0.5)
     wanted += waits.variation_seconds(bursts, 0.5 * 0.1 * each / 0.04, each)
     assert waits._mixed_wait_at_rate(bursts, shared, 0.1, 0.2, 0.5) == pytest.approx(wanted)
     assert waits.variation_seconds(bursts, 0.5 * 0.1 * each / 0.04, each) > 0
