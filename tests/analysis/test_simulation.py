@@ -428,7 +428,11 @@ def test_a_prompt_of_separate_engines_starts_once_the_decode_engine_has_received
     steps = (waited.began - early.first) / step
     assert steps == pytest.approx(20 * round(steps / 20), abs=0.3)
     assert waited.first - waited.began - (alone.first - alone.began) < 1.1 * step
-    loads = ("load: closed, concurrency: 32", 32), ("load: closed, concurrency: 64", 64), ("load: open, request_rate: 8", None)
+    loads = (
+        ("load: closed, concurrency: 32", 32),
+        ("load: closed, concurrency: 64", 64),
+        ("load: open, request_rate: 8", None),
+    )
     for load, in_flight in loads:
         means = []
         for every in (1, 40):

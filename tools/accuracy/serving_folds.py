@@ -18,7 +18,7 @@ Plans = Sequence[tuple[dict[str, str], Design]]
 GRID: dict[str, tuple[float, ...]] = {
     "serving.host": (0.4e-3, 0.55e-3, 0.7e-3, 0.9e-3, 1.2e-3),
     "serving.eager": (0.10e-3, 0.13e-3, 0.16e-3, 0.20e-3, 0.25e-3),
-    "serving.request": (3e-3, 10e-3, 20e-3, 35e-3),
+    "serving.request": (3e-3, 5e-3, 8e-3, 10e-3, 20e-3, 35e-3),
     "WEIGHT_ONLY": (0.2, 0.3, 0.4, 0.6, 1.0),
     "HANDOFF": (20e-3, 60e-3, 100e-3, 150e-3),
     "WAVE": (0.05, 0.1, 0.25, 0.35, 0.6),

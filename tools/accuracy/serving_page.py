@@ -386,13 +386,13 @@ the issue TPOT 69 % and TTFT 30 %. DeepSeek-V4 on MI300X (vLLM pull request 4289
 runs as reference code in PyTorch.
 
 MLPerf's full loads of 8B were predicted 12 to 41 % too fast and those of 405B 17 to 24 % too slow, so that what a token
-costs between its GEMMs was missing. It had been six passes of the hidden state; counted by kernel (norms with residuals,
-positions, the activation of the network, each written in the precision of the GEMM that reads it) it is three and a
-half times as much for an 8B model. Nothing was fitted. Full loads of 8B on RTX PRO 6000 are within 8 % now, and of the
-held-out plans without MLPerf's full loads TPOT went from 17.3 to 15.9 %, in open loads of dense models from 24.4 to
-20.3 %, throughput from 12.5 to 12.2 %; of TensorRT-LLM at full load dense models went from 6.3 to 6.5 % and those with
-experts from 10.3 to 9.7 %. 405B is still too slow: its all-reduces take a quarter of a step, and these engines run them
-in the GEMM before (`TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`), which is not described here.
+costs between its GEMMs was missing. It had been six passes of the hidden state; counted by kernel (norms with
+residuals, positions, the activation of the network, each written in the precision of the GEMM that reads it) it is
+three and a half times as much for an 8B model. Nothing was fitted. Full loads of 8B on RTX PRO 6000 are within 8 % now,
+and of the held-out plans without MLPerf's full loads TPOT went from 17.3 to 15.9 %, in open loads of dense models from
+24.4 to 20.3 %, throughput from 12.5 to 12.2 %; of TensorRT-LLM at full load dense models went from 6.3 to 6.5 % and
+those with experts from 10.3 to 9.7 %. 405B is still too slow: its all-reduces take a quarter of a step, and these
+engines run them in the GEMM before (`TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`), which is not described here.
 
 Requests of several engines were queued for each apart. A router sends them to the engine with the fewest, so that a
 prompt waits only where all are busy (Sakasegawa's formula with the places of all): TTFT of held-out plans went from
@@ -404,12 +404,15 @@ take.
 H20 had grouped GEMMs that exchange tiles of rows and weights for dense ones, and attention over a cache as on H100.
 InferSim publishes both as measured (alibaba/InferSim at f2293dab): throughput of Qwen's documentation, whose products
 compute 64 rows for one, went from 37.7 to 22.2 % (p90 55.9 to 69.1 %, models with experts, whose attention is faster
-now). And on MI300X the paged attention of vLLM before 0.6.2 reads the cache once for each query head (a block of threads
-for each; pull request 8310 brought another kernel after 0.6.1, the release of Argonne's runs): they went from 80.9 to
-45.0 % (p90 398 to 143 %), all held-out throughput from 30.9 to 23.7 % in the mean. Tried and not adopted: in vLLM of 2024 38 us of the host
-for each sequence of a step, as its blog of September 2024 gives, in place of 5 ms for each step (AccelMark's TPOT 32.7
-to 34.3 %, Argonne's throughput 18.0 to 24.4 %), and once more the rates of H100 and H200 by size of weights (first tokens
-on separate engines of the fitted side 21.7 to 48.8 %).
+now). And on MI300X the paged attention of vLLM before 0.6.2 reads the cache once for each query head (a block of
+threads for each; pull request 8310 brought another kernel after 0.6.1, the release of Argonne's runs): they went from
+80.9 to 45.0 % (p90 398 to 143 %), all held-out throughput from 30.9 to 23.7 % in the mean. Tried and not adopted: in
+vLLM of 2024 38 us of the host for each sequence of a step, as its blog of September 2024 gives, in place of 5 ms for
+each step (AccelMark's TPOT 32.7 to 34.3 %, Argonne's throughput 18.0 to 24.4 %), and once more the rates of H100 and
+H200 by size of weights (first tokens on separate engines of the fitted side 21.7 to 48.8 %).
+
+The seconds of a request outside the engine had been tried on a coarse grid. Of 4, 6, 8 and 10 ms the fitted side takes
+8 (TTFT 36.3, 35.8, 35.2 and 35.8 %); on the held-out side it is 29.5, 28.4, 27.9 and 28.3 %.
 """
 APART = {("gpustack", "h100-pcie-80gb"): ", dense Qwen3 on H100", ("argonne", "mi300x"): " on MI300X"}
 """Text about sources on accelerators whose plans differ from the others."""

@@ -24,10 +24,10 @@ mostly the capacity: counting what a token costs between GEMMs halved the error 
 differed, the formulas queued prompts for each engine apart and the simulation for all: on eight RTX PRO 6000 the
 formulas had 0.41 s in the median and 2.7 s at the 99th percentile where the simulation had 0.10 and 0.17 s; published
 are 0.10 and 0.39 s. The formulas queue for all engines now: 0.10 and 0.46 s. On one engine (405B on H200) the median of
-the simulation is longer by 14 % and its 99th percentile by 24 %, and the published ones are nearer to the formulas (1.54
-and 5.6 s; formulas 1.88 and 7.3, simulated 2.14 and 9.1): in the simulation equal prompts of 9,400 tokens share their
-last step with the next prompt, which lengthens it; prompts of many lengths rarely do. In closed loops both have the same
-99th percentile within 6 %.
+the simulation is longer by 14 % and its 99th percentile by 24 %, and the published ones are nearer to the formulas
+(1.54 and 5.6 s; formulas 1.88 and 7.3, simulated 2.14 and 9.1): in the simulation equal prompts of 9,400 tokens share
+their last step with the next prompt, which lengthens it; prompts of many lengths rarely do. In closed loops both have
+the same 99th percentile within 6 %.
 """
 
 
