@@ -219,7 +219,7 @@ RANGES = {
     "output_tokens_per_second": (0.70, 1.20),
     "output_tokens_per_second experts": (0.58, 1.35),
     "output_tokens_per_second experts recent": (0.72, 1.24),
-    "output_tokens_per_second early": (0.30, 1.16),
+    "output_tokens_per_second early": (0.30, 1.20),
     "output_tokens_per_second offline": (0.90, 1.15),
     "output_tokens_per_second offline experts": (0.72, 1.18),
     "output_tokens_per_second offline early": (0.72, 1.20),
