@@ -62,9 +62,9 @@ def test_one_sequence_reads_every_weight_once_a_token() -> None:
     assert part(found, "head") == pytest.approx(2 * 128_256 * 4096 / (3.35e12 * 0.86), rel=1e-3)
 
 
-def test_a_request_spends_10_ms_outside_the_engine_and_2_us_for_each_token_of_its_prompt() -> None:
+def test_a_request_spends_8_ms_outside_the_engine_and_2_us_for_each_token_of_its_prompt() -> None:
     long, short = times(input=16_384), times(input=1024)
-    assert (long.overhead, short.overhead) == pytest.approx((10e-3 + 16_384 * 2e-6, 10e-3 + 1024 * 2e-6))
+    assert (long.overhead, short.overhead) == pytest.approx((8e-3 + 16_384 * 2e-6, 8e-3 + 1024 * 2e-6))
     assert short.ttft == pytest.approx(short.prompt_time + short.overhead)
 
 
