@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.serving import constants
-from clusterspec.precision import precision_width
+from clusterspec.quantity import precision_width
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
