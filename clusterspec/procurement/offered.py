@@ -77,8 +77,8 @@ class Offered:
 
     @property
     def covered_kinds(self) -> tuple[str, ...]:
-        """The kinds of part that the line offers at one price: a whole network as one lot, optics in a lot of cabling,
-        NICs in the description of a server; else its own kind.
+        """The kinds of part that the line offers at one price: a whole network as one lot, optics in a lot of cabling or
+        of installation with cabling, NICs in the description of a server; else its own kind.
         """
         if is_credit(self.line):
             return (self.kind,)
@@ -88,7 +88,8 @@ class Offered:
             return NETWORKED
         if self.kind == "node" and "nic" in _kinds_of_words(text):
             return ("node", "nic")
-        return CABLING if self.is_lot and self.kind in CABLING else (self.kind,)
+        cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(_kinds_of_words(text)))
+        return CABLING if self.is_lot and cabling else (self.kind,)
 
     @property
     def is_node_rent(self) -> bool:

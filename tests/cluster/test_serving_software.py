@@ -23,7 +23,8 @@ def found(framework: str, serving: str = REQUESTS) -> tuple[Serving, dict[str, s
 @pytest.mark.parametrize(
     ("framework", "of_free", "whole", "named", "rest"),
     [
-        ("vllm, software: vllm 0.6", False, False, "vLLM 0.3 to 0.7", RAISED),
+        ("vllm, software: vllm 0.5", False, False, "vLLM 0.1 to 0.6.1", RAISED),
+        ("vllm, software: vllm 0.7", False, False, "vLLM 0.6.2 to 0.7", RAISED),
         ("vllm, software: vllm 0.9", False, False, "vLLM, from 0.8", RAISED),
         ("sglang", False, False, "SGLang, from 0.5.10", RAISED),
         ("trt-llm, software: trt-llm 0.21", True, True, "TensorRT-LLM to 0.21", "of the memory left by the weights"),

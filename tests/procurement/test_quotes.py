@@ -230,6 +230,9 @@ COVERED = [
     (QuoteLine("InfiniBand cables", 1), {"cable", "transceiver"}),
     (QuoteLine("cabling", 1), {"cable", "transceiver"}),
     (QuoteLine("cable", 512), {"cable"}),
+    (QuoteLine("Installation and cabling package, lump sum", 1), {"cable", "transceiver"}),
+    (QuoteLine("Installation, lump sum", 1), {"other"}),
+    (QuoteLine("Installation of cables", 512), {"other"}),
     (QuoteLine("HGX H100 server, 8x ConnectX-7", 4), {"node", "nic"}),
 ]
 

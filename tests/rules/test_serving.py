@@ -25,7 +25,7 @@ def found(check: Check, load: str, layout: str = "tp: 8") -> dict[str, Finding]:
         ("tpot: 7 ms", "tpot-target-unreachable", "warning"),
         # 2 × 70 G × 4,000 operations over 8 × 989 TFLOP/s take 70 ms.
         ("ttft: 60 ms", "ttft-target-unreachable", "error"),
-        ("ttft: 100 ms", "ttft-target-unreachable", "warning"),
+        ("ttft: 110 ms", "ttft-target-unreachable", "warning"),
     ],
 )
 def test_a_target_below_the_roofline_is_an_error_and_one_below_the_prediction_a_warning(
@@ -40,7 +40,7 @@ def test_a_target_that_one_request_meets_and_many_miss_is_a_matter_of_the_load(c
     assert found(check, "concurrency: 1, targets: {tpot: 25 ms}") == {}
     findings = found(check, "concurrency: 128, targets: {tpot: 25 ms}")
     assert findings["target-missed-at-load"].severity == "error"  # the prediction is twice the target
-    findings = found(check, "concurrency: 96, targets: {tpot: 30 ms}")
+    findings = found(check, "concurrency: 96, targets: {tpot: 35 ms}")
     assert findings["target-missed-at-load"].severity == "warning"
     assert "tpot-target-unreachable" not in findings
 
@@ -138,7 +138,7 @@ def test_a_serving_plan_is_told_nothing_of_jobs_and_checkpoints(check: Check) ->
         # 256 tokens a request: the engines produce 1,850 a second, that is 7.2 requests, and 2,460 at the high end
         (4, None),
         (7.5, "note"),
-        (8.5, "warning"),
+        (8, "warning"),
         (9, "error"),
         (10, "error"),
         (12, "error"),
