@@ -77,8 +77,8 @@ class Offered:
 
     @property
     def covered_kinds(self) -> tuple[str, ...]:
-        """The kinds of part that the line offers at one price: a whole network as one lot, optics in a lot of cabling or
-        of installation with cabling, NICs in the description of a server; else its own kind.
+        """The kinds of part that the line offers at one price: a whole network as one lot, optics in a lot of cabling
+        or of installation with cabling, NICs in the description of a server; else its own kind.
         """
         if is_credit(self.line):
             return (self.kind,)

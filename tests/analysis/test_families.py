@@ -113,7 +113,18 @@ def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: lis
 
 def test_every_family_has_members_and_every_member_a_meaning() -> None:
     named = {family for family, _ in FAMILIES} | {family for family, _ in PHASES}
-    named |= {"start", "members", "plugins", "program", "settings", "registry", "key", "library", "installed", "asserted"}
+    named |= {
+        "start",
+        "members",
+        "plugins",
+        "program",
+        "settings",
+        "registry",
+        "key",
+        "library",
+        "installed",
+        "asserted",
+    }
     assert named == set(ANYWHERE | ONE_NODE) == set(ANYWHERE | SEVERAL_NODES)
     members = [name for of in (ANYWHERE, ONE_NODE, SEVERAL_NODES) for causes in of.values() for name, _ in causes]
     assert set(members) <= set(MEANINGS)
