@@ -166,7 +166,8 @@ def test_the_index_of_search_holds_no_code_and_rules_once() -> None:
     items = [
         {"location": "rules/x/", "title": "x", "text": "<p>What it finds</p> <pre><code>tp: 2</code></pre>"},
         {"location": "rules/x/#fires", "title": "Fires", "text": "tp: 2"},
-        {"location": "formulas/#ring", "title": "ring", "text": "steps"},
+        {"location": "formulas/#ring", "title": "<code>ring(ranks, size)</code>", "text": "steps"},
+        {"location": "glossary/", "title": "Glossary", "text": "DAC a cable. docs.nvidia.com AOC a cable. arXiv 1"},
         {
             "location": "spec/layout/",
             "title": "layout",
@@ -178,9 +179,11 @@ def test_the_index_of_search_holds_no_code_and_rules_once() -> None:
     assert [(one["location"], one["text"]) for one in kept] == [
         ("rules/x/", "What it finds"),
         ("formulas/#ring", ""),
+        ("glossary/", "DAC a cable. AOC arXiv 1"),
         ("spec/layout/", "tp"),
         ("ci/#a", "one two"),
     ]
+    assert kept[1]["title"] == "<code>ring</code>"
 
 
 def test_a_page_runs_scripts_late_and_knows_the_size_of_its_drawings(tmp_path: Path) -> None:

@@ -17,6 +17,10 @@ CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 KEY = re.compile(r"<code>[\w.\[\]]*?(\w+)</code>")
 """The last word of a path in the pages of the spec, which are found by their keys alone."""
 TAG = re.compile(r"<[^>]+>")
+CALL = re.compile(r"<code>(\w+)\(.*")
+"""The title of a formula, which is found by its name."""
+HOST = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.(?:ai|com|dev|edu|gov|io|net|org)\b")
+"""The address of a reference of the glossary."""
 LISTS = ("accuracy/", "board/", "reality/", "review/", "changelog/")
 WITHOUT_SECTIONS = ("rules/", "catalog/", "gallery/", *LISTS)
 """Pages found by their title and first lines: a rule repeats its words in every section, and lists have many."""
@@ -26,8 +30,8 @@ LONGEST_TEXT = {"rules/": 130, "catalog/": 80, "gallery/": 160, "exchange/": 500
 
 
 def shortened(index: Mapping[str, Any]) -> dict[str, Any]:
-    """The index of search without code blocks, without the sections of rules, entries and machines, and with the titles
-    alone of formulas.
+    """The index of search without code blocks, without the sections of rules, entries and machines, with the names
+    alone of formulas, and each word of the glossary once.
 
     Zensical loads the index with every page.
     """
@@ -35,7 +39,8 @@ def shortened(index: Mapping[str, Any]) -> dict[str, Any]:
     for one in index["items"]:
         page, _, section = str(one["location"]).partition("#")
         if not section or not page.startswith(WITHOUT_SECTIONS):
-            items.append({**one, "text": _searched_text(page, one["text"]), "path": []})
+            title = CALL.sub(r"<code>\1</code>", one["title"]) if page.startswith(TITLES_ONLY) else one["title"]
+            items.append({**one, "title": title, "text": _searched_text(page, one["text"]), "path": []})
     return {**index, "items": items}
 
 
@@ -46,6 +51,8 @@ def _searched_text(page: str, text: str) -> str:
     if page.startswith("spec/"):
         return " ".join(dict.fromkeys(KEY.findall(text)))
     plain = " ".join(TAG.sub(" ", CODE.sub("", text)).split())
+    if page == "glossary/":
+        return " ".join(dict.fromkeys(HOST.sub(" ", plain).split()))
     longest = next((most for folder, most in LONGEST_TEXT.items() if page.startswith(folder)), len(plain))
     return plain if len(plain) <= longest else plain[:longest].rpartition(" ")[0]
 
