@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
@@ -93,6 +93,8 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
         needed["accelerator"] = needed.get("accelerator", 0) * cluster.accelerators_per_node
     kinds = dict.fromkeys((*needed, *(line.kind for line in lines if line.kind != "other")))
     found = [quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill) for kind in kinds]
+    in_lots = {kind for line in lines for kind in line.covered_kinds if kind != line.kind}
+    found = [replace(each, state="no quantity", missing=None) if _is_in(each, in_lots) else each for each in found]
     others = [line for line in lines if line.kind == "other"]
     sites = tuple(
         _site_part(item, others, bill.currency)
@@ -102,6 +104,11 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
     taken = {word for item in bill.items for word in _site_words(item.kind)}
     rest = [line for line in others if not taken & words_of(line.line)]
     return (*found, *sites, *(_other_line(line, bill.currency) for line in rest))
+
+
+def _is_in(part: QuotedPart, kinds: Set[str]) -> bool:
+    """Whether no line offers a part by itself, and a lot of these kinds does."""
+    return part.state == "missing" and part.kind in kinds
 
 
 _SITE_WORDS = {

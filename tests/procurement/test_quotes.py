@@ -255,6 +255,21 @@ def test_a_cable_with_ends_may_carry_two_links() -> None:
         assert ends == (" with " in (line.part or "") or (line.part or "").startswith(("AOC", "DAC"))), line
 
 
+@pytest.mark.parametrize(
+    ("part", "covered"),
+    [
+        ("InfiniBand network, installed", {"leaf_switch", "spine_switch", "cable", "transceiver"}),
+        ("Installation and cabling package, lump sum", {"cable", "transceiver"}),
+        ("Installation, lump sum", set()),
+    ],
+)
+def test_what_a_lot_covers_has_no_quantity_and_the_rest_is_missing(part: str, covered: set[str]) -> None:
+    found = quoted(QuoteLine("DGX H100", 32, 310000), QuoteLine(part, 1, None, 900_000))
+    network = {"leaf_switch", "spine_switch", "cable", "transceiver"}
+    assert {kind for kind in network if found[kind].state == "no quantity"} == covered
+    assert {kind for kind in network if found[kind].state == "missing"} == network - covered
+
+
 def test_one_lot_may_cover_the_network_or_its_optics() -> None:
     cluster = clean(POD).cluster
     assert cluster is not None
