@@ -224,7 +224,7 @@ def bill(design: Design) -> Bill:
     items = tuple(
         _priced_item(_item_with_assumption(line, assumed), procurement, quoted) for line in lines if line.quantity
     )
-    if servers_have_nics(procurement.quote or (), cluster):
+    if (procurement.prices or {}).get("node") or servers_have_nics(procurement.quote or (), cluster):
         items = tuple(replace(item, included=item.unpriced) if item.kind == "nic" else item for item in items)
     why = "" if isinstance(found, Fabric) else found.why
     fabric = (

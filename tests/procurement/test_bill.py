@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text, rounded_text
 from clusterspec.procurement.bill import Item, bill, may_have_fixed_ends, sheet_rows
@@ -109,6 +111,18 @@ def test_nics_are_counted_without_a_platform() -> None:
     bare = items("cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4, spare_nodes: 1}")
     assert bare["nic", "infiniband-ndr NIC, 400 Gb/s"].quantity == 40
     assert not [kind for kind, _ in items(POD) if kind == "nic"]
+
+
+@pytest.mark.parametrize(
+    ("prices", "included", "price"),
+    [("node: 250000", True, None), ("node: 250000, nic: 1200", False, 48_000), ("leaf_switch: 36000", False, None)],
+)
+def test_the_price_of_a_node_includes_nics_that_have_none(prices: str, included: bool, price: int | None) -> None:
+    machine = "cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 5}"
+    text = f"{machine}\nprocurement: {{currency: USD, prices: {{{prices}}}}}"
+    nic = items(text)["nic", "infiniband-ndr NIC, 400 Gb/s"]
+    assert (nic.included, nic.price) == (included, dollars(price) if price else None)
+    assert nic.unpriced == (not included and price is None)
 
 
 def test_a_rack_is_bought_node_by_node() -> None:

@@ -79,7 +79,7 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
         return
     missing: dict[str, int] = {}
     for item in bill(design).unpriced:
-        if item.kind not in SITE and not (item.kind == "nic" and procurement.prices.get("node")):
+        if item.kind not in SITE:
             kind = PRICED_AS.get(item.kind, item.kind)
             missing[kind] = missing.get(kind, 0) + item.quantity
     if missing:
