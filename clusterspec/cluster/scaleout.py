@@ -127,13 +127,10 @@ def _supplied_technology(sources: _FabricSources) -> str | None:
         fitting = next((name for name in (*usual, *USUAL_SWITCH) if _fits(sources, name, stated)), None)
         if fitting is not None:
             return sources.log.assume(key, fitting, f"what {' and '.join(stated)} can carry")
-    if platform is not None and offered:
-        return (
-            sources.log.assume(key, offered[0], f"the first that {platform.id} comes with")
-            if offered[1:]
-            else offered[0]
-        )
-    return sources.log.assume(key, usual[0], f"typical of {accelerator.id}") if usual else None
+    if not usual or len(offered) == 1:
+        return next(iter(usual), None)
+    why = f"the first that {platform.id} comes with" if platform and offered else f"typical of {accelerator.id}"
+    return sources.log.assume(key, usual[0], why)
 
 
 def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
@@ -152,9 +149,7 @@ def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
 
 def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether every stated part carries a technology, and its line rate, if it has one, is that of the stated NICs."""
-    technology = sources.parts.lookup.named_entry("interconnect", name)
-    written, nic = sources.section.nic_bandwidth, sources.nic if sources.section.nic else None
-    rate = written_bandwidth(written, f"{KEY}.nic_bandwidth") if written else nic_rate(nic)
+    technology, rate = sources.parts.lookup.named_entry("interconnect", name), _stated_rate(sources)
     return (
         isinstance(technology, Interconnect)
         and all(carries(families, technology.family) for families in stated.values())
@@ -162,16 +157,20 @@ def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ..
     )
 
 
+def _stated_rate(sources: _FabricSources) -> Bandwidth | None:
+    """The line rate of one NIC as written, else that of the NIC that the spec names."""
+    if sources.section.nic_bandwidth is not None:
+        return written_bandwidth(sources.section.nic_bandwidth, f"{KEY}.nic_bandwidth")
+    return nic_rate(sources.nic) if sources.section.nic else None
+
+
 def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwidth | None:
     """The line rate of one NIC: as written, else from the named NIC, the platform, the named technology, or the typical
     NIC.
     """
-    key = f"{KEY}.nic_bandwidth"
-    if sources.section.nic_bandwidth is not None:
-        return written_bandwidth(sources.section.nic_bandwidth, key)
-    of_nic = nic_rate(sources.nic) if sources.section.nic else None
-    if of_nic is not None:
-        return of_nic
+    stated = _stated_rate(sources)
+    if stated is not None:
+        return stated
     if sources.parts.platform is not None and sources.parts.platform.nic_bandwidth is not None:
         return sources.parts.platform.nic_bandwidth
     named = technology.bandwidth if sources.section.technology else None
@@ -185,8 +184,7 @@ def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwid
         if supplied is typical
         else f"the usual rate of {technology.id}"
     )
-    sources.log.assume(key, supplied, of)
-    return supplied
+    return sources.log.assume(f"{KEY}.nic_bandwidth", supplied, of)
 
 
 def _nic_count(sources: _FabricSources, technology: Interconnect) -> int | None:
