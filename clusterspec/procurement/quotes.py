@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
@@ -92,9 +92,11 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
         needed = {"accelerator" if kind == "node" else kind: count for kind, count in needed.items()}
         needed["accelerator"] = needed.get("accelerator", 0) * cluster.accelerators_per_node
     kinds = dict.fromkeys((*needed, *(line.kind for line in lines if line.kind != "other")))
-    found = [quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill) for kind in kinds]
     in_lots = {kind for line in lines for kind in line.covered_kinds if kind != line.kind}
-    found = [replace(each, state="no quantity", missing=None) if _is_in(each, in_lots) else each for each in found]
+    found = [
+        quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill, kind in in_lots)
+        for kind in kinds
+    ]
     others = [line for line in lines if line.kind == "other"]
     sites = tuple(
         _site_part(item, others, bill.currency)
@@ -104,11 +106,6 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
     taken = {word for item in bill.items for word in _site_words(item.kind)}
     rest = [line for line in others if not taken & words_of(line.line)]
     return (*found, *sites, *(_other_line(line, bill.currency) for line in rest))
-
-
-def _is_in(part: QuotedPart, kinds: Set[str]) -> bool:
-    """Whether no line offers a part by itself, and a lot of these kinds does."""
-    return part.state == "missing" and part.kind in kinds
 
 
 _SITE_WORDS = {
@@ -135,9 +132,12 @@ def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPa
     return QuotedPart(item.kind, item.quantity, quoted, _price_of(lines, currency), None, "quoted")
 
 
-def quoted_part(kind: str, needed: int | None, lines: Sequence[Offered], bill: Bill) -> QuotedPart:
+def quoted_part(
+    kind: str, needed: int | None, lines: Sequence[Offered], bill: Bill, in_lot: bool = False
+) -> QuotedPart:
+    """One kind of part with its lines; ``in_lot`` where another line is a lot that covers the kind."""
     numbered = [line.quantity for line in lines if line.quantity is not None]
-    lot = any(line.is_lot for line in lines) or len(numbered) < len(lines)
+    lot = any(line.is_lot for line in lines) or len(numbered) < len(lines) or (in_lot and not lines)
     quoted = float(sum(numbered)) if numbered else None
     price = _price_of(lines, bill.currency)
     if needed is None:
