@@ -20,7 +20,6 @@ _OF_SOMETHING_ELSE = pattern(
 MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
 _SENTENCE_END = pattern(r"[.;#]\s")
-_AFTER_SENTENCE = pattern(r"(?<=[.;])\s+|(?=#)")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
     "other",
@@ -109,7 +108,7 @@ def without_other_machines(text: str) -> str:
     """
     if not _is_of_another_machine(text):
         return text
-    return " ".join(each for each in _AFTER_SENTENCE.split(text) if not _is_of_another_machine(each))
+    return ". ".join(each for each in sentences_of(text) if not _is_of_another_machine(each))
 
 
 def _is_of_another_machine(sentence: str) -> bool:
