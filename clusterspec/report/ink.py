@@ -133,8 +133,12 @@ def plain_line(text: str) -> str:
     >>> print(plain_line("a\\nb\\x1b[2J"), plain_line("::error::x"), plain_line("##[add-mask]x"), plain_line("\\udce9"))
     a\\nb\\x1b[2J \\::error::x ##\\[add-mask]x \\xe9
     """
-    kept = {c: c for c in text if c.isprintable() and c != _GLUE} | _ESCAPES  # bytes that are not UTF-8 are surrogates
-    return escaped_line("".join(kept.get(c) or ascii(c)[1:-1].replace("\\udc", "\\x") for c in text))
+    return escaped_line("".join(c if c.isprintable() and c != _GLUE else _printable_escape(c) for c in text))
+
+
+def _printable_escape(character: str) -> str:
+    """A character that is not shown as itself; a byte that is not UTF-8 is read as a surrogate, U+DC00 and the byte."""
+    return _ESCAPES.get(character) or ascii(character)[1:-1].replace("\\udc", "\\x")
 
 
 _PLACE = pattern(r":(?=\d|\s)")
