@@ -103,6 +103,8 @@ class Accelerator(PoweredPart):
     """Coolings with which it is sold (``air``, ``liquid``); empty where a node may have either."""
     unified_memory: bool = False
     """Whether the processors of the host use its memory and have none of their own."""
+    processor_memory: Figure | None = None
+    """The most bytes of memory soldered to the processor of its module, for each accelerator of the module."""
     stochastic_rounding: bool = False
     """Whether its instructions can round results stochastically."""
     peer_to_peer: bool | None = None

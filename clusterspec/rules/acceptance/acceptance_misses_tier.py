@@ -50,9 +50,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import ranks_of
+from clusterspec.rules.parts import Placements, traffic_uses_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import AcceptanceSpec, ClusterSpec, ScaleOutSpec
@@ -60,7 +61,14 @@ from clusterspec.spec.model import AcceptanceSpec, ClusterSpec, ScaleOutSpec
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, written_cluster: ClusterSpec) -> Iterator[Problem]:
+def check(
+    acceptance: tuple[AcceptanceSpec, ...],
+    cluster: Cluster,
+    written_cluster: ClusterSpec,
+    placements: Placements | None,
+    layout: Layout | None,
+    workload: Workload | None,
+) -> Iterator[Problem]:
     tested = [ranks for test in acceptance if (ranks := ranks_of(test, cluster)) is not None]
     domain, node = cluster.ranks_per_domain, cluster.ranks_per_node
     if not tested or len(tested) < len(acceptance) or domain == 1:
@@ -75,8 +83,14 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, written_clus
             f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
             f"use at most {max(tested):,}, so faults beyond that remain undetected"
         )
+        used = (
+            placements is None or layout is None or workload is None or traffic_uses_nics(placements, layout, workload)
+        )
         yield RULE.problem(
-            "acceptance", message, f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks"
+            "acceptance",
+            message,
+            f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks",
+            severity="" if used or domain in missing else "note",
         )
         return
     name, joined = _lowest_level(cluster, written_cluster.scale_out)

@@ -94,14 +94,17 @@ RANGES: dict[str, UsualRange] = {
     "cluster.power.pdus.voltage": UsualRange(
         90, 1000, "V", "give the voltage of one unit, between two phases with three"
     ),
-    "cluster.power.pdus.current": UsualRange(5, 1000, "A", "give the current of one breaker"),
+    "cluster.power.pdus.current": UsualRange(5, 400, "A", "give the current of one breaker"),
+    "cluster.power.pdus.derating": UsualRange(
+        0.5, 1, "1", "give the share of the rating that a load may take: 0.8 or 1"
+    ),
     "cluster.power.cdus.count": _count_range(1, 10_000, "give the number of units of the loop"),
     "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
     "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),
     "cluster.power.nodes_per_rack": _count_range(1, 256, "count nodes, not accelerators"),
     "cluster.power.row_limit": UsualRange(2 * KW, 30_000 * KW, "W", "give the limit of one row"),
     "cluster.power.budget": UsualRange(0.1 * KW, 5e9, "W", _BUDGET),
-    "cluster.power.supplies.power": UsualRange(0.1 * KW, 100 * KW, "W", "give the power of one supply"),
+    "cluster.power.supplies.power": UsualRange(0.1 * KW, 40 * KW, "W", "give the power of one supply"),
     "cluster.power.supplies.count": _count_range(1, 200, "count the supplies of one node"),
     "cluster.floor.rack_pitch": UsualRange(0.3, 3, "m", "give the distance between adjacent racks: 0.6 m is usual"),
     "cluster.floor.row_pitch": UsualRange(0.8, 30, "m", "give the distance between adjacent rows: 3 m is usual"),

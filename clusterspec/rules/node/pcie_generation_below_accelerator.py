@@ -2,7 +2,9 @@
 
 ## What it finds
 
-A stated `pcie` generation of the host below the generation of the accelerator's entry.
+A stated `pcie` generation of the host below the generation of the accelerator's entry: a note, and a warning where it
+is two generations below or more, since such hosts are not sold with the accelerator. A generation above 6 is a warning:
+no host has it yet.
 
 ## Why it matters
 
@@ -22,6 +24,16 @@ Ignore it where training data is small and nothing is offloaded.
 ```yaml cluster.pcie
 clusterspec: 1
 cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, pcie: 4}
+```
+
+```yaml cluster.pcie
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, pcie: 1}
+```
+
+```yaml cluster.pcie
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, pcie: 8}
 ```
 
 ## Silent
@@ -48,13 +60,25 @@ from clusterspec.spec.model import ClusterSpec
 RULE = Rule.of(__name__, "note", yields_to=("nic-exceeds-pcie-slot", "contradicts-platform"))
 
 
+NEWEST = 6
+"""The newest generation of hosts and accelerators that are sold: that of GB300 and MI455X in the catalog."""
+FAR = 2
+"""Generations between a host and its accelerator from which on the figure is more likely a slip than a machine."""
+
+
 def check(written_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Problem]:
     host = written_cluster.pcie.host if written_cluster.pcie else None
+    if host is not None and host > NEWEST:
+        message = f"no host has slots of PCIe {host}, only up to {NEWEST}"
+        yield RULE.problem("cluster.pcie", message, "write the generation of the slots", severity="warning")
     if host is not None and accelerator.pcie is not None and host < accelerator.pcie:
         halves = 2 ** (accelerator.pcie - host)
         message = (
             f"PCIe {host} slots give {accelerator.name} 1/{halves} of the host bandwidth of PCIe {accelerator.pcie}"
         )
         yield RULE.problem(
-            "cluster.pcie", message, f"use PCIe {accelerator.pcie} slots, where data loading or offload matters"
+            "cluster.pcie",
+            message,
+            f"use PCIe {accelerator.pcie} slots, where data loading or offload matters",
+            severity="warning" if accelerator.pcie - host >= FAR else "",
         )

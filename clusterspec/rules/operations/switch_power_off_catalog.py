@@ -1,10 +1,10 @@
-"""The stated power of a switch leaves out its optical modules.
+"""The stated power of a switch leaves out its optical modules, or is more than the switch can draw.
 
 ## What it finds
 
 `power.switch` below 70 % of the largest power of the fabric's switch, where its links are not all passive copper
 (`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog knows only the rating of a
-power supply, the limit is a quarter of that rating.
+power supply, the limit is a quarter of that rating. A figure above twice the largest power is a warning, too.
 
 ## Why it matters
 
@@ -35,6 +35,20 @@ cluster:
     switch: quantum-2-qm9700
     cable_type: {node_leaf: fiber, leaf_spine: fiber}
   power: {switch: 0.75 kW}
+```
+
+```yaml cluster.power.switch
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 63
+  scale_out:
+    technology: infiniband-ndr
+    nics_per_node: 8
+    nic_bandwidth: 400 Gb/s
+    topology: rail-optimized
+    switch: quantum-2-qm9700
+  power: {switch: 13.6 kW}
 ```
 
 ## Silent
@@ -76,10 +90,20 @@ LEAST = 0.7
 LEAST_OF_SUPPLY = 0.25
 """Share of the rating of a supply below which a figure is no draw of the switch, by judgment."""
 
+MOST = 2.0
+"""Multiple of the largest power above which a figure is that of several switches or a wrong unit, by judgment."""
+
 
 def check(power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     switch, stated = scale_out.switch, power.switch
     if stated is None or switch is None or switch.power is None:
+        return
+    at = "cluster.power.switch"
+    if stated.value > MOST * switch.power.value:
+        message = (
+            f"{stated.written} for each switch, and {switch.name} takes {display(switch.power.value, 'W')} at most"
+        )
+        yield RULE.problem(at, message, "state the power of one switch")
         return
     types = (written_scale_out.cable_type or {}).values()
     copper = bool(types) and set(types) == {"dac"}
@@ -88,7 +112,7 @@ def check(power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut
         return
     cables = "with cables of `dac`" if copper else "with modules in its cages"
     yield RULE.problem(
-        "cluster.power.switch",
+        at,
         f"{stated.written} for each switch, and {switch.name} takes up to {display(known.value, 'W')} {cables}",
         "state the largest power, or what was measured with the modules that are bought",
     )

@@ -3,7 +3,8 @@
 ## What it finds
 
 A stated `scale_up.domain` of directly linked or switched accelerators that exceeds every domain in the accelerator's
-entry or, for bridged cards, differs from all of them.
+entry or, for bridged cards, differs from all of them; and a domain of one where the spec states a `topology` or an
+`interconnect` that joins several accelerators of a node, except for parts that are also sold alone.
 
 ## Why it matters
 
@@ -27,6 +28,15 @@ cluster:
   accelerators_per_node: 8
   nodes: 1
   scale_up: {interconnect: nvlink-3-bridge, topology: bridge, domain: 4}
+```
+
+```yaml cluster.scale_up.domain
+clusterspec: 1
+cluster:
+  accelerator: mi300a
+  accelerators_per_node: 4
+  nodes: 1
+  scale_up: {interconnect: xgmi-mi300a, topology: full-mesh, domain: 1}
 ```
 
 ## Silent
@@ -63,7 +73,18 @@ APART = frozenset({"pcie", "torus"})
 def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
     written = spec.cluster.scale_up if spec.cluster else None
     sold, stated = cluster.accelerator.domains, written.domain if written else None
-    if stated is None or not sold or cluster.scale_up.topology in APART:
+    if written is None or stated is None or not sold or cluster.scale_up.topology in APART:
+        return
+    if (
+        stated == 1
+        and 1 not in sold
+        and cluster.accelerators_per_node > 1
+        and (written.interconnect or written.topology)
+    ):
+        message = f"a domain of 1 joins no accelerators, and a node has {cluster.accelerators_per_node} of {cluster.accelerator.name} on one interconnect"
+        yield RULE.problem(
+            "cluster.scale_up.domain", message, "write the accelerators of a domain, or leave the key out"
+        )
         return
     bridged = cluster.scale_up.topology == "bridge"
     if stated > max(sold) or (bridged and stated not in sold):
