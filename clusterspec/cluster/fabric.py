@@ -262,7 +262,7 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     endpoints = nodes * scale_out.nics_per_node + scale_out.extra_endpoints
     between = (endpoints, count.leaf_spine, count.spine_core)
     links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}
-    carries = _links_of_cable(scale_out, written.links_per_cable or LinkCounts())
+    carries = _links_of_cable(cluster, scale_out, written.links_per_cable or LinkCounts())
     per_cable = {level: carries[level][0] for level in LEVELS}
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
     modules = count_modules(cluster, count, cable_types(scale_out, written.cable_type), per_cable)
@@ -292,23 +292,27 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     )
 
 
-def _links_of_cable(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:
+def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:
     """The links per cable by level, with the reason.
 
     A port below the rate of its cage is one part of a breakout cable. A NIC with several planes takes one cable per
-    port, and unsplit ports connect switches, as in published counts of dual-plane designs.
+    port, and unsplit ports connect switches, as in published counts of dual-plane designs. Ports on accelerators that
+    share a cage of the node share its cable, as far as one port of the switch takes them.
     """
     rate = scale_out.nic_bandwidth.value / scale_out.planes
     at_node = max(1, scale_out.planes // min(scale_out.planes, _connectors_per_nic(scale_out)))
     full = scale_out.switch.port_bandwidth.value if scale_out.switch and scale_out.switch.port_bandwidth else None
     between = max(1, int(round((full or scale_out.nic_bandwidth.value) / rate, 6)))
+    why = f"a cable has {at_node} planes of a NIC"
+    if (shared := min(between, _ports_in_cage(cluster, scale_out))) > at_node:
+        at_node, why = shared, f"a cage of the node has {shared} ports, and a port of the switch takes them"
     reason = (
         f"a cable is one port of the switch, {between} links"
         if full
         else f"a cable has the rate of a NIC, {between} links"
     )
     usual = {
-        "node_leaf": (at_node, f"a cable has {at_node} planes of a NIC"),
+        "node_leaf": (at_node, why),
         "leaf_spine": (between, reason),
         "spine_core": (between, reason),
     }
@@ -317,6 +321,13 @@ def _links_of_cable(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[
         level: (written[level], f"{written[level]} links a cable, as stated") if written[level] else usual[level]
         for level in LEVELS
     }
+
+
+def _ports_in_cage(cluster: Cluster, scale_out: ScaleOut) -> int:
+    """The ports on accelerators that one cage of the node leads out; 1 where NICs have ports of their own."""
+    cages = cluster.platform.cages if cluster.platform else None
+    led_out = scale_out.technology.on_accelerator and cages
+    return max(1, scale_out.nics_per_node // cages) if led_out and cages else 1
 
 
 def _connectors_per_nic(scale_out: ScaleOut) -> int:

@@ -35,6 +35,13 @@ _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
 _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
+_ENDS = pattern(
+    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|–|→)\s*"
+    r"(?:nodes?|servers?|hosts?|nics?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\b"
+)
+"""The two ends of a cable, such as `NIC to leaf`."""
+_BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|breakouts?|splitters?|fan-?outs?)\b")
+"""Cables that carry several links."""
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
@@ -74,6 +81,11 @@ class Offered:
     def is_lot(self) -> bool:
         """Whether the line may offer several parts as one lot: one of cables or modules, or what it calls a lot."""
         return self.line.quantity == 1 and (self.kind in CABLING or _LOT.search(plain_part(self.line)) is not None)
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether the line offers cables that may carry several links each, such as trunks and shuffles."""
+        return self.kind == "cable" and _BUNDLE.search(plain_part(self.line)) is not None
 
     @property
     def covered_kinds(self) -> tuple[str, ...]:
@@ -170,13 +182,16 @@ def kind_of_part(text: str) -> str:
     ('cable', 'node', 'cable')
     >>> kind_of_part("transceiver for leaf switch"), kind_of_part("leaf switch"), kind_of_part("support per node")
     ('transceiver', 'leaf_switch', 'other')
+    >>> kind_of_part("mpo cable nic to leaf"), kind_of_part("leaf to spine optics")
+    ('cable', 'transceiver')
     >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("switch, leaf and spine")
     ('other', 'other', 'switch')
     >>> kind_of_part("nvidia ai enterprise, per gpu")
     'other'
     """
     text = text.replace("out of band", "oob")
-    found = _kinds_of_words(_head(text)) or _kinds_of_words(text)
+    head = _head(text)
+    found = _kinds_of_words(_ENDS.sub(" ", head)) or _kinds_of_words(head) or _kinds_of_words(text)
     licensed = LICENSED_PER_ACCELERATOR.search(text) is not None
     if not found or licensed or "other" in found or _HOURS.search(text) is not None:
         return "other"

@@ -150,6 +150,14 @@ def test_the_reference_designs_kept_with_the_accuracy_data_come_out_exactly() ->
             assert found.tiers == int(row["tiers"]), row["id"]
 
 
+def test_ports_on_accelerators_share_the_cables_of_the_cages_of_a_node() -> None:
+    """24 ports of 200 Gb/s behind 6 cages: a cable has 4 ports where a port of the switch takes 800 Gb/s, else one."""
+    text = "cluster: {platform: gaudi3-hls, nodes: 2, scale_out: {topology: single-switch, switch: %s}}"
+    wide, narrow = (count_fabric(cluster_of(text % switch)) for switch in ("spectrum-4-sn5600", "spectrum-3-sn4700"))
+    assert isinstance(wide, Fabric) and wide.cables["node_leaf"] == 2 * 6
+    assert isinstance(narrow, Fabric) and narrow.cables["node_leaf"] == 2 * 24 / 2
+
+
 def test_cables_of_two_links_are_half_as_many() -> None:
     text = """
 cluster:

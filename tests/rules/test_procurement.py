@@ -408,7 +408,7 @@ def test_a_published_rent_of_an_instance_is_silent_and_that_of_one_accelerator_i
         rents = [float(each) for each in (first, *others)]
         for rent, wanted in (*((rent, 0) for rent in rents), (rents[0] / count, 1), (rents[0] * count, 1)):
             found = list(
-                price_outside_market.check(ProcurementSpec(currency="USD", prices={"node_hour": rent}), cluster)
+                price_outside_market.check(ProcurementSpec(currency="USD", prices={"node_hour": rent}), cluster, "")
             )
             named = [each for each in found if rent > rents[0] / count or "of one accelerator" in (each.help or "")]
             wrong += [(name, rent)] if len(found) != wanted or named != found else []

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.benchmarks import ranks_of
+from clusterspec.rules.knowledge.benchmarks import measures_adapters, ranks_of
 from clusterspec.rules.parts import Placements, traffic_uses_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -76,7 +76,11 @@ def check(
     missing = []
     if domain > node and domain not in tested and cluster.accelerators >= cluster.scale_up.domain:
         missing.append(domain)
-    if cluster.accelerators > cluster.scale_up.domain and max(tested) <= domain:
+    if (
+        cluster.accelerators > cluster.scale_up.domain
+        and max(tested) <= domain
+        and not any(measures_adapters(test, cluster) for test in acceptance)
+    ):
         missing.append(min(max(2 * domain, 4 * node), cluster.nodes * node))
     if missing:
         message = (

@@ -20,6 +20,8 @@ PLATEAU = 16 * GIB
 """Bytes at which all published measurements have reached their plateau."""
 RECOMMENDED = (0.80, 0.90)
 """Shares of the predicted bandwidth between which a threshold passes a sound machine and fails a faulty one."""
+LEAST_OF_ADAPTER = 0.6
+"""Share of the bandwidth of the NICs from which on a figure between two nodes is theirs."""
 WIDE = 4
 """At this many nodes or more, each byte crosses the NICs nearly as often in a tree as in a ring."""
 NEARLY = 0.9
@@ -54,6 +56,13 @@ def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
     if stated.algbw is None or not ranks or stated.collective is None:
         return None
     return stated.algbw.per_direction * bus_factor(stated.collective, ranks)
+
+
+def measures_adapters(stated: AcceptanceSpec, cluster: Cluster) -> bool:
+    """Whether a test between nodes of one scale-up domain asks for the rate of the NICs, such as one with `ib_write_bw`."""
+    asked, share = bus_bandwidth(stated, cluster), cluster.nic_share
+    between = stated.collective == "send-recv" and nodes_of(stated, cluster) > 1
+    return bool(between and asked and share and LEAST_OF_ADAPTER * share <= asked <= share)
 
 
 def predicted_collective(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:

@@ -55,6 +55,10 @@ BANDS = {
 - cables: assumed from $8 for a fiber jumper of 400 Gb/s to an active optical cable, which costs as its two modules.
 """
 
+USUAL = {"transceiver": 1.25, "cable": 0.5}
+"""US dollars for one Gb/s of a link: of modules the $500 of 400 Gb/s above, of cables a figure between a jumper and an
+active cable, by judgment."""
+
 OF_RANGES = frozenset({"cable"})
 """Kinds in `procurement.prices` with a separate usual range."""
 
@@ -80,6 +84,14 @@ class StatedPrice(NamedTuple):
         return max(1.0, self.low / (self.band.high * self.size))
 
 
+def usual_price_of(kind: str, design: Design, currency: str | None) -> float | None:
+    """The usual price of one cable or module of the fabric, in a currency; None if its rate or the links are unknown."""
+    rate, fabric = UNITS_PER_DOLLAR.get(currency or "USD"), design.cluster.scale_out if design.cluster else None
+    if rate is None or fabric is None:
+        return None
+    return USUAL[kind] * rate * fabric.nic_bandwidth.value / GIGABIT
+
+
 def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[StatedPrice]:
     """The prices of a spec whose measure the design states; none in a currency without a known rate."""
     rate, cluster = UNITS_PER_DOLLAR.get(procurement.currency or "USD"), design.cluster
@@ -93,7 +105,10 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
     stated += [
         (("procurement", "quote", line.index, "unit_price"), line.kind, line.line.unit_price)
         for line in offered_lines(procurement.quote or (), cluster)
-        if line.kind in BANDS and line.line.unit_price and line.quantity is not None and not line.is_lot
+        if line.kind in BANDS
+        and line.line.unit_price
+        and line.quantity is not None
+        and not (line.is_lot or line.is_bundle)
     ]
     for at, kind, price in stated:
         size, (low, high) = _priced_amount(kind, design, rate), price_ends(price)

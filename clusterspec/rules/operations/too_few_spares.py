@@ -4,7 +4,8 @@
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
 failures. The rule needs a stated `repair_time`. The finding is a note where less than one node is in repair on average,
-where the job leaves as many nodes idle, and where other jobs share the fabric and no spares are stated, so that other
+where the job leaves as many nodes idle, where the engines of a serving plan stay in single nodes and those in repair are
+at most a tenth of the cluster, and where other jobs share the fabric and no spares are stated, so that other
 nodes of the site can replace failed ones. It is an error where the job uses all nodes and the nodes in repair exceed
 the spares for more than three quarters of the time. In all other cases it is a warning. Without a stated failure rate,
 the rule compares spare and idle nodes with the mean number in repair at the rate of the most reliable published fleet,
@@ -55,7 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.failures import FailureRate, poisson_percentile
@@ -65,12 +66,18 @@ from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
+SMALL = 0.1
+"""Share of the nodes whose loss leaves a serving plan nearly all of its engines."""
 MOSTLY = 0.25
 """Share of the time in which at most this many nodes are in repair; in the rest there are more."""
 
 
 def check(
-    operations: OperationsSpec, failures: FailureRate, cluster: Cluster, layout: Layout | None
+    operations: OperationsSpec,
+    failures: FailureRate,
+    cluster: Cluster,
+    layout: Layout | None,
+    workload: Workload | None,
 ) -> Iterator[Problem]:
     between = failures.stated
     idle = 0 if layout is None else cluster.nodes - layout.nodes
@@ -96,12 +103,19 @@ def check(
             f"{needed} or more in 5 % of the time; the cluster has {cluster.spare_nodes} spare"
         )
         missing = needed - cluster.spare_nodes
+        apart = _engines_stay_in_nodes(cluster, layout, workload) and needed <= SMALL * cluster.nodes
         yield RULE.problem(
             "cluster.spare_nodes",
             message,
             f"add {plural(missing, 'spare node')} on the same spine, or shorten the repair",
-            severity=_severity(away, needed, idle, cluster, layout),
+            severity="note" if apart else _severity(away, needed, idle, cluster, layout),
         )
+
+
+def _engines_stay_in_nodes(cluster: Cluster, layout: Layout | None, workload: Workload | None) -> bool:
+    """Whether the engines of a serving plan run each in one node, so that a failed node takes only its own."""
+    serves = workload is not None and workload.kind == "serve"
+    return serves and layout is not None and layout.replica_ranks <= cluster.ranks_per_node
 
 
 def _unstated_rate_problem(

@@ -90,8 +90,11 @@ from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "heuristic")
+USED = 0.2
+"""Share of the lowest usual price that machines from a former owner may cost, by judgment."""
 FAR = 5.0
 """No contract is above this multiple of the highest price, or below the lowest price divided by it."""
 NAMED = 3.0
@@ -114,7 +117,11 @@ SAME_LIST = 1.1
 """Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+_USED = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
+"""Words for machines that were in use, which cost a fraction of new ones."""
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if not (procurement.prices or procurement.quote):
         return
     prices = procurement.prices or {}
@@ -131,7 +138,10 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
             and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
         ]
         for at, amount in stated:
-            yield from _problem(at, amount, "", limits, band, cluster, procurement.currency)
+            limits_of_line = limits
+            if _is_sold_used(at, procurement, remarks):
+                limits_of_line = (USED * limits[0], limits[1])
+            yield from _problem(at, amount, "", limits_of_line, band, cluster, procurement.currency)
     rent, own = cluster.accelerator.market_rent, cluster.platform.market_rent if cluster.platform else None
     usual = band_in_currency(procurement.currency, rent) if rent else None
     listed = band_in_currency(procurement.currency, own) if own else None
@@ -145,6 +155,12 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
             bands = [band for band in (usual, listed, alike) if band is not None]
             band = (min(low for low, _ in bands), max(high for _, high in bands))
             yield from _problem(at, hourly, " an hour", (lowest, DEAR * band[1]), band, cluster, procurement.currency)
+
+
+def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:
+    """Whether the line of a price, or the text of the spec, says that the machines were in use."""
+    line = (procurement.quote or ())[at[2]] if at[1] == "quote" and isinstance(at[2], int) else None
+    return _USED.search((line.part if line else None) or "") is not None or _USED.search(remarks.lower()) is not None
 
 
 def _has_market(cluster: Cluster, *, rent: bool) -> bool:

@@ -133,10 +133,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.levels import ModuleCount
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_service, offered_lines
+from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_service, offered_lines, plain_part
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
@@ -144,6 +145,7 @@ from clusterspec.rules.knowledge.quoted_units import are_elsewhere
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -158,6 +160,8 @@ FAR_ABOVE = 1.25
 """
 INCLUDED = 0.5
 """At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
+_OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")
+_OF_SWITCHES = pattern(r"\b(?:switch|switches|leaf|leaves|spines?|finned)\b")
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
 
@@ -175,6 +179,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             offered = [line for line in lines if line.kind == kind]
             surplus = "warning" if kind == "cable" and decided else "note"
+            if kind == "transceiver" and counted.fabric is not None:
+                offered = _shortest_end_first(offered, counted.fabric.modules)
             yield from _count_problem(kind, count, offered, guessed, exact, surplus)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
@@ -233,7 +239,7 @@ def _count_problem(
 ) -> Iterator[Problem]:
     """The problem with the number of a kind; ``surplus`` is the severity of a number far above the bill."""
     counted = [line for line in lines if line.quantity is not None]
-    if not counted or any(line.is_lot for line in counted):
+    if not counted or any(line.is_lot or line.is_bundle for line in counted):
         return
     cabling = kind in {"cable", "transceiver"}
     least = needed * (1.0 if cabling and exact else ENOUGH.get(kind, 1.0))
@@ -247,6 +253,16 @@ def _count_problem(
         guessed,
         _surplus_severity(_offered_quantity(counted), needed, surplus),
     )
+
+
+def _shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[Offered]:
+    """Lines of modules, those of the end that has too few before the others, where each line names one end."""
+    switches = [line for line in lines if _OF_SWITCHES.search(plain_part(line.line)) is not None]
+    nodes = [line for line in lines if _OF_NODES.search(plain_part(line.line)) is not None]
+    if len(switches) + len(nodes) != len(lines) or any(line in nodes for line in switches):
+        return list(lines)
+    short = _offered_quantity(switches) < modules.leaf + modules.spine + modules.core
+    return switches + nodes if short and _offered_quantity(nodes) >= modules.node else nodes + switches
 
 
 def _surplus_severity(total: float, needed: int, far: str) -> str:

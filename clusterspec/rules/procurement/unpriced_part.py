@@ -5,13 +5,14 @@
 `prices` without a price for a kind of part that the fabric needs: leaf, spine or core switch, cable, transceiver, node,
 and NIC unless the price of a node includes it. The finding is a warning. It is a note where no part of the fabric has a
 price, since the fabric is then bought separately or does not exist; where only cables and transceivers lack a price and
-there are at most three of them per node; where two nodes may be joined by a direct cable; and where only transceivers
+there are at most three of them per node, or where neither has a price and both together add less than 8 % to what has one, at usual prices; where two nodes may be joined by a direct cable; and where only transceivers
 lack a price and ports have at most 200 Gb/s, at which cables with fixed ends are usual. With a quote, `quote-off-bill`
 reports missing parts and this rule is silent.
 
 ## Why it matters
 
 Optics are the most common omission, at 10 to 15 % of the price of a network. The total is too low by that amount.
+Beside accelerators of the newest generations they are a few percent of the machine.
 
 ## What to do
 
@@ -61,7 +62,8 @@ from collections.abc import Iterator, Mapping, Set
 
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import PRICED_AS, bill, may_have_fixed_ends
+from clusterspec.procurement.bill import PRICED_AS, Bill, bill, may_have_fixed_ends
+from clusterspec.rules.knowledge.market import usual_price_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -70,6 +72,8 @@ FABRIC = frozenset({"leaf_switch", "spine_switch", "core_switch", "cable", "tran
 CABLING = frozenset({"cable", "transceiver"})
 FEW = 3
 """Cables and transceivers per node with a negligible price compared to the node, by judgment: those of one link."""
+SMALL = 0.08
+"""Share of the priced parts below which cables and transceivers do not change a decision, by judgment."""
 SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switch", "out_of_band_switch", "storage"})
 """Parts that are often bought with the site; the bill lists them without a price."""
 
@@ -78,7 +82,8 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not procurement.prices or procurement.prices.get("node_hour") or procurement.quote:
         return
     missing: dict[str, int] = {}
-    for item in bill(design).unpriced:
+    counted = bill(design)
+    for item in counted.unpriced:
         if item.kind not in SITE:
             kind = PRICED_AS.get(item.kind, item.kind)
             missing[kind] = missing.get(kind, 0) + item.quantity
@@ -89,12 +94,17 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
             "procurement.prices",
             message,
             f"ask for the price of {', '.join(f'`{kind}`' for kind in missing)}; write 0 where another price includes it",
-            severity="note" if _is_bought_otherwise(design, missing, procurement.prices.keys()) else "",
+            severity="note" if _is_bought_otherwise(design, missing, procurement, counted) else "",
         )
 
 
-def _is_bought_otherwise(design: Design, missing: Mapping[str, int], priced: Set[str]) -> bool:
+def _is_bought_otherwise(
+    design: Design, missing: Mapping[str, int], procurement: ProcurementSpec, counted: Bill
+) -> bool:
     """Whether the parts without a price may be bought apart from the nodes, be parts of their cables, or are few."""
+    priced: Set[str] = (procurement.prices or {}).keys()
+    if missing.keys() <= CABLING and _are_small(design, missing, procurement, counted):
+        return True
     nodes = design.cluster.all_nodes if design.cluster is not None else 0
     if missing.keys() <= FABRIC and not FABRIC & priced:
         return True
@@ -104,3 +114,13 @@ def _is_bought_otherwise(design: Design, missing: Mapping[str, int], priced: Set
     if nodes == 2 and missing.keys() <= FABRIC and (fabric is None or fabric.topology is None):
         return True
     return missing.keys() == {"transceiver"} and "cable" in priced and may_have_fixed_ends(design)
+
+
+def _are_small(design: Design, missing: Mapping[str, int], procurement: ProcurementSpec, counted: Bill) -> bool:
+    """Whether cables and transceivers at usual prices are a small share of the parts with a price, the nodes among them."""
+    prices = [usual_price_of(kind, design, procurement.currency) for kind in missing]
+    priced = procurement.prices or {}
+    if counted.total is None or "node" not in priced or "cable" in priced or "transceiver" in priced or None in prices:
+        return False
+    added = sum((price or 0.0) * count for price, count in zip(prices, missing.values(), strict=True))
+    return added < SMALL * counted.total.low
