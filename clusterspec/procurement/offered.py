@@ -17,26 +17,40 @@ WORDS: tuple[tuple[str, str], ...] = (
         "other",
         "support|warranty|care|license|licence|subscription|software|install|installation|freight|shipping|training|"
         "service|services|tax|vat|discount|rebate|rack|racks|pdu|cdu|storage|spare parts|frontend|out-of-band|oob|"
-        "management|power|feed|feeds|store|chiller|ups",
+        "management|power|feed|feeds|store|chiller|ups|login|bastion|head|control|busbar|whip|whips|manifold|manifolds|bmc|"
+        "ipmi|filer|nfs|lustre|weka|ceph|gpfs",
     ),
     ("transceiver", "transceiver|transceivers|optic|optics|osfp|qsfp|qsfp56|qsfp112|module|modules"),
-    ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|jumper"),
+    ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|"
+        "jumper|jumpers|cord|cords|copper|twinax|trunk|trunks|splitter|splitters|breakout|breakouts|harness|lacc"),
     ("leaf_switch", "leaf|leaves"),
     ("spine_switch", "spine|spines"),
     ("core_switch", "core|superspine"),
     ("switch", "switch|switches"),
     ("nic", "nic|nics|adapter|adapters|hca|hcas|connectx|supernic|supernics|bluefield"),
-    ("node", "node|nodes|server|servers|system|systems|dgx|hgx|tray|trays|machine|machines"),
-    ("accelerator", "gpu|gpus|accelerator|accelerators"),
+    ("node", "node|nodes|server|servers|system|systems|dgx|hgx|tray|trays|machine|machines|blade|"
+        "blades|sled|sleds|chassis|workstation|workstations|poweredge|thinksystem|proliant|hls"),
+    ("accelerator", "gpu|gpus|accelerator|accelerators|oam|oams|rtx"),
 )  # fmt: skip
 """The kind of part that a word names."""
 _KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
 _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
-_HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
+_ORDER_CODES = (
+    (pattern(r"(?:mma|mms)\d"), "transceiver"),
+    (pattern(r"(?:mcp|mca|mfa|mfp|mfs)\d"), "cable"),
+    (pattern(r"m?(?:qm|sn)\d{4}"), "switch"),
+)
+"""The first letters of NVIDIA's order codes of modules, of cables and of switches."""
+_HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|\bw/|[,;:(\[+]")
+_SIDE_OR_EDITION = pattern(
+    r"\b(?:switch|node|server|nic|host|leaf|spine)[- ]side\b|"
+    r"\b(?:server|workstation) edition\b|\b(?:in|within)(?: the| one)? racks?\b"
+)
+"""Words for a place or a variant of a part, in which a noun names no part."""
 _ENDS = pattern(
-    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|–|→)\s*"
+    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
     r"(?:nodes?|servers?|hosts?|nics?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\b"
 )
 """The two ends of a cable, such as `NIC to leaf`."""
@@ -184,12 +198,15 @@ def kind_of_part(text: str) -> str:
     ('transceiver', 'leaf_switch', 'other')
     >>> kind_of_part("mpo cable nic to leaf"), kind_of_part("leaf to spine optics")
     ('cable', 'transceiver')
+    >>> kind_of_part("gpu-server, 2 tb"), kind_of_part("mms4x00-ns400 400g dr4"), kind_of_part("optical modules leaf")
+    ('node', 'transceiver', 'transceiver')
     >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("switch, leaf and spine")
     ('other', 'other', 'switch')
     >>> kind_of_part("nvidia ai enterprise, per gpu")
     'other'
     """
-    text = text.replace("out of band", "oob")
+    text = text.replace("out of band", "oob").replace("super spine", "superspine")
+    text = _SIDE_OR_EDITION.sub(" ", text)
     head = _head(text)
     found = _kinds_of_words(_ENDS.sub(" ", head)) or _kinds_of_words(head) or _kinds_of_words(text)
     licensed = LICENSED_PER_ACCELERATOR.search(text) is not None
@@ -198,7 +215,10 @@ def kind_of_part(text: str) -> str:
     if found[-1] == "switch":
         tiers = {kind for kind in _kinds_of_words(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
-    return "cable" if "cable" in found and found[-1] == "transceiver" else found[-1]
+    cabling = [kind for kind in found if kind in CABLING]
+    if cabling and found[-1] in {"transceiver", *SWITCHES}:  # the last noun is their form, or where they are
+        return "cable" if "cable" in cabling else cabling[-1]
+    return found[-1]
 
 
 def _head(text: str) -> str:
@@ -212,7 +232,9 @@ def _kinds_of_words(text: str) -> list[str]:
 
 
 def _kind_of_word(word: str) -> str | None:
-    return _KINDS.get(word) or _KINDS.get(word.partition("-")[0])
+    first, _, last = word.partition("-")
+    kind = _KINDS.get(word) or (_KINDS.get(last) if first in _KINDS else None) or _KINDS.get(first)
+    return kind or next((each for code, each in _ORDER_CODES if code.match(word)), None)
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
