@@ -228,13 +228,16 @@ def _head(text: str) -> str:
 
 def _kinds_of_words(text: str) -> list[str]:
     """The kinds of part that the words of a text name, in their order."""
-    return [kind for kind in map(_kind_of_word, _WORD.findall(text)) if kind]
+    return [kind for word in _WORD.findall(text) for kind in _kinds_of_word(word)]
 
 
-def _kind_of_word(word: str) -> str | None:
+def _kinds_of_word(word: str) -> list[str]:
+    """The kind that a word names; the kinds of its parts, such as those of `leaf-switch`; or that of an order code."""
+    if word in _KINDS:
+        return [_KINDS[word]]
     first, _, last = word.partition("-")
-    kind = _KINDS.get(word) or (_KINDS.get(last) if first in _KINDS else None) or _KINDS.get(first)
-    return kind or next((each for code, each in _ORDER_CODES if code.match(word)), None)
+    named = [_KINDS[part] for part in ((first, last) if first in _KINDS else ()) if part in _KINDS]
+    return named or [kind for code, kind in _ORDER_CODES if code.match(word)]
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
