@@ -389,10 +389,10 @@ def _priced_item(item: Item, procurement: ProcurementSpec, quoted: Mapping[str, 
     kind, currency = PRICED_AS.get(item.kind, item.kind), procurement.currency or ""
     price: Price | None = (procurement.prices or {}).get(kind)
     offered = quoted.get(kind, quoted.get("switch") if kind in SWITCHES else None)
-    if price is not None or offered is None:
+    if price is not None or offered is None or item.rented or item.included:
         unit = None if price is None else Money.of(price, currency, procurement.as_of)
         return replace(item, unit_price=unit, currency=currency)
     low, high = offered
     unit = Money.of(low if low == high else (low, high), currency, procurement.as_of)
-    derivation = f"{item.derivation}; unit price of the quote"
+    derivation = f"{item.derivation}; priced by the quote"
     return replace(item, unit_price=unit, currency=currency, quoted=True, derivation=derivation)

@@ -70,6 +70,16 @@ _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _NUMBER_OF_HOURS = pattern(r"(?<![0-9.,])([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
+_SITE = {
+    "storage": pattern(r"\b(?:storage|filer|lustre|weka|ceph|gpfs)\b"),
+    "rack": pattern(r"\b(?:racks?|cabinets?)\b"),
+}
+"""Words for the storage system and for racks, which the bill has, and which quotes sell in many units."""
+_SERVICE = pattern(
+    r"\b(?:support|warranty|care|licen[cs]es?|subscription|software|install(?:ation)?|freight|shipping|training|services?|"
+    r"spares?|rent|month|months|monthly|annual|yearly|year|years|maintenance|network|stack|management)\b"
+)
+"""Words of lines that offer work, licenses or space, not a part."""
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
 NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
 CABLING = ("cable", "transceiver")
@@ -116,6 +126,21 @@ class Offered:
             return ("node", "nic")
         cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(_kinds_of_words(text)))
         return CABLING if self.is_lot and cabling else (self.kind,)
+
+    @property
+    def site_kind(self) -> str | None:
+        """`storage` or `rack` where the line offers the storage system or racks; None for all other lines."""
+        text = plain_part(self.line)
+        head = _head(text)
+        if (
+            self.kind != "other"
+            or is_credit(self.line)
+            or _SERVICE.search(text)
+            or {*_kinds_of_words(head)} - {"other"}
+        ):
+            return None
+        named = [kind for kind, words in _SITE.items() if words.search(head)]
+        return named[0] if len(named) == 1 else None
 
     @property
     def is_node_rent(self) -> bool:
@@ -279,9 +304,11 @@ def quoted_unit_prices(
 ) -> Mapping[str, tuple[float, float]]:
     """The least and the greatest price of a unit of each kind of part that a quote offers by the unit.
 
-    ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several.
+    ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several. Where the lines of
+    a kind have different prices and as many units as the bill, both are the mean, so that the sum is that of the quote.
     """
     found: dict[str, tuple[float, float]] = {}
+    sums: dict[str, tuple[float, float]] = {}
     for offered in offered_lines(lines, cluster):
         whole, quantity = line_price(offered.line), offered.line.quantity
         unit = offered.line.unit_price
@@ -294,4 +321,23 @@ def quoted_unit_prices(
         each = float(unit) / offered.units
         low, high = found.get(offered.kind, (each, each))
         found[offered.kind] = (min(low, each), max(high, each))
+        units, price = sums.get(offered.kind, (0.0, 0.0))
+        number = offered.quantity or 0.0
+        sums[offered.kind] = (units + number, price + number * each)
+    for kind, (units, price) in sums.items():
+        if units and units == needed.get(kind):
+            found[kind] = (price / units, price / units)
+    return found | _site_prices(lines, cluster, needed)
+
+
+def _site_prices(
+    lines: Sequence[QuoteLine], cluster: Cluster, needed: Mapping[str, int]
+) -> dict[str, tuple[float, float]]:
+    """The price of one unit of the bill of the storage system and of racks: that of all their lines over the units."""
+    found = {}
+    for kind in _SITE:
+        prices = [line_price(offered.line) for offered in offered_lines(lines, cluster) if offered.site_kind == kind]
+        known = [float(price) for price in prices if price is not None]
+        if known and len(known) == len(prices) and needed.get(kind):
+            found[kind] = (sum(known) / needed[kind], sum(known) / needed[kind])
     return found

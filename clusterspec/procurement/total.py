@@ -246,9 +246,10 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
 
 def _other_quoted_lines(inputs: Inputs) -> Iterator[str]:
     """The priced lines of the quote that offer no part of the bill, such as support and installation."""
+    priced = {PRICED_AS.get(item.kind, item.kind) for item in inputs.bill.items if item.quoted}
     for offered in offered_lines(inputs.procurement.quote or (), inputs.cluster):
         price = line_price_of_quote(offered.line)
-        if offered.kind == "other" and price:
+        if offered.kind == "other" and price and offered.site_kind not in priced:
             yield f"{offered.line.part}: {Money.of(price, inputs.currency)} in the quote, for no part of the bill"
 
 

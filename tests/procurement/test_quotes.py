@@ -149,6 +149,27 @@ def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
     }
 
 
+def test_the_bill_sums_to_the_lines_of_a_complete_quote() -> None:
+    """992 cables at two prices, a store and racks of two lines: the sum of each kind is that of its lines."""
+    lines = "{part: cable NIC to leaf, quantity: 248, unit_price: 2}, {part: cable leaf to spine, quantity: 256, price: 768},"
+    lines += " {part: storage 2 PB, quantity: 2000, unit_price: 30}, {part: 'storage, metadata shelf', quantity: 1, price: 500},"
+    lines += " {part: 'racks, with PDU', quantity: 8, unit_price: 900}, {part: rack for switches, quantity: 1, unit_price: 800},"
+    lines += " {part: rack and stack, quantity: 1, price: 7000}, {part: support of storage, quantity: 1, price: 600}"
+    spec = f"""
+cluster:
+  platform: dgx-h100
+  nodes: 31
+  networks: {{storage: {{bandwidth: 100 GB/s, capacity: 2 PB}}}}
+  power: {{nodes_per_rack: 4}}
+procurement: {{currency: USD, quote: [{lines}]}}
+"""
+    sums: dict[str, float] = {}
+    for item in bill(clean(spec)).items:
+        if item.price is not None:
+            sums[item.kind] = sums.get(item.kind, 0.0) + item.price.low
+    assert sums == {"cable": 248 * 2 + 768, "storage": 60_000 + 500, "rack": 8 * 900 + 800}
+
+
 def test_servers_with_network_cards_and_cables_with_connectors_lack_nothing() -> None:
     machine = "cluster: {platform: hgx-h100, nodes: 2, scale_out: {technology: infiniband-ndr, nics_per_node: 8}}\n"
     for cards in ("InfiniBand cards", "network interface cards", "ethernet adapter cards"):
