@@ -10,7 +10,7 @@ from clusterspec.cluster.levels import FIBER, ModuleCount, count_levels, count_m
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, FloorSpec, LinkCounts, PowerSpec, ScaleOutSpec
 from clusterspec.standard import recent
 from clusterspec.units.display import plural
@@ -265,7 +265,8 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     carries = _links_of_cable(cluster, scale_out, written.links_per_cable or LinkCounts())
     per_cable = {level: carries[level][0] for level in LEVELS}
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
-    modules = count_modules(cluster, count, cable_types(scale_out, written.cable_type), per_cable)
+    types = cable_types(scale_out, written.cable_type)
+    modules = count_modules(cluster, _as_stated(count, written, planes), types, per_cable)
     return Fabric(
         tiers=count.tiers,
         planes=planes,
@@ -290,6 +291,12 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
         stated=_stated_counts(written),
         pods=count.pods,
     )
+
+
+def _as_stated(count: SwitchCount, written: ScaleOutSpec, planes: int) -> SwitchCount:
+    """A counted plane with the spines that the spec states, over which its links spread; as counted without them."""
+    spines = (written.spine_switches or 0) // planes
+    return replace(count, spines=spines) if count.spines and spines >= count.least_spines > 0 else count
 
 
 def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:

@@ -304,8 +304,8 @@ def quoted_unit_prices(
 ) -> Mapping[str, tuple[float, float]]:
     """The least and the greatest price of a unit of each kind of part that a quote offers by the unit.
 
-    ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several. Where the lines of
-    a kind have different prices and as many units as the bill, both are the mean, so that the sum is that of the quote.
+    ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several. Where the lines
+    of a kind have different prices and as many units as the bill, both are the mean, so that the sum is the quote's.
     """
     found: dict[str, tuple[float, float]] = {}
     sums: dict[str, tuple[float, float]] = {}

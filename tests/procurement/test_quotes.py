@@ -151,10 +151,17 @@ def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
 
 def test_the_bill_sums_to_the_lines_of_a_complete_quote() -> None:
     """992 cables at two prices, a store and racks of two lines: the sum of each kind is that of its lines."""
-    lines = "{part: cable NIC to leaf, quantity: 248, unit_price: 2}, {part: cable leaf to spine, quantity: 256, price: 768},"
-    lines += " {part: storage 2 PB, quantity: 2000, unit_price: 30}, {part: 'storage, metadata shelf', quantity: 1, price: 500},"
-    lines += " {part: 'racks, with PDU', quantity: 8, unit_price: 900}, {part: rack for switches, quantity: 1, unit_price: 800},"
-    lines += " {part: rack and stack, quantity: 1, price: 7000}, {part: support of storage, quantity: 1, price: 600}"
+    quote = [
+        "{part: cable NIC to leaf, quantity: 248, unit_price: 2}",
+        "{part: cable leaf to spine, quantity: 256, price: 768}",
+        "{part: storage 2 PB, quantity: 2000, unit_price: 30}",
+        "{part: 'storage, metadata shelf', quantity: 1, price: 500}",
+        "{part: 'racks, with PDU', quantity: 8, unit_price: 900}",
+        "{part: rack for switches, quantity: 1, unit_price: 800}",
+        "{part: rack and stack, quantity: 1, price: 7000}",
+        "{part: support of storage, quantity: 1, price: 600}",
+    ]
+    lines = ", ".join(quote)
     spec = f"""
 cluster:
   platform: dgx-h100

@@ -211,7 +211,7 @@ _NAME_CUES = {
 }
 _NAMES = {
     "cluster.accelerator": pattern(
-        r"\b(?:[ABHLV]\d{2,3}|L40S|L4|[AHB]800|H20|GB\d00|GH200|MI\d{3}[AX]|RTX \d{4}|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
+        r"\b(?:A10|A16|A30|A40|[ABHV][1238]00|L20|L40S?|L4|H20|GB\d00|GH200|MI\d{3}[AX]|RTX \d{4}|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
     ),
     "cluster.scale_out.technology": pattern(rf"\b(?:{'|'.join(_NETWORKS)})\b"),
     "layout.sharding": pattern(r"\b(?:ZeRO-?[123]|FSDP2?|HSDP)\b"),

@@ -4,7 +4,8 @@
 
 A cloud platform or technology with more than one node and no `placement`, or `none`: a warning. `none` is an error in
 OCI, where only members of a cluster network or compute cluster have RDMA. A policy of another cloud is also an error,
-and a policy for a platform that no cloud rents out is a warning. Where `placement` is absent, the finding is a note:
+and a policy for a platform that no cloud rents out is a warning. More nodes than a policy takes, 200 in an availability
+set of Azure, are an error. Where `placement` is absent, the finding is a note:
 descriptions of clusters rarely state it, and Azure and OCI connect instances by RDMA only inside one scale set or
 cluster network anyway. The rule is silent for TPU slices and for nodes of one rack-scale domain, which are always close
 to each other, and where every group of the layout lies in one domain, as with engines of one node.
@@ -32,6 +33,14 @@ cluster:
   scale_out: {collective_plugin: aws-ofi-nccl, placement: none}
 ```
 
+```yaml cluster.scale_out.placement
+clusterspec: 1
+cluster:
+  platform: azure-nd-h100-v5
+  nodes: 256
+  scale_out: {placement: availability-set}
+```
+
 ## Silent
 
 ```yaml
@@ -45,6 +54,8 @@ cluster:
 ## Sources
 
 - EFA and placement: https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
+- 200 machines in an availability set: https://learn.microsoft.com/azure/azure-resource-manager/management/azure-subscription-service-limits
+- RDMA inside one set: https://learn.microsoft.com/azure/virtual-machines/sizes-hpc
 - Cluster networks of OCI: https://docs.cloud.oracle.com/iaas/tools/terraform-provider-oci/latest/docs/r/core_cluster_network.html
 - Choosing a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
 """
@@ -88,6 +99,10 @@ RDMA_BY_PLACEMENT = frozenset({"OCI", "Oracle"})
 """Vendors whose placement policy also connects the instances by RDMA."""
 
 
+MOST_NODES = {"availability-set": 200}
+"""The most nodes that one policy takes, where its cloud states a fixed limit."""
+
+
 def check(
     placements: Placements | None,
     cluster: Cluster,
@@ -108,6 +123,7 @@ def check(
     vendor = (cluster.platform or scale_out.technology).vendor
     if scale_out.placement not in {None, "none"}:
         yield from _other_cloud_problems(vendor, scale_out.placement or "")
+        yield from _size_problem(cluster.nodes, scale_out.placement or "")
         return
     if placements and layout and workload and not traffic_uses_nics(placements, layout, workload):
         return
@@ -123,6 +139,16 @@ def check(
         f"write `placement: {policy}`",
         severity="note" if scale_out.placement is None else "warning",
     )
+
+
+def _size_problem(nodes: int, placement: str) -> Iterator[Problem]:
+    """The problem with more nodes than a policy takes: those beyond it have no RDMA to the others."""
+    most = MOST_NODES.get(placement)
+    if most is not None and nodes > most:
+        message = f"{nodes:,} nodes exceed the {most:,} of one `{placement}`: nodes of two have no RDMA between them"
+        yield RULE.problem(
+            "cluster.scale_out.placement", message, "use a scale set with one placement group", severity="error"
+        )
 
 
 def _other_cloud_problems(vendor: str, placement: str) -> Iterator[Problem]:

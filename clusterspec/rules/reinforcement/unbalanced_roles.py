@@ -7,8 +7,7 @@ of the predicted step while the others work. Severity follows the time that the 
 move to the other role: a note below the half-width of the prediction's range, a warning above it, and an error where a
 role waits for 80 % of the step and even the low end of the range loses a quarter. Where the longest samples of a batch
 take longer than either role, both roles wait, and the rule names the `max_staleness` that would keep them busy; this is
-a note where they wait for at most 60 % of the step, as in published synchronous runs, or for at most 25 % at the low
-end of the range. Where they set the step and the trainer waits for little, the rule says so rather than blame the
+a note, as published asynchronous runs accept it. Where they set the step and the trainer waits for little, the rule says so rather than blame the
 trainer. The rule reports a reference, critic or reward model on nodes of its own where all others wait for it
 for more than 25 % of the step, with the same severities. Roles on separate nodes with a stated `max_staleness: 0` work
 in turn: an error where both wait for more than 25 %. If only one of them does, the rule reports it only where moving
@@ -100,7 +99,7 @@ from clusterspec.cost.formulas.reinforcement import overlapped_step_time, serial
 from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import USUAL_TAIL, cost_severity
+from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plural
@@ -175,16 +174,13 @@ def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
 
 def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
     """The problem with roles that both wait for the longest samples: rollout may not run ahead far enough."""
-    busy = (1 - lost) * rl.step
     ahead, needed = rl.rl.max_staleness, _steps_ahead(rl, lost)
-    low, high = rl.band
-    severity = cost_severity(lost, (low / rl.step, high / rl.step), most="warning")
     return RULE.problem(
         "workload.rl.max_staleness",
         f"the longest of {rl.rl.samples:,} samples takes {display(rl.rollout.batch, 's')}, and with {plural(ahead, 'step')} ahead every step takes "
         f"{display(rl.step, 's')}: rollout and the trainer both wait, for at least {percent(lost, 2)} of it",
         f"let rollout run {needed} steps ahead, cut answers earlier, or use fewer nodes",
-        severity=severity if lost > USUAL_TAIL and 1 - busy / low > MOST else "note",
+        severity="note",
     )
 
 
