@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.compute import Kernel, Shard
+from clusterspec.cost.compute.attention import mixing_parts
+from clusterspec.cost.compute.expert_layer import Routing, expert_work
 from clusterspec.cost.compute.frozen import EXPERTS, matrices_of_kernel, module_of_kernel
-from clusterspec.cost.compute.layer import Routing, dense_network_work, expert_work
-from clusterspec.cost.compute.mixing import mixing_parts
+from clusterspec.cost.compute.layer import dense_network_work
 from clusterspec.cost.formulas.compute import larger
-from clusterspec.cost.formulas.parameters import adapter_weights
+from clusterspec.cost.formulas.memory import adapter_weights
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, stage_chunks
 from clusterspec.cost.parameters import Share
 from clusterspec.records import replace

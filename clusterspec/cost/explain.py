@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from clusterspec.cost.collectives.explain import expanded_seconds
 from clusterspec.cost.compute import WEIGHT_SHARE, Kernel, Role
 from clusterspec.cost.compute.rates import MEMORY
-from clusterspec.cost.formulas import compute, parameters, pipeline
+from clusterspec.cost.formulas import compute, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
@@ -280,9 +280,9 @@ class _StepExplanation:
             ),
             "offloaded": offloaded,
         }
-        parts: tuple[Term, ...] = (leaf_term("update_in_memory", parameters.update_time, here),)
+        parts: tuple[Term, ...] = (leaf_term("update_in_memory", pipeline.update_time, here),)
         if choices.offloaded:
-            parts += (leaf_term("update_in_host_memory", parameters.offload_time, there),)
+            parts += (leaf_term("update_in_host_memory", pipeline.offload_time, there),)
         return Term.total("optimizer", parts)
 
     def other_terms(self) -> Iterator[Term]:

@@ -11,9 +11,8 @@ from clusterspec.cost import traffic
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, cost_of_nothing, paths_timing
 from clusterspec.cost.compute import Shard, Work
-from clusterspec.cost.compute.layer import Parts, Routing, recomputed_kernels
+from clusterspec.cost.compute.layer import Parts, SoftwareBehavior, recomputed_kernels
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
-from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.compute import is_divided, launch_overhead
 from clusterspec.cost.formulas.pipeline import exposed_time_of_calls
 from clusterspec.cost.layers import FeedForward, Layer, Mixer
@@ -214,6 +213,8 @@ def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -
     layer, shard, method = kernels.layer, kernels.shard, layout.cp_method
     routed: Routed = lambda window: ()  # noqa: E731
     if layer.network is FeedForward.EXPERTS:
+        from clusterspec.cost.compute.expert_layer import Routing
+
         routing = Routing.of(shard, timer.software.unevenness)
         domains = timer.group("ep").domains if is_divided(shard.ep) else 1
         routed = partial(traffic.expert_transfers, shard, routing, layout.dispatcher, domains)

@@ -10,7 +10,7 @@ from itertools import accumulate, groupby, pairwise
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.formulas import memory
+from clusterspec.cost.formulas import pipeline
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.standard import recent
 
@@ -273,14 +273,14 @@ def micro_batches_in_flight(
         return (float(min(layout.pp, micro_batches)),) * len(chunks)
     if layout.schedule == "dualpipe":
         own, mirrored = (
-            memory.stored_micro_batches(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage)
+            pipeline.stored_micro_batches(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage)
         )
         half = len(chunks) // 2
         return (float(own),) * half + (float(mirrored),) * half
     if len(chunks) > 1:
-        passes = memory.stored_interleaved_passes(layout.pp, stage, len(chunks), micro_batches)
+        passes = pipeline.stored_interleaved_passes(layout.pp, stage, len(chunks), micro_batches)
         return _passes_by_chunk(passes, layout.pp, len(chunks))
-    return (float(memory.stored_micro_batches(layout.pp, stage, micro_batches)),) * len(chunks)
+    return (float(pipeline.stored_micro_batches(layout.pp, stage, micro_batches)),) * len(chunks)
 
 
 def _passes_by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:

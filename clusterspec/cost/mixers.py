@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention
-from clusterspec.cost.formulas import attention, compute, memory, parameters
+from clusterspec.catalog.models import Model, SparseAttention
+from clusterspec.cost.formulas import compute, memory
 from clusterspec.cost.layers import Chunk
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
-
-STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
-"""Products of a recurrence with its state per token (`formulas.linear_attention.recurrence_flops`)."""
 
 
 def attention_flops(model: Model, sequence: float) -> float:
@@ -18,14 +15,20 @@ def attention_flops(model: Model, sequence: float) -> float:
     Attention counts as unmasked. A window or an index limits the tokens that one token attends to.
     """
     found = full_attention_flops(model, sequence) + _window_attention_flops(model, sequence)
-    return found + (_recurrence_flops(model.linear) if model.linear else 0.0)
+    if model.linear is None:
+        return found
+    from clusterspec.cost.compact_mixers import recurrence_flops
+
+    return found + recurrence_flops(model.linear)
 
 
 def full_attention_flops(model: Model, sequence: float) -> float:
     """FLOPs per token of the layers without a window, forward and backward, unmasked."""
     dims = (model.heads, model.head_dim + model.latent_rope, model.value_width)
     if model.compressed:
-        light, heavy = _attended_entries(model, model.compressed, sequence)
+        from clusterspec.cost.compact_mixers import attended_entries
+
+        light, heavy = attended_entries(model, model.compressed, sequence)
         found = compute.unmasked_attention_flops(model.compressed.light_layers, *dims, light)
         found += compute.unmasked_attention_flops(model.compressed.heavy_layers, *dims, heavy)
         return float(found + _index_flops(model, model.sparse, sequence))
@@ -36,19 +39,21 @@ def full_attention_flops(model: Model, sequence: float) -> float:
     return float(found + _index_flops(model, model.sparse, sequence))
 
 
-def _attended_entries(model: Model, part: CompressedAttention, sequence: float) -> tuple[float, float]:
-    """Entries and tokens that one token attends to in light and in heavy layers."""
-    near = min(part.window, sequence)
-    light, heavy = (attention.compressed_entries(sequence, ratio) for ratio in (part.light_ratio, part.heavy_ratio))
-    return near + min(light, model.sparse.tokens if model.sparse else light), near + heavy
-
-
 def _index_flops(model: Model, sparse: SparseAttention | None, sequence: float) -> float:
     """Scores of the index, which has no values."""
     if sparse is None:
         return 0.0
-    keys = attention.compressed_entries(sequence, model.compressed.light_ratio) if model.compressed else sequence
+    keys = _indexed_entries(model, sequence)
     return float(compute.unmasked_attention_flops(sparse.layers, sparse.index_heads, sparse.index_dim, 0, keys))
+
+
+def _indexed_entries(model: Model, tokens: float) -> float:
+    """Entries that the index of a sequence of ``tokens`` tokens ranks: its tokens, or its light compressed entries."""
+    if not model.compressed:
+        return tokens
+    from clusterspec.cost.formulas.attention import compressed_entries
+
+    return float(compressed_entries(tokens, model.compressed.light_ratio))
 
 
 def _window_attention_flops(model: Model, sequence: float) -> float:
@@ -59,20 +64,6 @@ def _window_attention_flops(model: Model, sequence: float) -> float:
     tokens = min(window.tokens, sequence)
     heads = window.heads or model.heads
     return float(compute.unmasked_attention_flops(model.window_layers, heads, *dims, tokens))
-
-
-def _recurrence_flops(part: LinearAttention) -> float:
-    products = STATE_PRODUCTS[part.kind]
-    each = attention.recurrence_flops(part.value_heads, part.key_head_dim, part.value_head_dim, products)
-    return float(3 * part.layers * each)
-
-
-# Weights of token mixing: one layer's attention or recurrence, on one tensor-parallel rank
-
-GATES = {"gated-delta": 2, "mamba-2": 1}
-"""Gates per head: decay and update rate in a gated delta net (arXiv 2412.06464), the time step in Mamba-2."""
-OVERLAPPING = 2
-"""Entries that a token contributes to where compressed entries overlap (DeepSeek-V4, arXiv 2606.19348)."""
 
 
 class LayerWeights(NamedTuple):
@@ -99,7 +90,9 @@ NOTHING = LayerWeights(0.0, 0.0)
 def full_attention_weights(model: Model, ranks: int = 1) -> LayerWeights:
     """Softmax attention of one layer without a window; the mean of light and heavy layers where it is compressed."""
     if model.compressed:
-        return _compressed_attention_weights(model, model.compressed, ranks)
+        from clusterspec.cost.compact_mixers import compressed_attention_weights
+
+        return compressed_attention_weights(model, model.compressed, ranks)
     index = _index_weights(model, model.sparse) if model.sparse else NOTHING
     if model.latent:
         return _latent_attention_weights(model, ranks) + index
@@ -113,11 +106,22 @@ def window_attention_weights(model: Model, ranks: int = 1) -> LayerWeights:
     if window is None or model.latent:
         return full_attention_weights(model, ranks)
     if model.compressed:
-        return _shared_vector_weights(model, model.compressed, ranks)
+        from clusterspec.cost.compact_mixers import shared_vector_weights
+
+        return shared_vector_weights(model, model.compressed, ranks)
     head_dim = window.head_dim or model.head_dim
     value = window.value_head_dim or window.head_dim or model.value_width
     dims = (window.heads or model.heads, window.kv_heads or model.kv_heads, head_dim, value)
     return _grouped_query_weights(model, dims, ranks, shared=False)
+
+
+def recurrence_weights(model: Model, ranks: int = 1) -> LayerWeights:
+    """Linear attention or a state-space recurrence of one layer."""
+    if model.linear is None:
+        return NOTHING
+    from clusterspec.cost.compact_mixers import recurrence_layer_weights
+
+    return recurrence_layer_weights(model, model.linear, ranks)
 
 
 def latent_norm_weights(model: Model) -> int:
@@ -127,51 +131,27 @@ def latent_norm_weights(model: Model) -> int:
     return model.latent_q + model.latent_kv
 
 
-def recurrence_weights(model: Model, ranks: int = 1) -> LayerWeights:
-    """Linear attention or a state-space recurrence of one layer."""
-    linear = model.linear
-    if linear is None:
-        return NOTHING
-    keys = parameters.share_of_heads(linear.key_heads, ranks) * linear.key_head_dim
-    values, heads = linear.value_width / ranks, linear.value_heads / ranks
-    if linear.kind in GATES:
-        gates = GATES[linear.kind]
-        weights = attention.recurrent_weights(
-            model.hidden, keys, values, heads, gates=gates, convolution=linear.convolution
-        )
-        return LayerWeights(weights, 0.0)
-    rank = linear.gate_rank or model.hidden  # without compression, the decay is one full matrix
-    weights = attention.channel_gated_weights(
-        model.hidden, keys, values, heads, rank=rank, convolution=linear.convolution
-    )
-    return LayerWeights(weights, float(model.hidden * linear.gate_rank)) + _output_gate_weights(model, linear, values)
-
-
-def _output_gate_weights(model: Model, linear: LinearAttention, values: float) -> LayerWeights:
-    if not linear.output_gate_rank:
-        return LayerWeights(model.hidden * values, 0.0)
-    return LayerWeights(linear.output_gate_rank * values, float(model.hidden * linear.output_gate_rank))
-
-
 def _grouped_query_weights(model: Model, dims: tuple[int, int, int, int], ranks: int, *, shared: bool) -> LayerWeights:
     """Grouped-query attention; a head is never split. ``shared``: values are the keys."""
     heads, kv_heads, head_dim, value = dims
-    held = parameters.share_of_heads(kv_heads, ranks)
-    queries = parameters.share_of_heads(heads, ranks)
-    weights = parameters.attention_weights(model.hidden, queries, held, head_dim, value)
+    held = memory.share_of_heads(kv_heads, ranks)
+    queries = memory.share_of_heads(heads, ranks)
+    weights = memory.attention_weights(model.hidden, queries, held, head_dim, value)
     saved = model.hidden * held * value if shared else 0.0
     return LayerWeights(weights - saved, 0.0) + _gate_weights(model, heads, value, ranks)
 
 
 def _gate_weights(model: Model, heads: int, value: int, ranks: int) -> LayerWeights:
     outputs = {"none": 0, "head-wise": heads, "element-wise": heads * value}[model.attention_gate]
-    return LayerWeights(parameters.gate_weights(model.hidden, outputs / ranks), 0.0)
+    return LayerWeights(memory.gate_weights(model.hidden, outputs / ranks), 0.0)
 
 
 def _latent_attention_weights(model: Model, ranks: int) -> LayerWeights:
     """Multi-head latent attention; its compressions are not sharded."""
-    down = parameters.latent_down_weights(model.hidden, model.latent_q, model.latent_kv, model.latent_rope)
-    up = parameters.latent_up_weights(
+    from clusterspec.cost.formulas.attention import latent_down_weights, latent_up_weights
+
+    down = latent_down_weights(model.hidden, model.latent_q, model.latent_kv, model.latent_rope)
+    up = latent_up_weights(
         model.hidden,
         model.heads,
         model.head_dim,
@@ -185,29 +165,11 @@ def _latent_attention_weights(model: Model, ranks: int) -> LayerWeights:
 
 def _index_weights(model: Model, sparse: SparseAttention) -> LayerWeights:
     """The index of sparse attention, on the share of full-attention layers that have one; replicated on every rank."""
+    from clusterspec.cost.formulas.attention import index_weights
+
     width = model.latent_q or model.hidden
-    weights = parameters.index_weights(model.hidden, width, sparse.index_heads, sparse.index_dim)
+    weights = index_weights(model.hidden, width, sparse.index_heads, sparse.index_dim)
     return LayerWeights(0.0, weights * min(1.0, sparse.layers / max(1, model.full_layers)))
-
-
-def _shared_vector_weights(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
-    """Attention with one key-value vector and outputs in groups, without compressed entries."""
-    group = model.heads / part.output_groups
-    up = attention.compressed_up_weights(group, model.head_dim, model.hidden, part.q, part.output_rank)
-    down = attention.compressed_down_weights(model.hidden, part.q, model.head_dim)
-    return LayerWeights(part.output_groups * up / ranks, float(down))
-
-
-def _compressed_attention_weights(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
-    light = attention.compressor_weights(model.hidden, model.head_dim, part.light_ratio, OVERLAPPING)
-    heavy = attention.compressor_weights(model.hidden, model.head_dim, part.heavy_ratio, 1)
-    if model.sparse:
-        dim, heads = model.sparse.index_dim, model.sparse.index_heads
-        light += attention.compressor_weights(model.hidden, dim, part.light_ratio, OVERLAPPING)
-        light += parameters.index_weights(model.hidden, part.q, heads, dim) - model.hidden * dim
-    total = part.light_layers * light + part.heavy_layers * heavy
-    mean = total / max(1, part.light_layers + part.heavy_layers)
-    return _shared_vector_weights(model, part, ranks) + LayerWeights(0.0, float(mean))
 
 
 # State kept per sequence in serving, on one tensor-parallel rank, in elements
@@ -279,10 +241,12 @@ def next_token_bytes(model: Model, held: tuple[Chunk, ...], precision: str, rese
 def _full_attention_cache(model: Model, tokens: float, ranks: int) -> float:
     """Keys and values of one layer with full attention; the mean of light and heavy layers if compressed."""
     if model.compressed:
-        return _compressed_cache(model, model.compressed, tokens)
+        from clusterspec.cost.compact_mixers import compressed_cache
+
+        return compressed_cache(model, model.compressed, tokens)
     if model.latent:
         return tokens * (model.latent_kv + model.latent_rope)
-    heads = parameters.share_of_heads(model.kv_heads, ranks)
+    heads = memory.share_of_heads(model.kv_heads, ranks)
     return float(tokens * memory.key_value_width(heads, model.head_dim, model.value_width))
 
 
@@ -294,17 +258,9 @@ def _window_cache(model: Model, tokens: float, ranks: int, reserved: float) -> f
     kept = compute.larger(float(memory.cached_tokens(tokens, float(window.tokens))), reserved * tokens)
     if model.compressed or model.latent:
         return kept * (model.head_dim if model.compressed else model.latent_kv + model.latent_rope)
-    heads = parameters.share_of_heads(window.kv_heads or model.kv_heads, ranks)
+    heads = memory.share_of_heads(window.kv_heads or model.kv_heads, ranks)
     value = window.value_head_dim or window.head_dim or model.value_width
     return float(kept * memory.key_value_width(heads, window.head_dim or model.head_dim, value))
-
-
-def _compressed_cache(model: Model, part: CompressedAttention, tokens: float) -> float:
-    """Entries of a compressed layer, one vector each, and the uncompressed latest tokens."""
-    light = part.light_layers * attention.compressed_entries(tokens, part.light_ratio)
-    heavy = part.heavy_layers * attention.compressed_entries(tokens, part.heavy_ratio)
-    mean = (light + heavy) / max(1, part.light_layers + part.heavy_layers)
-    return float(model.head_dim * (mean + memory.cached_tokens(tokens, float(part.window))))
 
 
 def _index_cache(model: Model, tokens: float) -> float:
@@ -312,16 +268,13 @@ def _index_cache(model: Model, tokens: float) -> float:
     sparse = model.sparse
     if sparse is None or not model.full_layers:
         return 0.0
-    entries = attention.compressed_entries(tokens, model.compressed.light_ratio) if model.compressed else tokens
-    return float(entries * sparse.index_dim * min(1.0, sparse.layers / model.full_layers))
+    return float(_indexed_entries(model, tokens) * sparse.index_dim * min(1.0, sparse.layers / model.full_layers))
 
 
 def _recurrent_state(model: Model, ranks: int) -> float:
     """Recurrent state and convolution of one layer with linear attention."""
-    linear = model.linear
-    if linear is None:
+    if model.linear is None:
         return 0.0
-    keys = parameters.share_of_heads(linear.key_heads, ranks) * linear.key_head_dim
-    values = linear.value_width / ranks
-    state = attention.state_elements(linear.value_heads / ranks, linear.key_head_dim, linear.value_head_dim)
-    return float(state + attention.convolution_elements(keys, values, linear.convolution))
+    from clusterspec.cost.compact_mixers import recurrent_state
+
+    return recurrent_state(model.linear, ranks)

@@ -7,7 +7,7 @@ from functools import reduce
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import mixers
-from clusterspec.cost.formulas import compute, parameters
+from clusterspec.cost.formulas import compute, memory
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import LayerWeights, attention_flops
@@ -106,7 +106,7 @@ def block_count(chunk: Chunk) -> int:
 def model_weights(model: Model) -> Parameters:
     """The weights of ``model`` by component."""
     hidden = model.hidden
-    embedding = parameters.embedding_weights(model.vocab, hidden)
+    embedding = memory.embedding_weights(model.vocab, hidden)
     positions = (model.max_sequence_length or 0) if model.learned_positions else 0
     expert = _expert_weights(model)
     return Parameters(
@@ -114,7 +114,7 @@ def model_weights(model: Model) -> Parameters:
         experts=model.experts,
         experts_per_token=model.experts_per_token,
         embedding=embedding,
-        positions=parameters.embedding_weights(positions, hidden),
+        positions=memory.embedding_weights(positions, hidden),
         head=0.0 if model.tied_embeddings else embedding,
         full=mixers.full_attention_weights(model),
         window=mixers.window_attention_weights(model),
@@ -125,7 +125,7 @@ def model_weights(model: Model) -> Parameters:
         expert=expert,
         shared=_shared_expert_weights(model),
         router=hidden * model.experts if model.moe_layers else 0,
-        latent=parameters.latent_expert_weights(hidden, model.expert_latent),
+        latent=memory.latent_expert_weights(hidden, model.expert_latent),
         prediction=_prediction_weights(model),
     )
 
@@ -145,19 +145,19 @@ def _whole_chunk(model: Model) -> Chunk:
 
 
 def _dense_weights(model: Model) -> float:
-    return float(parameters.ffn_weights(model.hidden, model.ffn_hidden, model.ffn_matrices))
+    return float(memory.ffn_weights(model.hidden, model.ffn_hidden, model.ffn_matrices))
 
 
 def _expert_weights(model: Model) -> float:
     """Weights of one routed expert, at the latent width of experts if the model has one."""
     if not model.moe_layers:
         return 0.0
-    return float(parameters.ffn_weights(model.expert_width, model.expert_ffn_hidden, model.ffn_matrices))
+    return float(memory.ffn_weights(model.expert_width, model.expert_ffn_hidden, model.ffn_matrices))
 
 
 def _shared_expert_weights(model: Model) -> float:
     """Weights of the shared experts, at the hidden width."""
-    return float(parameters.ffn_weights(model.hidden, model.shared_width, model.ffn_matrices))
+    return float(memory.ffn_weights(model.hidden, model.shared_width, model.ffn_matrices))
 
 
 def _prediction_weights(model: Model) -> float:
@@ -166,11 +166,11 @@ def _prediction_weights(model: Model) -> float:
     if part is None:
         return 0.0
     experts = model.experts * (_expert_weights(model) + model.hidden) + _shared_expert_weights(model)
-    latent = parameters.latent_expert_weights(model.hidden, model.expert_latent)
+    latent = memory.latent_expert_weights(model.hidden, model.expert_latent)
     network = experts + latent if part.ffn == "experts" else _dense_weights(model)
     mixing = mixers.full_attention_weights if model.full_layers else mixers.window_attention_weights
     return float(
-        part.layers * (parameters.prediction_weights(model.hidden) + 5 * model.hidden + mixing(model).total + network)
+        part.layers * (memory.prediction_weights(model.hidden) + 5 * model.hidden + mixing(model).total + network)
     )
 
 
@@ -194,7 +194,7 @@ def _predicted_multiplied(model: Model) -> float:
     routed = whole.shared + whole.router + whole.latent + whole.experts_per_token * whole.expert
     network = routed if model.prediction and model.prediction.ffn == "experts" else whole.dense_ffn
     mixing = whole.full if model.full_layers else whole.window
-    return parameters.prediction_weights(model.hidden) + mixing.total + network + (whole.head or whole.embedding)
+    return memory.prediction_weights(model.hidden) + mixing.total + network + (whole.head or whole.embedding)
 
 
 def workload_flops_per_token(workload: Workload) -> float:
@@ -292,7 +292,7 @@ def rank_share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     one_expert = whole.expert / layout.expert_tp if moe else 0.0
     return Share(
         dense=sum_of(n * kind.cut for n, kind in kinds)
-        + (dense * whole.dense_ffn + moe * whole.shared + joins * parameters.prediction_weights(model.hidden)) / tp,
+        + (dense * whole.dense_ffn + moe * whole.shared + joins * memory.prediction_weights(model.hidden)) / tp,
         replicated=sum_of(n * kind.copied for n, kind in kinds) + moe * loose + norms,
         expert=moe * expert,
         embedding=table if first else 0.0,

@@ -10,8 +10,7 @@ from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import CONSTANTS
 from clusterspec.cost.compute import BIASES, FIXED, KERNELS
-from clusterspec.cost.compute.attention import SPARSE
-from clusterspec.cost.compute.mixing import RECURRENCE
+from clusterspec.cost.compute.attention import RECURRENCE, SPARSE
 from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.record import Communication, StepRecord, communication_rows
 from clusterspec.cost.tables import Tables

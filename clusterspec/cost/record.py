@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Kernel
+from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import Rates
-from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.step import Exposure, StageTime, StepChoices, StepInputs, StepTimes
 from clusterspec.cost.traffic import Transfer, call_seconds
 from clusterspec.records import dataclass, replace

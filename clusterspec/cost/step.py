@@ -8,13 +8,14 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import WEIGHT_SHARE
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
-from clusterspec.cost.formulas.parameters import offload_time, update_time
 from clusterspec.cost.formulas.pipeline import (
     expected_longest,
     exposed_time_with_bucket,
     fill_sends_time,
+    offload_time,
     sends_time,
     straggler_wait,
+    update_time,
 )
 from clusterspec.records import NamedTuple
 from clusterspec.standard import sum_of

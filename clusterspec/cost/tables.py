@@ -12,9 +12,8 @@ from clusterspec.cost import parameters
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import MeasuredLinks
 from clusterspec.cost.compute import Shard, Work
-from clusterspec.cost.compute.layer import LAYERS, Parts, embedding_work, head_work, join_work
+from clusterspec.cost.compute.layer import Parts, SoftwareBehavior, embedding_work, head_work, join_work, layer_parts
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
-from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.topologies import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_name, layer_time
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, further_layers, model_layers
@@ -201,14 +200,14 @@ class Tables:
         assert self.rates is not None
         parts = self.works.get((layer, shard))
         if parts is None:
-            parts = self.works[layer, shard] = LAYERS[layer.network](shard, self.software)
+            parts = self.works[layer, shard] = layer_parts(layer.network, shard, self.software)
         return LayerKernels.of(layer, shard, parts, self.rates.speed)
 
     def layer_kernels(self, layer: Layer, layout: Layout) -> LayerKernels:
         """The kernels of a layer without recomputation; the degrees of the layout may be columns."""
         assert self.rates is not None
         shard = Shard.of(self.workload, layout, layer.mixer)
-        return LayerKernels.of(layer, shard, LAYERS[layer.network](shard, self.software), self.rates.speed)
+        return LayerKernels.of(layer, shard, layer_parts(layer.network, shard, self.software), self.rates.speed)
 
     def _end_time(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
         key = (name, *_shape_degrees(layout))

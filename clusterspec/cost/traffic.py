@@ -6,13 +6,16 @@ from collections.abc import Mapping
 
 from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute import Shard, mixing
-from clusterspec.cost.compute.layer import Routing
+from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas.compute import is_divided, is_zero, larger, smaller, value_where
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.parameters import Share
 from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.compute.expert_layer import Routing
 
 # One kind of collective of an axis, and the computation that it may overlap with
 
@@ -152,14 +155,18 @@ def _state_transfers(shard: Shard, method: str, gradient: bool) -> tuple[Transfe
     part = shard.model.linear
     assert part is not None
     if method == "all-to-all":
-        held = mixing.recurrence_widths(shard, part)
+        from clusterspec.cost.compute.recurrence import recurrence_widths
+
+        held = recurrence_widths(shard, part)
         inputs, outputs = 2 * held.keys + held.values + 2 * held.heads, held.values
         sent = {"inputs": inputs, "outputs": outputs}
         return tuple(
             Transfer("cp", "all-to-all", shard.width * shard.tokens * each, 1, purpose=name)
             for name, each in sent.items()
         )
-    return (Transfer("cp", "all-gather", mixing.state_bytes(shard, part) * shard.cp * (2 if gradient else 1)),)
+    from clusterspec.cost.compute.recurrence import state_bytes
+
+    return (Transfer("cp", "all-gather", state_bytes(shard, part) * shard.cp * (2 if gradient else 1)),)
 
 
 def _key_value_width(shard: Shard) -> float:

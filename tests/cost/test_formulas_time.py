@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.formulas import attention, compute, experts, failures, pipeline
+from clusterspec.cost.formulas import compute, experts, failures, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from tests.effort import each
 
@@ -39,9 +39,9 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (partial(compute.tile_fill, units=132), (whole(1, 9999), whole(1, 9999), whole(64, 256), whole(64, 256))),
     (compute.kernel_time, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
     (compute.launch_idle_time, (real(0, 9), real(0, 9))),
-    (attention.causal_pairs, (whole(1, 9999), whole(1, 9999))),
-    (attention.core_flops, (whole(1, 9999), whole(1, 99), whole(64, 256), whole(64, 256))),
-    (attention.score_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 99), real(1, 9))),
+    (compute.causal_pairs, (whole(1, 9999), whole(1, 9999))),
+    (compute.core_flops, (whole(1, 9999), whole(1, 99), whole(64, 256), whole(64, 256))),
+    (compute.score_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 99), real(1, 9))),
     (pipeline.fill_and_drain_idle, (real(5, 9), real(0, 5), whole(1, 9))),
     (pipeline.zero_bubble_idle, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
     (pipeline.dualpipe_idle, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
@@ -78,7 +78,7 @@ def test_overlap_never_takes_longer_than_no_overlap(communication: float, comput
 
 @given(length=st.integers(1, 10**6), window=st.integers(1, 10**6))
 def test_a_causal_mask_leaves_at_most_half(length: int, window: int) -> None:
-    pairs = attention.causal_pairs(length, window)
+    pairs = compute.causal_pairs(length, window)
     assert 0 < pairs <= length * length / 2
 
 

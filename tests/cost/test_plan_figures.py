@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.fabric import counted_fabric
-from clusterspec.cost.mixers import _attended_entries, full_attention_flops
+from clusterspec.cost.compact_mixers import attended_entries
+from clusterspec.cost.mixers import full_attention_flops
 from clusterspec.cost.nameplates import it_power, least_it_power, least_machine_watts, machine_watts, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import storage_use
@@ -108,14 +109,14 @@ def test_compressed_attention_meets_its_window_and_the_entries_of_each_kind_of_l
     part, sparse = model.compressed, model.sparse
     assert part is not None and sparse is not None
     for sequence in (float(part.window) / 2, 1e5, 1e6):
-        light, heavy = _attended_entries(model, part, sequence)
+        light, heavy = attended_entries(model, part, sequence)
         near = min(part.window, sequence)
         entries = [max(0.0, sequence) / ratio for ratio in (part.light_ratio, part.heavy_ratio)]
         assert light == pytest.approx(near + min(entries[0], sparse.tokens), rel=0.02, abs=2)
         assert heavy == pytest.approx(near + entries[1], rel=0.02, abs=2)
-    every, _ = _attended_entries(replace(model, sparse=None), part, 1e6)
-    assert every > _attended_entries(model, part, 1e6)[0]
+    every, _ = attended_entries(replace(model, sparse=None), part, 1e6)
+    assert every > attended_entries(model, part, 1e6)[0]
     some = full_attention_flops(model, 1e5)
     more = full_attention_flops(replace(model, compressed=replace(part, heavy_layers=part.heavy_layers + 1)), 1e5)
     width = model.head_dim + model.latent_rope + model.value_width
-    assert more - some == pytest.approx(6 * model.heads * width * _attended_entries(model, part, 1e5)[1], rel=1e-6)
+    assert more - some == pytest.approx(6 * model.heads * width * attended_entries(model, part, 1e5)[1], rel=1e-6)

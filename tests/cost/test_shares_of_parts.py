@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost.compute import attention
+from clusterspec.cost.compute import sparse_attention
 from clusterspec.cost.nameplates import power_draw
 from clusterspec.cost.serving.caches import _spare_tokens
 from clusterspec.cost.serving.plan_engines import bare_pools
@@ -20,16 +20,18 @@ def test_an_index_chooses_keys_in_its_share_of_the_layers() -> None:
     """In half of the layers attention runs over the chosen keys, at the width of latents; in the others over all."""
     whole, _ = shard({"model": "deepseek-v3.2", "sequence_length": 16384}, tp=1, ep=1)
     part = whole.model.sparse
-    assert part is not None and attention.indexed_share(whole, part) == 1
+    assert part is not None and sparse_attention.indexed_share(whole, part) == 1
     half = replace(part, layers=whole.model.full_layers // 2)
-    share = attention.indexed_share(whole, half)
+    share = sparse_attention.indexed_share(whole, half)
     assert 0 < share < 1
     none = replace(part, layers=0)
     some, every, never = (
-        sum(kernel.flops for kernel in attention.index_core(whole, each).forward) for each in (half, part, none)
+        sum(kernel.flops for kernel in sparse_attention.index_core(whole, each).forward) for each in (half, part, none)
     )
     assert some == pytest.approx(share * every + (1 - share) * never, rel=1e-9) and every != never
-    scores = [sum(kernel.flops for kernel in attention.index_scores(whole, each).forward) for each in (half, part)]
+    scores = [
+        sum(kernel.flops for kernel in sparse_attention.index_scores(whole, each).forward) for each in (half, part)
+    ]
     assert scores[0] == pytest.approx(share * scores[1])
 
 

@@ -10,7 +10,7 @@ from clusterspec.catalog.models import CompressedAttention, LinearAttention, Spa
 from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost import traffic
 from clusterspec.cost.compute import Shard
-from clusterspec.cost.compute.layer import Routing
+from clusterspec.cost.compute.expert_layer import Routing
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.traffic import Transfer, Weights

@@ -15,7 +15,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.catalog.reader import Status
 from clusterspec.cost import traffic
 from clusterspec.cost.compute import Shard
-from clusterspec.cost.formulas import collectives, compute, parameters, topologies
+from clusterspec.cost.formulas import collectives, compute, memory, topologies
 from clusterspec.cost.formulas.compute import model_flops_per_token
 from clusterspec.quantity import Quantity
 from clusterspec.units import read
@@ -113,7 +113,7 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     "node_duplex": lambda **parts: topologies.duplex_bandwidth(topologies.node_bandwidth(**parts)),
     # at one byte per second the seconds are the bytes
     "gradient_traffic": lambda weights, width: collectives.all_reduce_time_of_many(
-        parameters.sharded_bytes(weights, width, 1), 1.0
+        memory.sharded_bytes(weights, width, 1), 1.0
     ),
     "two_tier_rate": lambda **parts: collectives.algorithm_bandwidth(1e9, topologies.all_reduce_time(1e9, **parts)),
     "time_ratio": lambda size, slower, faster: (
@@ -126,7 +126,7 @@ COMPOSED: dict[str, Callable[..., Any]] = {
         **timed, factor=collectives.all_reduce_factor(ranks)
     ),
     "send_weights": lambda weights, width, bandwidth: collectives.message_time(
-        0.0, parameters.sharded_bytes(weights, width, 1), bandwidth
+        0.0, memory.sharded_bytes(weights, width, 1), bandwidth
     ),
     "tensor_parallel_calls": tensor_parallel_calls,
     "activations": lambda batch, sequence, hidden: traffic.activation_bytes(shard(batch * sequence, hidden)),

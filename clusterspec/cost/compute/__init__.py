@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Layout, Trainable, Workload
 from clusterspec.cost import CONSTANTS, assumed_figure
 from clusterspec.cost.formulas import compute as formulas
 from clusterspec.cost.formulas.compute import is_divided, is_zero
-from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.layers import Mixer, model_of_mixer
 from clusterspec.quantity import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass

@@ -1,19 +1,24 @@
-"""Kernels of softmax attention in one layer: grouped-query, latent, compressed and sparse, from projections to
-output; and their rate where heads are narrower, or sequences shorter, than those that it was measured with.
+"""Kernels of softmax attention in one layer: grouped-query and latent, from projections to output; and their rate where
+heads are narrower, or sequences shorter, than those that it was measured with.
+
+`sparse_attention` and `recurrence` hold the kernels of other layers; designs without such layers do not load them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.catalog.models import CompressedAttention, SparseAttention
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Workload
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
+    COMPILED_SCORE_PASSES,
     FLASH_BACKWARD,
     FLASH_BACKWARD_TRAFFIC,
     KERNELS,
     LENGTH_START,
+    SCORE_PASSES,
     GemmShape,
     Kernel,
     Role,
@@ -22,14 +27,15 @@ from clusterspec.cost.compute import (
     gemm_kernel,
     linear_work,
     streaming_work,
-    work_share,
 )
-from clusterspec.cost.formulas import attention as formulas
-from clusterspec.cost.formulas.attention import compressed_entries, core_flops
+from clusterspec.cost.formulas import compute
 from clusterspec.cost.formulas.compute import fixed_share, head_fill, is_zero, smaller
 from clusterspec.cost.layers import Mixer
-from clusterspec.cost.mixers import OVERLAPPING
 
+SPARSE = "sparse attention"
+"""The group of constants of `sparse_attention`."""
+RECURRENCE = "recurrence"
+"""The group of constants of `recurrence`."""
 SOFTMAX_BATCHES = 4
 """Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
 micro-batch times heads); else PyTorch's operations run one by one (Megatron-LM, fused_softmax.py, is_kernel_available).
@@ -131,10 +137,15 @@ def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:
     if not shard.flash:
         return _plain_attention(shard, score_passes)
     model = shard.model
-    flops = formulas.core_flops(
+    flops = compute.core_flops(
         unmasked_pairs(shard), shard.heads, model.head_dim + model.latent_rope, model.value_width
     )
     return flash_attention(shard, flops, _blocks_of_window(shard))
+
+
+def usual_core(shard: Shard) -> Work:
+    """The core over all keys, where plain kernels pass over the scores as often as usual."""
+    return attention_core(shard, COMPILED_SCORE_PASSES if shard.compiled else SCORE_PASSES)
 
 
 def unmasked_pairs(shard: Shard) -> float:
@@ -145,7 +156,7 @@ def unmasked_pairs(shard: Shard) -> float:
 
 def windowed_pairs(shard: Shard, tokens: float) -> float:
     """Unmasked pairs where every query attends to the last ``tokens`` tokens."""
-    return shard.sequences * formulas.causal_pairs(shard.length, tokens) / shard.cp
+    return shard.sequences * compute.causal_pairs(shard.length, tokens) / shard.cp
 
 
 def flash_attention(shard: Shard, flops: float, blocks: tuple[float, float] | None = None) -> Work:
@@ -194,119 +205,11 @@ def _plain_attention(shard: Shard, score_passes: tuple[float, float]) -> Work:
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
     apart = 1.0 if shard.eager else 0.0 if shard.compiled else 1.0 * (batch % SOFTMAX_BATCHES != 0)
     passes = (once + apart * SOFTMAX_PASSES for once in score_passes)
-    there, again = (formulas.score_traffic(queries, shard.length, batch, each) for each in passes)
+    there, again = (compute.score_traffic(queries, shard.length, batch, each) for each in passes)
     role = Role.COUNTED if shard.eager else Role.PLAIN
     return Work((scores, values), back) + streaming_work(
         "softmax and dropout", (there, again), 3 + apart * SOFTMAX_STEPS, role
     )
-
-
-# Attention of one layer to compressed key-value entries (DeepSeek-V4, arXiv 2606.19348, section 2)
-
-
-def compressed_projections(shard: Shard, part: CompressedAttention) -> Work:
-    """Compressed queries, the shared vector of keys and values, its compressors, and queries of heads."""
-    model, precision = shard.model, shard.precision
-    down = GemmShape(shard.rows, model.hidden, part.q + model.head_dim)
-    up = GemmShape(shard.tokens, part.q, shard.heads * model.head_dim)
-    work = linear_work("query and key-value compression", down, precision)
-    if shard.mixer is Mixer.FULL:
-        work += linear_work(
-            "compression of entries", GemmShape(shard.rows, model.hidden, _compressor_width(shard, part)), precision
-        )
-    return work + linear_work("query expansion", up, precision, Role.LIGHT)
-
-
-def _compressor_width(shard: Shard, part: CompressedAttention) -> float:
-    """The value and the gate that form entries, and keys of the index in light layers."""
-    model = shard.model
-    index = model.sparse.index_dim if model.sparse else 0
-    return part.mean_over_layers(2 * OVERLAPPING * (model.head_dim + index), 2 * model.head_dim)
-
-
-def compressed_core(shard: Shard, part: CompressedAttention) -> Work:
-    """Scores and values of the last tokens and of compressed entries before them: all entries, or the entries that an
-    index selects.
-    """
-    window, model = shard.model.window, shard.model
-    pairs = windowed_pairs(shard, part.window or (window.tokens if window else 0))
-    if shard.mixer is Mixer.FULL:
-        chosen = model.sparse.tokens * part.light_ratio if model.sparse else shard.length
-        light = compressed_entries(windowed_pairs(shard, chosen), part.light_ratio)
-        heavy = compressed_entries(windowed_pairs(shard, shard.length), part.heavy_ratio)
-        pairs += part.mean_over_layers(light, heavy)
-    return flash_attention(shard, core_flops(pairs, shard.heads, model.head_dim, model.head_dim))
-
-
-def compressed_output(shard: Shard, part: CompressedAttention) -> Work:
-    """The output projection of each group of heads to its rank, and of all groups to the hidden width."""
-    model, groups = shard.model, part.output_groups / shard.tp
-    each = GemmShape(shard.tokens, model.heads * model.head_dim / part.output_groups, part.output_rank, groups)
-    whole = GemmShape(shard.tokens, groups * part.output_rank, model.hidden)
-    return linear_work("output of groups", each, shard.precision) + linear_work(
-        "attention output", whole, shard.precision
-    )
-
-
-# Sparse attention of one layer: the index that ranks keys, and the core over the selected keys
-
-SPARSE = "sparse attention"
-SCORE_BYTES = assumed_figure(
-    SPARSE,
-    "score",
-    8.0,
-    "moved per score of the index: written in 32 bits, and read to select the highest",
-    "B",
-).value
-
-
-def indexed_share(shard: Shard, part: SparseAttention) -> float:
-    """The share of the layers with full attention that have an index."""
-    return min(1.0, part.layers / max(1, shard.model.full_layers))
-
-
-def index_projections(shard: Shard, part: SparseAttention) -> Work:
-    """Queries of the index with their weights, and the index keys unless compression computes them with the entries."""
-    model = shard.model
-    width = model.compressed.q if model.compressed else model.latent_q or model.hidden
-    keys = part.index_heads + (0 if model.compressed else part.index_dim)
-    queries = GemmShape(shard.rows, width, part.index_heads * part.index_dim)
-    work = linear_work("index queries", queries, shard.precision)
-    return work_share(
-        work + linear_work("index keys", GemmShape(shard.rows, model.hidden, keys), shard.kept),
-        indexed_share(shard, part),
-    )
-
-
-def index_scores(shard: Shard, part: SparseAttention) -> Work:
-    """Scores of all keys before a query, and the selection; gradients flow through the selected keys only."""
-    ratio = shard.model.compressed.light_ratio if shard.model.compressed else 1
-    own = shard.rows / shard.tokens
-    every, chosen = (
-        own * compressed_entries(windowed_pairs(shard, tokens), ratio) for tokens in (shard.length, part.tokens * ratio)
-    )
-    shape = GemmShape(shard.length, part.index_dim, shard.length, shard.sequences * part.index_heads)
-    flops = (
-        core_flops(every, part.index_heads, part.index_dim, 0),
-        core_flops(chosen, part.index_heads, part.index_dim, 0),
-    )
-    there = Kernel("index scores", flops[0], 0.0, "attention_forward", shape)
-    back = Kernel("index scores: gradient", 2 * flops[1], 0.0, "attention_backward", shape)
-    choice = streaming_work("choice of keys", (SCORE_BYTES * every, SCORE_BYTES * chosen), 2)
-    return work_share(Work((there,), (back,)) + choice, indexed_share(shard, part))
-
-
-def index_core(shard: Shard, part: SparseAttention) -> Work:
-    """The core over selected keys, and over all keys in layers without an index.
-
-    Latent attention then scores and sums the latents, which all heads share.
-    """
-    model, some = shard.model, indexed_share(shard, part)
-    chosen, every = windowed_pairs(shard, part.tokens), windowed_pairs(shard, shard.length)
-    plain = model.head_dim + model.latent_rope, model.value_width
-    widths = (model.latent_kv + model.latent_rope, model.latent_kv) if model.latent else plain
-    flops = some * core_flops(chosen, shard.heads, *widths) + (1 - some) * core_flops(every, shard.heads, *plain)
-    return flash_attention(shard, flops)
 
 
 # The rate of attention where heads are narrower, or sequences shorter, than those that it was measured with
@@ -372,3 +275,27 @@ def fixed_shares(accelerator: Accelerator) -> tuple[float, float]:
 def width_share(width: float, fixed: float) -> float:
     """The rate at a head dimension over that at the usual one, of a pass with this ``fixed`` share."""
     return head_fill(smaller(1.0, width / WIDTH), fixed)
+
+
+# Token mixing of one layer by part: softmax attention, attention to selected keys, a recurrence, or none
+
+
+def mixing_parts(shard: Shard) -> Mapping[str, Work]:
+    """The parts of a layer before its feed-forward network, in the order of the forward pass."""
+    if shard.mixer is Mixer.NONE:
+        return {}
+    model = shard.model
+    if shard.mixer is Mixer.LINEAR and model.linear:
+        from clusterspec.cost.compute.recurrence import recurrence_parts
+
+        return recurrence_parts(shard, model.linear)
+    if model.compressed or model.sparse:
+        from clusterspec.cost.compute.sparse_attention import sparse_parts
+
+        return sparse_parts(shard)
+    return {
+        "projections": attention_projections(shard),
+        "rotary": rotary_embedding(shard),
+        "core": usual_core(shard),
+        "output": output_projection(shard),
+    }

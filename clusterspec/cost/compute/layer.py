@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clusterspec.catalog.stacks import Stack
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
     ALTERNATE,
+    KERNELS,
     LOSS_FORWARD,
     NORM_PASSES,
-    ROUTER_BYTES,
     GemmShape,
     Kernel,
     Role,
@@ -22,13 +24,155 @@ from clusterspec.cost.compute import (
     streaming_work,
     sum_bytes,
 )
-from clusterspec.cost.compute.mixing import mixing_parts
-from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.formulas.compute import larger, value_where
+from clusterspec.cost.compute.attention import mixing_parts
 from clusterspec.cost.layers import FeedForward
 from clusterspec.cost.parameters import MOMENTS
-from clusterspec.quantity import NARROW, precision_width
+from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass
+
+# The behavior of a generation of training software, as the numbers that kernels are built with
+
+CAST = assumed_figure(
+    KERNELS, "usual.cast", 4.0, "bytes moved to quantize one number, for stacks without a figure", "B"
+).value
+LOSS = assumed_figure(
+    KERNELS, "usual.loss", 12.0, "bytes that the loss moves for each logit, for stacks without a figure", "B"
+).value
+
+
+@dataclass(frozen=True)
+class SoftwareBehavior:
+    """The figures of one stack (`catalog.entries.Stack`) as floats.
+
+    Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
+    experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
+    ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
+    permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
+    kernels of their own apply; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and
+    backward, which move next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one
+    weight's gradient to an fp32 sum, ``loss`` per logit.
+
+    Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
+    launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
+    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``gap`` seconds that the device idles at
+    each launch, ``step`` fixed seconds per step.
+
+    Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
+    ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
+    ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
+    single experts; ``jitter`` the mean delay of one node relative to its step.
+    """
+
+    stack: Stack
+    products: float
+    grouped: float
+    fusion: float
+    routing: float
+    copies: float
+    placements: float
+    small_kernels: tuple[float, float]
+    biases: float
+    cast: float
+    accumulation: float
+    loss: float
+    interval: float
+    interval_expert: float
+    gap: float
+    step: float
+    tensor_hidden: float
+    gather: float
+    interference: float
+    unevenness: float
+    jitter: float
+
+    @classmethod
+    def of(cls, stack: Stack) -> SoftwareBehavior:
+        """The stack's figures; a figure that its entry lacks adds no cost."""
+
+        def figure(name: str, otherwise: float) -> float:
+            found = stack.achievable.get(name)
+            return otherwise if found is None else found.value
+
+        return cls(
+            stack=stack,
+            products=figure("products", 1.0),
+            grouped=figure("products.grouped", 1.0),
+            fusion=_fusion(stack.fused, figure("fusion", 1.0)),
+            routing=figure("fusion.routing", 1.0),
+            copies=figure("routing.copies", 0.0),
+            placements=figure("routing.placements", 0.0),
+            small_kernels=(figure("routing.launches", 0.0), figure("routing.launches.backward", 0.0)),
+            biases=0.0 if stack.fused else figure("routing.biases", 0.0),
+            cast=figure("cast", CAST),
+            accumulation=figure("accumulation", 0.0),
+            loss=_loss(stack.loss, figure("loss", LOSS)),
+            interval=0.0 if stack.captured else figure("launch.interval", 0.0),
+            interval_expert=figure("launch.expert", 0.0),
+            gap=0.0 if stack.captured else figure("launch.gap", 0.0),
+            step=figure("step", 0.0),
+            tensor_hidden=figure("hidden.tensor", 0.0),
+            gather=figure("gather", 1.0),
+            interference=figure("interference", 0.0),
+            unevenness=figure("unevenness", 0.0),
+            jitter=figure("jitter", 0.0),
+        )
+
+    @property
+    def kernel_figures(self) -> tuple[float, ...]:
+        """The figures on which the kernels of a layer depend, at given rates."""
+        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.unevenness
+        return self.fusion, *routed, self.cast, self.accumulation
+
+    @property
+    def part_figures(self) -> tuple[object, ...]:
+        """The figures on which the time of a part of a model depends, at given rates and overlap."""
+        host = self.interval, self.interval_expert, self.gap
+        return *self.kernel_figures, self.loss, *host, self.interference, self.stack.selective
+
+    def overlaps(self, axis: str) -> bool:
+        """Whether it can overlap this communication with computation."""
+        return axis in self.stack.hides
+
+
+FUSED = assumed_figure(
+    "kernels",
+    "fusion.fused",
+    0.67,
+    "traffic of fully fused memory-bound kernels over that of kernels fused by a compiler or by hand: the prior of the"
+    " fits of tuned stacks",
+)
+EAGER = assumed_figure(
+    "kernels",
+    "fusion.eager",
+    0.2,
+    "the same where PyTorch runs each operation by itself: of the norms in fp32, rotary embeddings, gates and additions"
+    " of the Llama of transformers 4.34, fused kernels move 0.21 to 0.26 of its traffic; a step of LitGPT implies 0.18",
+)
+
+
+FUSED_LOSS = assumed_figure(
+    "kernels",
+    "loss.fused",
+    10.0,
+    "bytes that a fused loss moves for one logit: 16 bits read for their maximum and sum, read again and written as the"
+    " gradient, which is scaled in place (Liger Kernel, ops/cross_entropy.py); by count",
+    "B",
+)
+
+
+def _loss(kind: str | None, usual: float) -> float:
+    """Bytes that the loss moves for one logit, both ways; ``usual`` where nothing is stated or the loss is plain."""
+    return usual if kind in (None, "plain") else min(usual, FUSED_LOSS.value)
+
+
+def _fusion(fused: bool | None, usual: float) -> float:
+    """Traffic of fully fused memory-bound kernels relative to fused, eager, or (None) ``usual`` kernels."""
+    if fused is None:
+        return usual
+    return max(usual, FUSED.value) if fused else min(usual, EAGER.value)
+
+
+# Work of a layer, of the embedding and of the head
 
 
 def embedding_work(shard: Shard) -> Work:
@@ -83,10 +227,10 @@ def update_traffic(optimizer: str, master: str, moments: str, gradient: str, par
 
 def dense_network_work(shard: Shard, width: float, name: str = "feed-forward") -> Work:
     """Two matrices around an activation, three where it is gated; ``width`` before tensor parallelism."""
-    return _feed_forward_work(shard, name, GemmShape(shard.tokens, shard.model.hidden, width / shard.tp))
+    return feed_forward_work(shard, name, GemmShape(shard.tokens, shard.model.hidden, width / shard.tp))
 
 
-def _feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
+def feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
     """``shape`` of the first matrix without its gate."""
     inputs = 2 if shard.model.gated_ffn else 1
     up = linear_work(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
@@ -103,184 +247,34 @@ def _activation_work(name: str, moved: float, inputs: int) -> Work:
     return streaming_work(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
 
 
-@dataclass(frozen=True)
-class Routing:
-    """The distribution of the tokens of one rank in a layer of experts.
-
-    ``leaving`` copies of tokens leave this rank; with even routing ``expert_tp`` times as many arrive at its
-    ``experts``. ``imbalance`` is the work of the fullest rank over the mean.
-    """
-
-    leaving: float
-    arriving: float
-    experts: float
-    imbalance: float
-
-    @classmethod
-    def of(cls, shard: Shard, spread: float) -> Routing:
-        """The routing where loads of single experts vary by ``spread``."""
-        from clusterspec.cost.formulas.experts import fullest_load
-
-        leaving = shard.rows * shard.model.experts_per_token
-        held = shard.model.experts / shard.ep
-        imbalance = fullest_load(shard.ep, larger(1.0, held), spread)
-        return cls(leaving, leaving * shard.expert_tp, held, imbalance)
-
-
-def router_work(shard: Shard) -> Work:
-    """The score of every token for every expert, and the top-k selection; the product stays in 16 bits."""
-    experts = shard.model.experts
-    scores = linear_work("router", GemmShape(shard.rows, shard.model.hidden, experts), shard.kept)
-    choice = ROUTER_BYTES * shard.rows * experts
-    return scores + streaming_work("expert choice", (choice, choice), 3)
-
-
-def permutation_work(shard: Shard, routing: Routing) -> Work:
-    """Work of permuting tokens before dispatch, sorting them by expert afterwards, and reversing both.
-
-    A dispatcher that forwards tokens reads them where they are, and sends one copy to each rank; each arriving copy is
-    read once and written for each of its experts (DeepEP, legacy README; Megatron-Core, token_dispatcher.py).
-    """
-    hidden = shard.width * shard.model.expert_width
-    if shard.forwarded:
-        from clusterspec.cost.formulas.experts import distinct_ranks
-
-        received = shard.rows * shard.expert_tp * distinct_ranks(shard.ep, shard.model.experts_per_token)
-        both = 2 * hidden * (received + routing.arriving) * routing.imbalance
-        return streaming_work("dispatch and combine", (both, both), 4)
-    leave = hidden * (shard.rows + routing.leaving)
-    sorts = (routing.experts > 1) & (shard.ep * shard.expert_tp > 1)
-    sort = value_where(sorts, hidden * 2 * routing.arriving * routing.imbalance, 0.0)
-    both = 2 * (leave + sort)
-    return streaming_work("dispatch and combine", (both, both), 4)
-
-
-def indexed_permutation_work(shard: Shard, routing: Routing, copies: float) -> Work:
-    """Copies of tokens by gathers and sums of rows, ``copies`` times by expert and back, in either pass.
-
-    A gather's gradient is a sum into rows, and a sum's a gather. Where no exchange divides the tokens by expert, those
-    of the rank's experts are selected first, and sorted then: twice as many (Megatron-LM f1f0392,
-    core/transformer/moe/token_dispatcher.py, MoEAllGatherTokenDispatcher, and moe_utils.py).
-    """
-    if not copies:
-        return Work()
-    alone = shard.ep == 1
-    moved = value_where(alone, 2 * routing.arriving, routing.leaving) * copies * shard.width * shard.model.expert_width
-    gathers = streaming_work("token gathers", (2 * moved, 2 * moved), 2 * copies, Role.GATHER)
-    return gathers + streaming_work("token sums", (3 * moved, 3 * moved), 2 * copies, Role.SCATTER)
-
-
-def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
-    """Rows written to listed places, ``placements`` times forward, and as many sums, the gradients of gathers.
-
-    PyTorch writes ``out[rows] = x`` one number to a thread. The gradient of each gather ``x[rows]`` is a sum into rows.
-    Dispatchers that forward tokens have kernels of their own.
-    """
-    if not placements or shard.forwarded:
-        return Work()
-    moved = placements * routing.arriving * shard.width * shard.model.expert_width
-    forward = Kernel("token placements", 0.0, 2 * moved, launches=placements, role=Role.GATHER)
-    backward = Kernel("token sums", 0.0, 3 * moved, launches=placements, role=Role.SCATTER)
-    return Work((forward,), (backward,))
-
-
-def small_routing_work(launches: tuple[float, float]) -> Work:
-    """Kernels of scores and counts of tokens, forward and backward, which cost the host a launch and the device next
-    to nothing; none where none are known.
-    """
-    if not any(launches):
-        return Work()
-    forward, backward = (Kernel("scores and counts", 0.0, 0.0, launches=each, role=Role.COUNTED) for each in launches)
-    return Work((forward,), (backward,))
-
-
-def _padding_work(shard: Shard, routing: Routing) -> Work:
-    """Copies that pad each expert's rows to the FP8/FP4 block size, and remove the padding.
-
-    Dispatchers that forward tokens write them padded. After all-to-all, inputs and outputs are read and written once
-    more (Megatron-Core, transformer/moe/experts.py, padding for quantization).
-    """
-    if shard.forwarded or shard.precision not in NARROW:
-        return Work()
-    moved = 4 * shard.width * shard.model.expert_width * routing.arriving * routing.imbalance
-    return streaming_work("padding of experts", (moved, moved), 2)
-
-
-def expert_work(shard: Shard, routing: Routing) -> Work:
-    """The routed experts as grouped GEMMs, and the shared experts.
-
-    Where experts have a latent width, every rank projects its rows to it and the results back.
-    """
-    model = shard.model
-    rows = routing.arriving * routing.imbalance / routing.experts
-    width = model.expert_ffn_hidden / shard.expert_tp
-    work = _feed_forward_work(
-        shard, "experts", GemmShape(rows, model.expert_width, width, routing.experts, experts=True)
-    )
-    work += _padding_work(shard, routing)
-    if model.expert_latent:
-        there = GemmShape(shard.rows, model.hidden, model.expert_latent)
-        work += linear_work("into experts", there, shard.precision)
-        work += linear_work("out of experts", there._replace(k=there.n, n=there.k), shard.precision)
-    if not model.shared_experts:
-        return work
-    return work + dense_network_work(shard, model.shared_width, "shared experts")
-
-
 # One layer with a dense network, with experts or with none, by part; and the kernels that recomputation runs again
 
 Parts = Mapping[str, Work]
 
 
-def dense_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
-    """The parts of a layer whose feed-forward network is dense."""
-    return _layer_parts(shard, software, {"feed-forward": dense_network_work(shard, shard.model.ffn_hidden)})
+def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) -> Parts:
+    """The parts of a layer with this feed-forward network.
 
-
-def expert_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
-    """The parts of a layer whose feed-forward network is a mixture of experts."""
-    routing = Routing.of(shard, software.unevenness)
-    loose = software.fusion / software.routing
-    network = {
-        "router": router_work(shard),
-        "dispatch": less_fused_work(permutation_work(shard, routing), loose)
-        + indexed_permutation_work(shard, routing, software.copies)
-        + placement_work(shard, routing, software.placements)
-        + small_routing_work(software.small_kernels),
-        "experts": expert_work(shard, routing),
-    }
-    if software.biases and (shard.model.expert_biases or shard.model.limited_activation):
-        from clusterspec.cost.compute.biases import biased_expert_work  # few models need it
-
-        rows = routing.arriving * routing.imbalance
-        network["experts"] += biased_expert_work(shard, rows, routing.experts, software.biases)
-    return _layer_parts(shard, software, network)
-
-
-def bare_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
-    """The parts of a layer that mixes tokens and has no feed-forward network."""
-    return _layer_parts(shard, software, {})
-
-
-LAYERS = {
-    FeedForward.DENSE: dense_layer_parts,
-    FeedForward.EXPERTS: expert_layer_parts,
-    FeedForward.NONE: bare_layer_parts,
-}
-"""The function that builds the parts of a layer, by its feed-forward network."""
-
-
-def _layer_parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Parts:
-    """The parts of a layer. The token mixing and the network each have a norm and a residual addition."""
-    mixed = mixing_parts(shard)
-    share = (bool(mixed) + bool(network)) / 2
+    The token mixing and the network each have a norm and a residual addition.
+    """
+    mixed, parts_of_network = mixing_parts(shard), _network_parts(network, shard, software)
+    share = (bool(mixed) + bool(parts_of_network)) / 2
     moved = share * NORM_PASSES * shard.width * shard.rows * shard.model.hidden
-    parts = {"norms": streaming_work("norms and residuals", (moved, moved), 4 * share, Role.LIGHT), **mixed, **network}
+    norms = streaming_work("norms and residuals", (moved, moved), 4 * share, Role.LIGHT)
+    parts: Parts = {"norms": norms, **mixed, **parts_of_network}
     if shard.trainable is not None:
         from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
 
         parts = {name: frozen_work(name, work, shard) for name, work in parts.items()}
     return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
+
+
+def _network_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) -> Parts:
+    if network is FeedForward.EXPERTS:
+        from clusterspec.cost.compute.expert_layer import expert_parts
+
+        return expert_parts(shard, software)
+    return {"feed-forward": dense_network_work(shard, shard.model.ffn_hidden)} if network is FeedForward.DENSE else {}
 
 
 def _work_of_software(work: Work, software: SoftwareBehavior, shard: Shard) -> Work:

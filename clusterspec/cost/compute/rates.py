@@ -26,7 +26,7 @@ from clusterspec.cost.compute.attention import (
     fixed_shares,
     width_share,
 )
-from clusterspec.cost.compute.software import SoftwareBehavior
+from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass

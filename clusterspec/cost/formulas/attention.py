@@ -3,47 +3,6 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas import formula
-from clusterspec.cost.formulas.compute import smaller
-
-
-@formula("length * min(window, length) - min(window, length) * min(window, length) / 2")
-def causal_pairs(length: float, window: float) -> float:
-    """Query-key pairs under a causal mask in one sequence: s²/2, or s w − w²/2 with a window w.
-
-    The diagonal counts half, as for long sequences in a kernel that skips masked blocks. With full attention ``window``
-    equals the sequence length.
-
-    >>> causal_pairs(8.0, 8.0), causal_pairs(8.0, 2.0)
-    (32.0, 14.0)
-    """
-    span = smaller(window, length)
-    return length * span - span * span / 2
-
-
-@formula("2 * pairs * heads * (width_qk + width_v)")
-def core_flops(pairs: float, heads: float, width_qk: float, width_v: float) -> float:
-    """Forward operations of the two products over ``pairs``: F = 2 p a (d_qk + d_v).
-
-    The backward pass of plain attention takes twice that, of flash attention two and a half
-    times, since it computes the scores again (Dao, "FlashAttention-2", arXiv 2307.08691).
-
-    >>> core_flops(16, 1, 4, 4)
-    256
-    """
-    return 2 * pairs * heads * (width_qk + width_v)
-
-
-@formula("width * passes * heads * queries * keys")
-def score_traffic(queries: float, keys: float, heads: float, passes: float, width: float = 2) -> float:
-    """Bytes that plain attention moves for its score matrices: B = w n a s_q s_k.
-
-    ``passes`` (n) counts reads and writes of the whole matrix.
-
-    >>> score_traffic(4, 4, 2, 3)
-    192
-    """
-    return width * passes * heads * queries * keys
-
 
 # Attention to compressed key-value entries (DeepSeek-V4): weights and cached entries
 
@@ -239,3 +198,113 @@ def chunked_elements(
     """
     states = state_passes * key_dim * values / chunk
     return 2 * keys + value_passes * values + copies * (heads * key_dim + values) + states
+
+
+@formula("width * tokens * (2 * (query_rank + key_rank) + rope) / cut")
+def latent_bytes(
+    tokens: float, query_rank: float, key_rank: float, rope: float, cut: float, *, width: float = 2
+) -> float:
+    """The compressed queries and keys of latent attention, before and after their norms: B = 2 w t (q + c) + w t r.
+
+    ``cut`` is the tensor-parallel degree under sequence parallelism, else 1.
+
+    Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
+
+    >>> latent_bytes(1, 1536, 512, 64, 1)
+    8320.0
+    """
+    return width * tokens * (2 * (query_rank + key_rank) + rope) / cut
+
+
+@formula("width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks")
+def latent_heads_bytes(
+    tokens: float, heads: float, head_dim: float, rope: float, ranks: float, *, width: float = 2
+) -> float:
+    """Latents of latent attention expanded to heads: B = w t a (2 (d + r) + 2 d) / t_p.
+
+    Queries and keys with their rotary part, and the expanded keys and values they come from.
+
+    Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
+
+    >>> latent_heads_bytes(1, 128, 128, 64, 1)
+    163840.0
+    """
+    return width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks
+
+
+@formula("tokens * (width * queries + 4 * chosen)")
+def index_bytes(tokens: float, queries: float, chosen: float, *, width: float = 2) -> float:
+    """Queries of a sparse index, and the selected tokens as 32-bit numbers: B = t (w q + 4 n).
+
+    Source: DeepSeek-V3.2, arXiv 2512.02556, section 2.1.
+
+    >>> index_bytes(2048, 8192, 2048)
+    50331648
+    """
+    return tokens * (width * queries + 4 * chosen)
+
+
+@formula("width * tokens * (4 * keys + 5 * values) / ranks")
+def recurrence_bytes(tokens: float, keys: float, values: float, ranks: float, *, width: float = 2) -> float:
+    """Activations of linear attention: convolution, recurrence, gate and norm: B = w t (4 k + 5 v) / r.
+
+    Source: Yang et al., "Gated Delta Networks", arXiv 2412.06464, section 3.
+
+    >>> recurrence_bytes(2048, 256, 256, 1)
+    9437184.0
+    """
+    return width * tokens * (4 * keys + 5 * values) / ranks
+
+
+@formula("query_width * index_heads * index_dim + hidden * (index_dim + index_heads)")
+def index_weights(hidden: float, query_width: float, index_heads: float, index_dim: float) -> float:
+    """Weights of the index that ranks keys for sparse attention: ``P = q·i·d + h·(d + i)``.
+
+    Queries of i heads from width q, one key and i head weights per token from hidden width h.
+
+    Source: DeepSeek-V3.2-Exp, 2025 (arXiv 2512.02556), section 2.1.
+
+    >>> index_weights(7168, 1536, 64, 128)
+    13959168
+    """
+    return query_width * index_heads * index_dim + hidden * (index_dim + index_heads)
+
+
+@formula("hidden * (q_rank + kv_rank + rope)")
+def latent_down_weights(hidden: float, q_rank: float, kv_rank: float, rope: float) -> float:
+    """Weights that compress one layer's input in multi-head latent attention.
+
+    ``P = h·(q + c + r)`` with query rank q (0 if queries are not compressed), key-value rank
+    c and shared rotary width r. Tensor parallelism does not cut them.
+
+    Source: DeepSeek-V2, 2024 (arXiv 2405.04434), section 2.1.
+
+    >>> latent_down_weights(7168, 1536, 512, 64)
+    15138816
+    """
+    return hidden * (q_rank + kv_rank + rope)
+
+
+@formula("heads * (q_width * (head_dim + rope) + kv_rank * (head_dim + value_dim) + value_dim * hidden)")
+def latent_up_weights(
+    hidden: float,
+    heads: float,
+    head_dim: float,
+    value_dim: float,
+    *,
+    q_width: float,
+    kv_rank: float,
+    rope: float,
+) -> float:
+    """Weights that expand the latents to heads, and the output projection.
+
+    ``P = w·a·(d + r) + c·a·(d + v) + a·v·h``: queries from width w (the query rank, or the hidden
+    width where queries are not compressed), keys and values from rank c, and the output.
+
+    Source: DeepSeek-V2, 2024 (arXiv 2405.04434), section 2.1.
+
+    >>> up = latent_up_weights(7168, 128, 128, 128, q_width=1536, kv_rank=512, rope=64)
+    >>> up + latent_down_weights(7168, 1536, 512, 64)
+    187105280
+    """
+    return heads * (q_width * (head_dim + rope) + kv_rank * (head_dim + value_dim) + value_dim * hidden)

@@ -237,3 +237,33 @@ def bus_bandwidth_ceiling(ranks: float, ranks_in_island: float, rank_bandwidth: 
     93.75
     """
     return rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)
+
+
+@formula("width * tokens * chosen * (hidden + max(hidden, widest))")
+def received_bytes(tokens: float, chosen: float, hidden: float, widest: float, width: float = 2) -> float:
+    """Buffers of the experts of a rank for tokens of other ranks, each with a copy for ``chosen`` experts.
+
+    Two are alive at once: the inputs, in whose place the second GEMM or its input comes, and the outputs of the first
+    GEMM with ``widest`` elements, in whose place those of the second come: B = w t k (h + max(h, f)).
+
+    Source: NVIDIA/TensorRT-LLM at ac73e31, cpp/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_kernels.cu
+    (getWorkspaceDeviceBufferSizes): rows for all experts of all tokens, any of which a rank may have to compute.
+
+    >>> received_bytes(57344, 8, 7168, 4096) / 1e9
+    13.153337344
+    """
+    return width * tokens * chosen * (hidden + larger(hidden, widest))
+
+
+@formula("routed * (hidden * kept + ffn * (width * (matrices - 1) + kept) / ranks)")
+def expert_bytes(
+    routed: float, hidden: float, ffn: float, matrices: float, ranks: float, *, width: float = 2, kept: float = 2
+) -> float:
+    """Inputs and intermediate results of experts for ``routed`` tokens: B = n (h k + f (w (m − 1) + k) / r).
+
+    Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2.
+
+    >>> expert_bytes(1, 4096, 14336, 3, 1)
+    94208.0
+    """
+    return routed * (hidden * kept + ffn * (width * (matrices - 1) + kept) / ranks)

@@ -61,38 +61,6 @@ def scores_bytes(tokens: float, keys: float, heads: float, ranks: float) -> floa
     return SCORES * tokens * keys * heads / ranks
 
 
-@formula("width * tokens * (2 * (query_rank + key_rank) + rope) / cut")
-def latent_bytes(
-    tokens: float, query_rank: float, key_rank: float, rope: float, cut: float, *, width: float = 2
-) -> float:
-    """The compressed queries and keys of latent attention, before and after their norms: B = 2 w t (q + c) + w t r.
-
-    ``cut`` is the tensor-parallel degree under sequence parallelism, else 1.
-
-    Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
-
-    >>> latent_bytes(1, 1536, 512, 64, 1)
-    8320.0
-    """
-    return width * tokens * (2 * (query_rank + key_rank) + rope) / cut
-
-
-@formula("width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks")
-def latent_heads_bytes(
-    tokens: float, heads: float, head_dim: float, rope: float, ranks: float, *, width: float = 2
-) -> float:
-    """Latents of latent attention expanded to heads: B = w t a (2 (d + r) + 2 d) / t_p.
-
-    Queries and keys with their rotary part, and the expanded keys and values they come from.
-
-    Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
-
-    >>> latent_heads_bytes(1, 128, 128, 64, 1)
-    163840.0
-    """
-    return width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks
-
-
 @formula("tokens * ffn * (width * (matrices - 1) + kept) / ranks")
 def ffn_bytes(tokens: float, ffn: float, matrices: float, ranks: float, *, width: float = 2, kept: float = 2) -> float:
     """Outputs of the first GEMMs of a feed-forward network and input of its last: B = t f (w (n − 1) + k) / r.
@@ -150,33 +118,6 @@ def logits_bytes(tokens: float, vocab: float, ranks: float, width: float) -> flo
     return width * tokens * vocab / ranks
 
 
-@formula("min(stages - stage, micro_batches)")
-def stored_micro_batches(stages: float, stage: float, micro_batches: float) -> float:
-    """Micro-batches whose activations a stage of 1F1B holds: n = min(p − i, m), i from 0.
-
-    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
-
-    >>> stored_micro_batches(8, 0, 64), stored_micro_batches(8, 7, 64), stored_micro_batches(8, 0, 4)
-    (8.0, 1.0, 4.0)
-    """
-    return smaller(stages - stage, micro_batches)
-
-
-@formula("min(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)")
-def stored_interleaved_passes(stages: float, stage: float, virtual_stages: float, micro_batches: float) -> float:
-    """Passes through one chunk whose activations a stage holds with v interleaved chunks.
-
-    ``n = min(2 (p − i − 1) + (v − 1) p + 1, m v)``; on the first stage this is 1F1B's memory
-    times 1 + (p − 1) / (p v).
-
-    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2; Korthikanti et al., section 4.2.3.
-
-    >>> stored_interleaved_passes(4, 0, 5, 64), stored_interleaved_passes(4, 3, 5, 64)
-    (23.0, 17.0)
-    """
-    return smaller(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)
-
-
 # Bytes of one rank other than states and standard activations: inputs, buffers, gathered weights
 
 
@@ -190,36 +131,6 @@ def tensor_bytes(tokens: float, elements: float, ranks: float, width: float = 2)
     6291456.0
     """
     return width * tokens * elements / ranks
-
-
-@formula("width * tokens * chosen * (hidden + max(hidden, widest))")
-def received_bytes(tokens: float, chosen: float, hidden: float, widest: float, width: float = 2) -> float:
-    """Buffers of the experts of a rank for tokens of other ranks, each with a copy for ``chosen`` experts.
-
-    Two are alive at once: the inputs, in whose place the second GEMM or its input comes, and the outputs of the first
-    GEMM with ``widest`` elements, in whose place those of the second come: B = w t k (h + max(h, f)).
-
-    Source: NVIDIA/TensorRT-LLM at ac73e31, cpp/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_kernels.cu
-    (getWorkspaceDeviceBufferSizes): rows for all experts of all tokens, any of which a rank may have to compute.
-
-    >>> received_bytes(57344, 8, 7168, 4096) / 1e9
-    13.153337344
-    """
-    return width * tokens * chosen * (hidden + larger(hidden, widest))
-
-
-@formula("routed * (hidden * kept + ffn * (width * (matrices - 1) + kept) / ranks)")
-def expert_bytes(
-    routed: float, hidden: float, ffn: float, matrices: float, ranks: float, *, width: float = 2, kept: float = 2
-) -> float:
-    """Inputs and intermediate results of experts for ``routed`` tokens: B = n (h k + f (w (m − 1) + k) / r).
-
-    Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2.
-
-    >>> expert_bytes(1, 4096, 14336, 3, 1)
-    94208.0
-    """
-    return routed * (hidden * kept + ffn * (width * (matrices - 1) + kept) / ranks)
 
 
 @formula("recomputed + width * tokens * (matrices * widest + 2 * hidden / ranks)")
@@ -307,30 +218,6 @@ def buffer_bytes(count: float, each: float) -> float:
     return count * each
 
 
-@formula("tokens * (width * queries + 4 * chosen)")
-def index_bytes(tokens: float, queries: float, chosen: float, *, width: float = 2) -> float:
-    """Queries of a sparse index, and the selected tokens as 32-bit numbers: B = t (w q + 4 n).
-
-    Source: DeepSeek-V3.2, arXiv 2512.02556, section 2.1.
-
-    >>> index_bytes(2048, 8192, 2048)
-    50331648
-    """
-    return tokens * (width * queries + 4 * chosen)
-
-
-@formula("width * tokens * (4 * keys + 5 * values) / ranks")
-def recurrence_bytes(tokens: float, keys: float, values: float, ranks: float, *, width: float = 2) -> float:
-    """Activations of linear attention: convolution, recurrence, gate and norm: B = w t (4 k + 5 v) / r.
-
-    Source: Yang et al., "Gated Delta Networks", arXiv 2412.06464, section 3.
-
-    >>> recurrence_bytes(2048, 256, 256, 1)
-    9437184.0
-    """
-    return width * tokens * (4 * keys + 5 * values) / ranks
-
-
 # State kept per sequence in serving, per layer and in elements
 
 
@@ -356,3 +243,138 @@ def key_value_width(kv_heads: float, key_dim: float, value_dim: float) -> float:
     2048
     """
     return kv_heads * (key_dim + value_dim)
+
+
+@formula("hidden * (heads + kv_heads) * (head_dim + value_dim)")
+def attention_weights(hidden: float, heads: float, kv_heads: float, head_dim: float, value_dim: float) -> float:
+    """Weights of one layer's grouped-query attention.
+
+    ``P = h·(a + k)·(d + v)``: the projections of queries and keys of width d and of outputs and values
+    of width v, with hidden width h, a query heads and k key-value heads.
+
+    Source: Ainslie et al., *GQA*, 2023 (arXiv 2305.13245); Vaswani et al., 2017, for k = a.
+
+    >>> attention_weights(8192, 64, 8, 128, 128)
+    150994944
+    """
+    return hidden * (heads + kv_heads) * (head_dim + value_dim)
+
+
+@formula("hidden * outputs")
+def gate_weights(hidden: float, outputs: float) -> float:
+    """Weights of a gate on the outputs of attention: ``P = h·n``, one output per head or per element.
+
+    Source: Qiu et al., *Gated Attention for Large Language Models*, 2025 (arXiv 2505.06708).
+
+    >>> gate_weights(4096, 32 * 256)
+    33554432
+    """
+    return hidden * outputs
+
+
+@formula("matrices * hidden * width")
+def ffn_weights(hidden: float, width: float, matrices: float) -> float:
+    """Weights of a feed-forward network: ``P = n·h·f``.
+
+    Two matrices, or three where the network is gated (SwiGLU).
+
+    Source: Shazeer, *GLU Variants Improve Transformer*, 2020 (arXiv 2002.05202).
+
+    >>> ffn_weights(8192, 28672, 3)
+    704643072
+    """
+    return matrices * hidden * width
+
+
+@formula("2 * hidden * latent")
+def latent_expert_weights(hidden: float, latent: float) -> float:
+    """Weights that project hidden states to the experts' latent width and back: ``P = 2·h·l``.
+
+    Source: Nemotron 3 white paper, NVIDIA, 2025 (LatentMoE).
+
+    >>> latent_expert_weights(4096, 1024)
+    8388608
+    """
+    return 2 * hidden * latent
+
+
+@formula("2 * hidden * hidden")
+def prediction_weights(hidden: float) -> float:
+    """Weights that combine a hidden state and the embedding of the next token: ``P = 2·h²``.
+
+    Each module of multi-token prediction has P such weights before its layer; it shares the embedding and the head of
+    the model.
+
+    Source: DeepSeek-V3, 2024 (arXiv 2412.19437), section 2.2.
+
+    >>> prediction_weights(7168)
+    102760448
+    """
+    return 2 * hidden * hidden
+
+
+@formula("rows * hidden")
+def embedding_weights(rows: float, hidden: float) -> float:
+    """Weights of an embedding table: ``P = V·h`` for tokens, positions, or the output head.
+
+    >>> embedding_weights(128256, 8192)
+    1050673152
+    """
+    return rows * hidden
+
+
+@formula("max(ceil(heads / ranks), 1)")
+def share_of_heads(heads: float, ranks: float) -> float:
+    """Heads of one of ``ranks`` tensor-parallel ranks: ``max(ceil(k / t), 1)``.
+
+    A head is never split. With more ranks than key-value heads, several ranks hold a copy of the same head. If the
+    ranks do not divide the number of heads, some libraries pad it; padded heads cost as much as others.
+
+    Source: Megatron-LM, ``num_query_groups`` below the tensor-parallel size; GQA, section 2; NxD Core,
+    parallel_layers/pad.py, get_number_of_extra_heads (github.com/aws-neuron/neuronx-distributed at c63420c).
+
+    >>> share_of_heads(8, 4), share_of_heads(8, 16), share_of_heads(40, 32)
+    (2.0, 1.0, 2.0)
+    """
+    return larger(-(-heads // ranks), 1)
+
+
+# Bytes of model states per weight, and their sharding
+
+
+@formula("weights * width / ranks")
+def sharded_bytes(weights: float, width: float, ranks: float) -> float:
+    """Bytes of one state of ``weights`` numbers, of ``width`` bytes each, cut over ``ranks``: B = P w / n.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 5.
+
+    >>> sharded_bytes(7.5e9, 12, 64)
+    1406250000.0
+    """
+    return weights * width / ranks
+
+
+@formula("weights * width")
+def checkpoint_bytes(weights: float, width: float = 14) -> float:
+    """Bytes of a checkpoint: B = P w, with weights in bf16 and, for Adam, weights and two moments in fp32.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 3.1, without the gradients.
+
+    >>> checkpoint_bytes(70.6e9) / 1e9
+    988.4
+    """
+    return weights * width
+
+
+@formula("rank * (inputs + outputs)")
+def adapter_weights(inputs: float, outputs: float, rank: float) -> float:
+    """Weights of the low-rank adapter of a matrix: ``P = r·(k + n)``.
+
+    ``inputs`` is the width k of its input, counted for each adapter where several matrices run as one GEMM.
+
+    Source: Hu et al., *LoRA*, 2021 (arXiv 2106.09685), section 4.1.
+
+    >>> adapter_weights(4096, 4096, 8)
+    65536
+    """
+    return rank * (inputs + outputs)

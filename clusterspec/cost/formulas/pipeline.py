@@ -207,3 +207,62 @@ def expected_largest(count: float) -> float:
 
 _STEPS = 1 << 20
 """ln n is computed as N (n^(1/N) − 1), exact to six digits, so that arrays need no library."""
+
+
+# Time of the optimizer's step. Floats or arrays, seconds
+
+
+@formula("(1 - offloaded) * bytes_each * weights / bandwidth")
+def update_time(weights: float, bytes_each: float, bandwidth: float, offloaded: float = 0.0) -> float:
+    """Seconds of updating ``weights`` at memory speed: t = (1 − o) P w / β.
+
+    ``bytes_each`` (w) are read and written for each weight, ``offloaded`` (o) is the share in host memory.
+
+    Source: Rajbhandari et al., "ZeRO-Infinity", SC21, arXiv 2104.07857, section 4.
+
+    >>> update_time(1e9, 34.0, 3.4e12), update_time(1e9, 34.0, 3.4e12, 0.5)
+    (0.01, 0.005)
+    """
+    return (1 - offloaded) * bytes_each * weights / bandwidth
+
+
+@formula("offloaded * gradient_bytes * weights / host_bandwidth")
+def offload_time(weights: float, gradient_bytes: float, host_bandwidth: float, offloaded: float) -> float:
+    """Seconds on the host bus for the share of the weights that is updated in host memory: t = o P g / B.
+
+    Gradients are copied to the host while weights are copied back; the computation of the host overlaps with these
+    copies.
+
+    Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 4.
+
+    >>> offload_time(1e9, 4.0, 4e10, 0.5)
+    0.05
+    """
+    return offloaded * gradient_bytes * weights / host_bandwidth
+
+
+@formula("min(stages - stage, micro_batches)")
+def stored_micro_batches(stages: float, stage: float, micro_batches: float) -> float:
+    """Micro-batches whose activations a stage of 1F1B holds: n = min(p − i, m), i from 0.
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
+
+    >>> stored_micro_batches(8, 0, 64), stored_micro_batches(8, 7, 64), stored_micro_batches(8, 0, 4)
+    (8.0, 1.0, 4.0)
+    """
+    return smaller(stages - stage, micro_batches)
+
+
+@formula("min(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)")
+def stored_interleaved_passes(stages: float, stage: float, virtual_stages: float, micro_batches: float) -> float:
+    """Passes through one chunk whose activations a stage holds with v interleaved chunks.
+
+    ``n = min(2 (p − i − 1) + (v − 1) p + 1, m v)``; on the first stage this is 1F1B's memory
+    times 1 + (p − 1) / (p v).
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2; Korthikanti et al., section 4.2.3.
+
+    >>> stored_interleaved_passes(4, 0, 5, 64), stored_interleaved_passes(4, 3, 5, 64)
+    (23.0, 17.0)
+    """
+    return smaller(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas import memory, parameters
-from clusterspec.cost.formulas.memory import expert_bytes, index_bytes, recurrence_bytes, tensor_bytes
+from clusterspec.cost.formulas import memory
+from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import Job, Layers, MemoryLine, memory_line
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
@@ -83,7 +83,7 @@ def _window_lines(job: Job, modules: Modules) -> list[MemoryLine]:
 
 def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
     tp = job.layout.tp
-    held = parameters.share_of_heads(heads.kv_heads, tp) * tp
+    held = memory.share_of_heads(heads.kv_heads, tp) * tp
     sizes = {"queries": heads.heads * (heads.key + heads.value) / 2, "keys": held * (heads.key + heads.value) / 2}
     found = [
         memory_line(
@@ -124,10 +124,12 @@ def _softmax_line(job: Job, heads: int) -> MemoryLine:
 
 def latent_line(job: Job) -> MemoryLine:
     """The compressed queries, keys and values of latent attention."""
+    from clusterspec.cost.formulas.attention import latent_bytes
+
     model = job.model
     return memory_line(
         "latents",
-        memory.latent_bytes,
+        latent_bytes,
         DEEPSEEK,
         tokens=job.tokens,
         query_rank=model.latent_q,
@@ -139,10 +141,12 @@ def latent_line(job: Job) -> MemoryLine:
 
 
 def _expanded_latent_line(job: Job) -> MemoryLine:
+    from clusterspec.cost.formulas.attention import latent_heads_bytes
+
     model = job.model
     return memory_line(
         "expanded latents",
-        memory.latent_heads_bytes,
+        latent_heads_bytes,
         DEEPSEEK,
         tokens=job.tokens,
         heads=model.heads,
@@ -175,6 +179,8 @@ def _index_lines(job: Job) -> list[MemoryLine]:
     model, sparse = job.model, job.model.sparse
     if sparse is None:
         return []
+    from clusterspec.cost.formulas.attention import index_bytes
+
     share = min(1.0, sparse.layers / model.full_layers)
     queries = sparse.index_heads * sparse.index_dim
     sizes = {"tokens": job.tokens, "queries": queries, "chosen": sparse.tokens, "width": job.width}
@@ -186,7 +192,9 @@ def _recurrence_tensors(job: Job) -> list[Tensor]:
     linear, tp = job.model.linear, job.layout.tp
     if linear is None:
         return []
-    keys = parameters.share_of_heads(linear.key_heads, tp) * tp * linear.key_head_dim
+    from clusterspec.cost.formulas.attention import recurrence_bytes
+
+    keys = memory.share_of_heads(linear.key_heads, tp) * tp * linear.key_head_dim
     sizes = {"tokens": job.tokens, "keys": keys, "values": linear.value_width, "ranks": tp, "width": job.width}
     return [Tensor(memory_line("linear attention", recurrence_bytes, DELTA, **sizes), Layers.LINEAR)]
 
@@ -295,6 +303,8 @@ def _router_line(job: Job) -> MemoryLine:
 
 def _routed_expert_line(job: Job, modules: frozenset[str]) -> MemoryLine:
     """Inputs and intermediate results of the experts on the rank."""
+    from clusterspec.cost.formulas.experts import expert_bytes
+
     model, ranks = job.model, job.layout.expert_tp
     return memory_line(
         "experts",

@@ -5,15 +5,9 @@ from __future__ import annotations
 from math import inf
 
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.formulas import parameters
+from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.compute import is_zero, larger, smaller, value_where
-from clusterspec.cost.formulas.memory import (
-    bucket_bytes,
-    buffer_bytes,
-    received_bytes,
-    sub_group_bytes,
-    tensor_bytes,
-)
+from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, sub_group_bytes, tensor_bytes
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
@@ -47,7 +41,7 @@ def _state_lines(name: str, share: Share, each: float, shards: Shards) -> Lines:
     """One state of all weights of the rank, experts separately; a model without experts has no line for them."""
     kinds = [("dense", share.outside_experts, shards.dense), ("expert", share.expert, shards.expert)]
     return tuple(
-        memory_line(f"{name}, {kind}", parameters.sharded_bytes, ZERO, weights=weights, width=each, ranks=ranks)
+        memory_line(f"{name}, {kind}", memory.sharded_bytes, ZERO, weights=weights, width=each, ranks=ranks)
         for kind, weights, ranks in (kinds[:1] if is_zero(share.expert) else kinds)
     )
 
@@ -77,7 +71,7 @@ def _frozen_weight_lines(job: Job, share: Share) -> Lines:
         ("expert", share.expert, layers, shards.expert),
     )
     frozen = tuple(
-        memory_line(f"frozen weights, {kind}", parameters.sharded_bytes, LORA, weights=count, width=width, ranks=ranks)
+        memory_line(f"frozen weights, {kind}", memory.sharded_bytes, LORA, weights=count, width=width, ranks=ranks)
         for kind, count, width, ranks in kinds
     )
     stored = max(tables, precision_width(job.layout.master_precision)) if job.framework.sharded_master else tables
@@ -187,7 +181,7 @@ def _moment_lines(job: Job, share: Share, shards: Shards) -> Lines:
 def _table_moments_line(share: Share, each: float, shards: Shards) -> MemoryLine:
     tables = share.embedding + share.head
     return memory_line(
-        "moments of the tables", parameters.sharded_bytes, ZERO, weights=tables, width=each, ranks=shards.dense
+        "moments of the tables", memory.sharded_bytes, ZERO, weights=tables, width=each, ranks=shards.dense
     )
 
 
@@ -274,7 +268,7 @@ ROUNDED = 1 - 1e-9
 def served_weight_lines(job: Job, share: Share) -> Lines:
     """Served weights in their precisions: experts in the experts' precision, embedding and head in at least 16 bits."""
     return tuple(
-        memory_line(kind.name, parameters.sharded_bytes, weights=kind.weights, width=kind.width, ranks=1.0)
+        memory_line(kind.name, memory.sharded_bytes, weights=kind.weights, width=kind.width, ranks=1.0)
         for kind in served_weights(share, job.workload)
     )
 
@@ -339,7 +333,11 @@ def step_activation_lines(job: Job) -> Lines:
     sizes = {"tokens": serving.chunk_tokens, "elements": 2 * model.hidden + widest, "ranks": 1.0, "width": job.width}
     steps = memory_line("step activations", tensor_bytes, CHUNKED, **sizes)
     received = received_copies(job.workload, job.layout, serving.chunk_of_replica(job.layout.attention_dp))
-    return (steps, memory_line("received copies", received_bytes, BUFFERS, **received)) if received else (steps,)
+    if not received:
+        return (steps,)
+    from clusterspec.cost.formulas.experts import received_bytes
+
+    return (steps, memory_line("received copies", received_bytes, BUFFERS, **received))
 
 
 def received_copies(workload: Workload, layout: Layout, chunk: int | None) -> dict[str, float]:

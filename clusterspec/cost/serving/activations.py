@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.serving import constants
 from clusterspec.quantity import precision_width
 

@@ -9,7 +9,7 @@ from clusterspec.catalog.stacks import ServingSoftware
 from clusterspec.cluster.model import RATE_OF_KERNELS, Cluster, Layout, MeasuredShare, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.power_cap import capped_clock
-from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share

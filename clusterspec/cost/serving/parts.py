@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.catalog.models import Model
 from clusterspec.cost.formulas.experts import requests_on_fullest
-from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.formulas.serving import (
     all_reduce_time,
     cache_time,

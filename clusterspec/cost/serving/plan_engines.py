@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines, Serving
-from clusterspec.cost.formulas.memory import received_bytes
+from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.memory import memory_line
 from clusterspec.cost.memory.states import received_copies
 from clusterspec.cost.serving import constants

@@ -10,7 +10,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost import compute as kernels
-from clusterspec.cost.compute import software
+from clusterspec.cost.compute import layer
 from clusterspec.cost.formulas.compute import depth_fill
 
 CATALOG = Catalog.open()
@@ -55,8 +55,8 @@ def test_counted_figures_equal_their_counts() -> None:
     assert kernels.FLASH_BACKWARD == kernels.FLASH_BACKWARD_TRAFFIC == 5 / 2
     assert kernels.WEIGHT_SHARE == kernels.ALTERNATE == 1 / 2
     assert kernels.ROUTER_BYTES == 3 * 4  # softmax, choice and scatter in fp32
-    assert software.CAST == 4
-    assert software.LOSS == 12
+    assert layer.CAST == 4
+    assert layer.LOSS == 12
     assert kernels.LOSS_FORWARD == 0.6
 
 

@@ -17,15 +17,15 @@ from clusterspec.cost.compute import (
     attention,
     cast_work,
     expert_launches,
+    expert_layer,
     layer,
     less_fused_work,
     linear_work,
     scaled_kernel,
 )
 from clusterspec.cost.compute.biases import biased_expert_work
-from clusterspec.cost.compute.layer import dense_layer_parts, expert_layer_parts, recomputed_kernels
-from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.layers import Mixer
+from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts, recomputed_kernels
+from clusterspec.cost.layers import FeedForward, Mixer
 from clusterspec.records import replace
 from tests.cost.plans import design, spec
 
@@ -47,7 +47,7 @@ def products(kernels: tuple[Kernel, ...]) -> float:
 def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str, tp: int) -> None:
     share, software = shard({"model": model}, tp=tp)
     count = parameters.model_weights(share.model)
-    work = sum(dense_layer_parts(share, software).values(), Work())
+    work = sum(layer_parts(FeedForward.DENSE, share, software).values(), Work())
     weights = count.full.total + count.dense_ffn
     assert products(work.forward + work.backward) * tp == pytest.approx(6 * weights * share.tokens)
     assert products(work.backward) == pytest.approx(2 * products(work.forward))
@@ -57,21 +57,21 @@ def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str,
 def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep: int) -> None:
     share, software = shard({"model": model}, tp=1, ep=ep)
     count = parameters.model_weights(share.model)
-    even = layer.Routing.of(share, 0.0)
+    even = expert_layer.Routing.of(share, 0.0)
     visited = even.arriving * count.expert + (count.shared + count.router) * share.rows
-    work = layer.router_work(share) + layer.expert_work(share, even)
+    work = expert_layer.router_work(share) + expert_layer.expert_work(share, even)
     assert products(work.forward) == pytest.approx(2 * visited)
     assert even.arriving == pytest.approx(share.rows * share.model.experts_per_token)
-    uneven = layer.expert_work(share, layer.Routing.of(share, 0.2))
-    assert products(uneven.forward) >= products(layer.expert_work(share, even).forward)
+    uneven = expert_layer.expert_work(share, expert_layer.Routing.of(share, 0.2))
+    assert products(uneven.forward) >= products(expert_layer.expert_work(share, even).forward)
     assert software.stack.id
 
 
 @pytest.mark.parametrize("ep", [1, 8, 64])
 def test_rows_that_are_sent_once_to_each_rank_are_moved_less(ep: int) -> None:
     share, _ = shard({"model": "deepseek-v3"}, tp=1, ep=ep)
-    even = layer.Routing.of(share, 0.0)
-    copied, sent = (layer.permutation_work(replace(share, forwarded=how), even) for how in (False, True))
+    even = expert_layer.Routing.of(share, 0.0)
+    copied, sent = (expert_layer.permutation_work(replace(share, forwarded=how), even) for how in (False, True))
     row = 2 * share.rows * share.model.hidden
     ranks = ep * (1 - (1 - 1 / ep) ** share.model.experts_per_token)
     assert sent.forward[0].traffic == pytest.approx(2 * row * (ranks + share.model.experts_per_token))
@@ -82,7 +82,7 @@ def test_rows_that_several_ranks_gather_are_sorted_by_expert() -> None:
     """Two ranks to an expert and eight experts each: 2 048 of 4 096 rows, two copies of each, 4 096 wide, 16 bits."""
     mixtral = {"model": "mixtral-8x7b", "sequence_length": 4096}
     share, _ = shard(mixtral, tp=2, ep=1, expert_tp=2, micro_batch=1, framework="megatron-core")
-    moved = layer.permutation_work(share, layer.Routing.of(share, 0.0)).forward[0].traffic
+    moved = expert_layer.permutation_work(share, expert_layer.Routing.of(share, 0.0)).forward[0].traffic
     assert share.rows == 2048
     assert moved == 2 * 2 * 4096 * ((2048 + 2 * 2048) + 2 * 2 * 4096)
 
@@ -93,8 +93,8 @@ def test_rows_that_several_ranks_gather_are_sorted_by_expert() -> None:
 )
 def test_rows_of_narrow_experts_are_padded_after_all_to_all(precision: str, dispatcher: str, copies: int) -> None:
     share, _ = shard({"model": "deepseek-v3", "precision": precision}, tp=1, ep=8, dispatcher=dispatcher)
-    even = layer.Routing.of(share, 0.0)
-    work = layer.expert_work(share, even)
+    even = expert_layer.Routing.of(share, 0.0)
+    work = expert_layer.expert_work(share, even)
     padding = [kernel.traffic for kernel in work.forward if kernel.name == "padding of experts"]
     assert sum(padding) == pytest.approx(copies * 2 * even.arriving * share.model.hidden)
 
@@ -113,9 +113,9 @@ LAUNCHES = {
 @pytest.mark.parametrize("dispatcher", ["all-to-all", "hybrid"])
 def test_memory_bound_operations_have_the_same_launches_forward_and_backward(dispatcher: str) -> None:
     share, _ = shard({"model": "deepseek-v3", "precision": "fp8"}, tp=1, ep=8, dispatcher=dispatcher)
-    even = layer.Routing.of(share, 0.0)
-    works = [layer.embedding_work(share), layer.head_work(share, 1.0, 1.0), layer.router_work(share)]
-    works += [layer.permutation_work(share, even), layer.expert_work(share, even)]
+    even = expert_layer.Routing.of(share, 0.0)
+    works = [layer.embedding_work(share), layer.head_work(share, 1.0, 1.0), expert_layer.router_work(share)]
+    works += [expert_layer.permutation_work(share, even), expert_layer.expert_work(share, even)]
     for passes in zip(*((work.forward, work.backward) for work in works), strict=True):
         streams = [kernel for kernels in passes for kernel in kernels if not kernel.rate]
         found = {kernel.name.removeprefix("shared ").removeprefix("experts "): kernel.launches for kernel in streams}
@@ -184,9 +184,9 @@ def test_rows_are_gathered_and_summed_once_for_each_permutation(tp: int, ep: int
     """Without an exchange all ranks to an expert hold all of their tokens, and select them before they sort them."""
     mixtral = {"model": "mixtral-8x7b", "sequence_length": 4096}
     share, _ = shard(mixtral, tp=tp, ep=ep, expert_tp=tp, micro_batch=1, framework="megatron-core")
-    routing = layer.Routing.of(share, 0.0)
-    assert layer.indexed_permutation_work(share, routing, 0.0) == Work()
-    gather, add = layer.indexed_permutation_work(share, routing, 1.0).forward
+    routing = expert_layer.Routing.of(share, 0.0)
+    assert expert_layer.indexed_permutation_work(share, routing, 0.0) == Work()
+    gather, add = expert_layer.indexed_permutation_work(share, routing, 1.0).forward
     rows = 2 * share.rows * copied
     assert (gather.traffic, add.traffic) == (2 * 2 * 4096 * rows, 3 * 2 * 4096 * rows)
 
@@ -202,7 +202,7 @@ def test_biases_and_limits_of_experts_are_counted_operation_by_operation() -> No
     assert [kernel.traffic for kernel in work.backward] == [10 * 2 * numbers, 40 * numbers]
     assert [kernel.launches for kernel in (*work.forward, *work.backward)] == [3, 2 + 2 * 8, 3, 2 + 5 * 8]
     assert less_fused_work(work, 5.0) == work
-    parts = layer.expert_layer_parts(share, software)
+    parts = layer.layer_parts(FeedForward.EXPERTS, share, software)
     again = layer.recomputed_kernels(parts, ("activation",), "light")
     assert {kernel.name for kernel in again} == {"experts activation", "limited activation"}
     assert shard(oss, **layout, fused_kernels=True)[1].biases == 0
@@ -215,13 +215,13 @@ def test_rows_placed_one_number_at_a_time_have_sums_as_gradients() -> None:
     """torchtitan v0.2 writes 4 096 rows, eight copies of each, 2 048 wide, in 16 bits, twice to listed places."""
     qwen = {"model": "qwen3-30b-a3b", "sequence_length": 4096}
     share, software = shard(qwen, tp=1, ep=8, micro_batch=1, framework="torchtitan", software_year=2025)
-    routing = layer.Routing.of(share, 0.0)
-    work = layer.placement_work(share, routing, software.placements)
+    routing = expert_layer.Routing.of(share, 0.0)
+    work = expert_layer.placement_work(share, routing, software.placements)
     copies = 4096 * 8 * 2048 * 2
     assert [kernel.traffic for kernel in work.forward] == [2 * 2 * copies]
     assert [kernel.traffic for kernel in work.backward] == [2 * 3 * copies]
     assert (work.forward[0].role, work.backward[0].role) == (Role.GATHER, Role.SCATTER)
-    assert layer.placement_work(replace(share, forwarded=True), routing, software.placements) == Work()
+    assert expert_layer.placement_work(replace(share, forwarded=True), routing, software.placements) == Work()
     assert shard(qwen, tp=1, ep=8, framework="torchtitan", software_year=2026)[1].placements == 0
 
 
@@ -242,7 +242,9 @@ def test_a_window_bounds_the_core() -> None:
 
 def test_layers_kept_in_16_bits_do_not_speed_up() -> None:
     share, software = shard({"precision": "fp8"})
-    rates = {kernel.rate for part in dense_layer_parts(share, software).values() for kernel in part.forward}
+    rates = {
+        kernel.rate for part in layer_parts(FeedForward.DENSE, share, software).values() for kernel in part.forward
+    }
     assert rates == {"matmul_fp8", "attention_forward", ""}
     assert {k.rate for k in layer.head_work(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
 
@@ -266,7 +268,7 @@ def test_each_weight_is_summed_once_a_micro_batch() -> None:
 )
 def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -> None:
     share, software = shard({"model": "mixtral-8x7b"}, tp=1)
-    parts = expert_layer_parts(share, software)
+    parts = layer_parts(FeedForward.EXPERTS, share, software)
     none, some, full = (recomputed_kernels(parts, recompute, how) for recompute in ("none", "selective", "full"))
     assert none == ()
     assert full == tuple(kernel for part in parts.values() for kernel in part.forward)

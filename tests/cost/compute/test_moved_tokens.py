@@ -6,8 +6,8 @@ import pytest
 
 from clusterspec.cluster.model import MeasuredShare
 from clusterspec.cost.collectives.evidence import unmeasured_part
-from clusterspec.cost.compute import Role, Work, layer
-from clusterspec.cost.layers import Chunk
+from clusterspec.cost.compute import Role, Work, expert_layer, layer
+from clusterspec.cost.layers import Chunk, FeedForward
 from clusterspec.cost.memory import logits_count
 from clusterspec.cost.memory.states import step_activation_lines
 from clusterspec.quantity import Figure
@@ -16,7 +16,7 @@ from clusterspec.source import Written
 from tests.cost.compute.test_kernels import shard
 from tests.cost.plans import MIXTRAL, design, plan, spec
 
-EVEN = layer.Routing(leaving=100.0, arriving=300.0, experts=4.0, imbalance=1.5)
+EVEN = expert_layer.Routing(leaving=100.0, arriving=300.0, experts=4.0, imbalance=1.5)
 """100 copies leave; of each of three ranks of an expert as many arrive at four experts."""
 
 
@@ -24,22 +24,22 @@ def test_tokens_are_gathered_and_summed_as_often_as_they_are_copied() -> None:
     """Of each row twice its bytes are moved by a gather, and three times by a sum of rows."""
     share, _ = shard({"model": MIXTRAL}, tp=1, ep=2)
     row = share.width * share.model.expert_width
-    found = layer.indexed_permutation_work(share, EVEN, 2.0)
+    found = expert_layer.indexed_permutation_work(share, EVEN, 2.0)
     for kernels in (found.forward, found.backward):
         gathers, sums = kernels
         assert (gathers.flops, sums.flops) == (0, 0)
         assert (gathers.traffic, sums.traffic) == pytest.approx((2 * 200 * row, 3 * 200 * row))
         assert (gathers.launches, sums.launches) == (4, 4) and (gathers.role, sums.role) == (Role.GATHER, Role.SCATTER)
     alone, _ = shard({"model": MIXTRAL}, tp=1, ep=1)
-    both = layer.indexed_permutation_work(alone, EVEN, 1.0).forward
+    both = expert_layer.indexed_permutation_work(alone, EVEN, 1.0).forward
     assert both[0].traffic == pytest.approx(2 * 2 * 300 * row)  # selected, and sorted
-    assert layer.indexed_permutation_work(share, EVEN, 0.0).forward == ()
+    assert expert_layer.indexed_permutation_work(share, EVEN, 0.0).forward == ()
 
 
 def test_rows_are_written_to_their_places_and_their_gradients_summed() -> None:
     share, _ = shard({"model": MIXTRAL}, tp=1, ep=2)
     row = share.width * share.model.expert_width
-    found = layer.placement_work(share, EVEN, 2.0)
+    found = expert_layer.placement_work(share, EVEN, 2.0)
     (forward,), (backward,) = found.forward, found.backward
     assert (forward.flops, forward.traffic, forward.launches, forward.role) == (0.0, 2 * 600 * row, 2.0, Role.GATHER)
     assert (backward.flops, backward.traffic, backward.launches, backward.role) == (
@@ -49,23 +49,27 @@ def test_rows_are_written_to_their_places_and_their_gradients_summed() -> None:
         Role.SCATTER,
     )
     for nothing in (
-        layer.placement_work(share, EVEN, 0.0),
-        layer.placement_work(replace(share, forwarded=True), EVEN, 2.0),
+        expert_layer.placement_work(share, EVEN, 0.0),
+        expert_layer.placement_work(replace(share, forwarded=True), EVEN, 2.0),
     ):
         assert nothing.forward == nothing.backward == ()
 
 
 def test_kernels_of_scores_and_counts_cost_launches_and_no_traffic() -> None:
     share, software = shard({"model": MIXTRAL}, tp=1, ep=2, framework="megatron-core", software_year=2025)
-    found = layer.small_routing_work((29.0, 14.0))
+    found = expert_layer.small_routing_work((29.0, 14.0))
     (forward,), (backward,) = found.forward, found.backward
     assert (forward.launches, backward.launches) == (29.0, 14.0)
     assert forward.flops == forward.traffic == backward.flops == backward.traffic == 0
-    assert layer.small_routing_work((0.0, 0.0)) == Work()
+    assert expert_layer.small_routing_work((0.0, 0.0)) == Work()
     assert software.small_kernels == (29.0, 14.0)
     without = replace(software, small_kernels=(0.0, 0.0))
     counted, plain = (
-        sum(kernel.launches for work in layer.expert_layer_parts(share, each).values() for kernel in work.forward)
+        sum(
+            kernel.launches
+            for work in layer.layer_parts(FeedForward.EXPERTS, share, each).values()
+            for kernel in work.forward
+        )
         for each in (software, without)
     )
     assert counted - plain == pytest.approx(29)
@@ -75,13 +79,13 @@ def test_tokens_are_permuted_before_the_exchange_and_sorted_after_it() -> None:
     """Rows are read once and their copies written; where a rank has several experts, what arrives is sorted."""
     share, _ = shard({"model": MIXTRAL}, tp=1, ep=2)
     row = share.width * share.model.expert_width
-    (found,) = layer.permutation_work(share, EVEN).forward
+    (found,) = expert_layer.permutation_work(share, EVEN).forward
     leave = share.rows + 100
     assert found.traffic == pytest.approx(2 * row * (leave + 2 * 300 * 1.5)) and found.launches == 4
-    (single,) = layer.permutation_work(share, replace(EVEN, experts=1.0)).forward
+    (single,) = expert_layer.permutation_work(share, replace(EVEN, experts=1.0)).forward
     assert single.traffic == pytest.approx(2 * row * leave)
     apart, _ = shard({"model": MIXTRAL}, tp=1, ep=1)
-    (alone,) = layer.permutation_work(replace(apart, expert_tp=1), EVEN).forward
+    (alone,) = expert_layer.permutation_work(replace(apart, expert_tp=1), EVEN).forward
     assert alone.traffic == pytest.approx(2 * row * leave)
 
 

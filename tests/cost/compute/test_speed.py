@@ -14,8 +14,8 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Design
 from clusterspec.cost.compute import TILES, GemmShape, Kernel, Role, gemm_kernel
 from clusterspec.cost.compute.attention import fixed_shares
+from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
-from clusterspec.cost.compute.software import SoftwareBehavior
 from tests.cost.plans import design, spec
 
 SPEED = Speed({"matmul_bf16": 1e15, "attention_forward": 5e14}, 2e12, 132, TILES, 50.0, 500.0, 0.8)

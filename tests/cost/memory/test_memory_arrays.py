@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.formulas import compute, memory, parameters
-from clusterspec.cost.formulas import parameters as states
+from clusterspec.cost.formulas import compute, memory, pipeline
 
 np = pytest.importorskip("numpy")
 
@@ -31,12 +30,12 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (memory.routed_tokens, (TOKENS, 8, RANKS, 2)),
     (memory.exchanged_bytes, (TOKENS, WIDTH, 4, RANKS)),
     (memory.logits_bytes, (TOKENS, WIDTH, RANKS, 6)),
-    (memory.stored_micro_batches, (STAGES, STAGE, BATCHES)),
-    (memory.stored_interleaved_passes, (STAGES, STAGE, VIRTUAL, BATCHES)),
-    (states.sharded_bytes, (WIDTH, 12, RANKS)),
-    (parameters.attention_weights, (HIDDEN, HEADS, KV, 128, 128)),
-    (parameters.ffn_weights, (HIDDEN, WIDTH, 3)),
-    (parameters.share_of_heads, (KV, RANKS)),
+    (pipeline.stored_micro_batches, (STAGES, STAGE, BATCHES)),
+    (pipeline.stored_interleaved_passes, (STAGES, STAGE, VIRTUAL, BATCHES)),
+    (memory.sharded_bytes, (WIDTH, 12, RANKS)),
+    (memory.attention_weights, (HIDDEN, HEADS, KV, 128, 128)),
+    (memory.ffn_weights, (HIDDEN, WIDTH, 3)),
+    (memory.share_of_heads, (KV, RANKS)),
     (compute.unmasked_attention_flops, (STAGES, HEADS, 192, 128, TOKENS)),
     (compute.model_flops_per_token, (WIDTH, TOKENS)),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost.formulas import memory, parameters
+from clusterspec.cost.formulas import memory, pipeline
 from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.term import MemoryUse, Term
 from tests.cost.memory.designs import design, model
@@ -127,12 +127,12 @@ def test_memory_of_torchtitan_at_the_end_of_2024(ranks: int, gib: float) -> None
 def test_states_are_what_the_zero_paper_counts() -> None:
     """Figure 1: 7.5 billion parameters on 64 ranks take 120, 31.4, 16.6 and 1.9 GB."""
     whole, ranks = 7.5e9, 64
-    assert parameters.sharded_bytes(whole, 16, 1) == 120e9
-    stage_1 = parameters.sharded_bytes(whole, 4, 1) + parameters.sharded_bytes(whole, 12, ranks)
+    assert memory.sharded_bytes(whole, 16, 1) == 120e9
+    stage_1 = memory.sharded_bytes(whole, 4, 1) + memory.sharded_bytes(whole, 12, ranks)
     assert stage_1 / 1e9 == pytest.approx(31.4, abs=0.05)
-    stage_2 = parameters.sharded_bytes(whole, 2, 1) + parameters.sharded_bytes(whole, 14, ranks)
+    stage_2 = memory.sharded_bytes(whole, 2, 1) + memory.sharded_bytes(whole, 14, ranks)
     assert stage_2 / 1e9 == pytest.approx(16.6, abs=0.05)
-    assert parameters.sharded_bytes(whole, 16, ranks) / 1e9 == pytest.approx(1.9, abs=0.05)
+    assert memory.sharded_bytes(whole, 16, ranks) / 1e9 == pytest.approx(1.9, abs=0.05)
 
 
 def test_megatron_keeps_six_bytes_and_twelve_sharded() -> None:
@@ -171,5 +171,5 @@ def test_a_layer_of_gpt_stores_what_korthikanti_counts() -> None:
 def test_interleaving_costs_what_korthikanti_says() -> None:
     """Section 4.2.3: L (1 + (p − 1) / (p m)) layers on the first stage."""
     p, v, layers = 8, 3, 48
-    chunks = memory.stored_interleaved_passes(p, 0, v, 1000)
+    chunks = pipeline.stored_interleaved_passes(p, 0, v, 1000)
     assert chunks * layers / (p * v) == pytest.approx(layers * (1 + (p - 1) / (p * v)))

@@ -1,4 +1,4 @@
-"""Kernels of token mixing in one layer: a linear-attention or state-space recurrence, softmax attention, or none."""
+"""Kernels of a linear-attention or state-space recurrence in one layer."""
 
 from __future__ import annotations
 
@@ -6,27 +6,23 @@ from collections.abc import Mapping
 
 from clusterspec.catalog.models import LinearAttention
 from clusterspec.cost import assumed_figure, cited_figure
+from clusterspec.cost.compact_mixers import GATES
 from clusterspec.cost.compute import (
-    COMPILED_SCORE_PASSES,
-    SCORE_PASSES,
     GemmShape,
     Kernel,
     Role,
     Shard,
     Work,
-    attention,
     linear_work,
     streaming_work,
 )
+from clusterspec.cost.compute.attention import RECURRENCE
 from clusterspec.cost.formulas import attention as formulas
-from clusterspec.cost.formulas.parameters import share_of_heads
-from clusterspec.cost.layers import Mixer
-from clusterspec.cost.mixers import GATES
+from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple
 from clusterspec.source import Cited
 
-RECURRENCE = "recurrence"
 BACKWARD = assumed_figure(
     RECURRENCE,
     "backward",
@@ -172,50 +168,11 @@ def state_bytes(shard: Shard, part: LinearAttention) -> float:
     )
 
 
-# Token mixing of one layer by part: softmax attention in its variants, a recurrence, or none
-
-
-def mixing_parts(shard: Shard) -> Mapping[str, Work]:
-    """The parts of a layer before its feed-forward network, in the order of the forward pass."""
-    if shard.mixer is Mixer.NONE:
-        return {}
-    part = shard.model.linear
-    if shard.mixer is Mixer.LINEAR and part:
-        return {
-            "projections": recurrence_projections(shard, part),
-            "convolution": convolution_work(shard, part),
-            "core": recurrence_core(shard, part),
-            "output": recurrence_output(shard, part),
-        }
+def recurrence_parts(shard: Shard, part: LinearAttention) -> Mapping[str, Work]:
+    """The parts of a layer with a recurrence before its feed-forward network, in the order of the forward pass."""
     return {
-        "projections": _softmax_projections(shard),
-        "rotary": attention.rotary_embedding(shard),
-        "core": _softmax_core(shard),
-        "output": _softmax_output(shard),
+        "projections": recurrence_projections(shard, part),
+        "convolution": convolution_work(shard, part),
+        "core": recurrence_core(shard, part),
+        "output": recurrence_output(shard, part),
     }
-
-
-def _softmax_projections(shard: Shard) -> Work:
-    model = shard.model
-    work = (
-        attention.compressed_projections(shard, model.compressed)
-        if model.compressed
-        else attention.attention_projections(shard)
-    )
-    return work + attention.index_projections(shard, model.sparse) if model.sparse else work
-
-
-def _softmax_core(shard: Shard) -> Work:
-    model = shard.model
-    if not shard.flash or not (model.compressed or model.sparse):
-        return attention.attention_core(shard, COMPILED_SCORE_PASSES if shard.compiled else SCORE_PASSES)
-    scores = attention.index_scores(shard, model.sparse) if model.sparse else Work()
-    if model.compressed:
-        return scores + attention.compressed_core(shard, model.compressed)
-    assert model.sparse is not None
-    return scores + attention.index_core(shard, model.sparse)
-
-
-def _softmax_output(shard: Shard) -> Work:
-    part = shard.model.compressed
-    return attention.compressed_output(shard, part) if part else attention.output_projection(shard)

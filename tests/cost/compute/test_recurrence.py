@@ -6,8 +6,8 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.cost import parameters, traffic
-from clusterspec.cost.compute import Work, attention, mixing
-from clusterspec.cost.compute.layer import LAYERS
+from clusterspec.cost.compute import Work, attention, recurrence
+from clusterspec.cost.compute.layer import layer_parts
 from clusterspec.cost.layer_tables import layer_name
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers
 from tests.cost.compute.test_kernels import products, shard
@@ -20,7 +20,7 @@ CHOOSING = ("deepseek-v3.2", "deepseek-v4-pro", "glm-5", "minimax-m3")
 
 def work(model: str, layer: Layer, tp: int = 1) -> Work:
     share, software = shard({"model": model}, layer.mixer, tp=tp, ep=1)
-    return sum(LAYERS[layer.network](share, software).values(), Work())
+    return sum(layer_parts(layer.network, share, software).values(), Work())
 
 
 @each("model", sorted(Catalog.open().ids("model")))
@@ -53,7 +53,9 @@ def test_a_recurrence_grows_with_its_tokens_and_attention_with_their_square() ->
             shard({"model": "qwen3-next-80b-a3b", "sequence_length": length}, mixer, tp=1, ep=1)
             for length in (4096, 8192)
         )
-        cores = [sum(k.flops for k in LAYERS[FeedForward.EXPERTS](*each)["core"].forward) for each in (short, long)]
+        cores = [
+            sum(k.flops for k in layer_parts(FeedForward.EXPERTS, *each)["core"].forward) for each in (short, long)
+        ]
         assert cores[1] == pytest.approx(factor * cores[0])
 
 
@@ -64,7 +66,7 @@ def test_packed_documents_leave_the_state_between_ranks_as_it_is() -> None:
         of = {"model": "nemotron-3-super", "sequence_length": 8192, **work_}
         share, _ = shard(of, Mixer.LINEAR, tp=1, ep=1, cp=2)
         assert share.model.linear is not None
-        states.append(mixing.state_bytes(share, share.model.linear))
+        states.append(recurrence.state_bytes(share, share.model.linear))
     assert states[0] == states[1] > 0
 
 
@@ -75,7 +77,7 @@ def test_mamba_2_reads_its_values_twice_and_its_states_in_32_bits() -> None:
     """
     share, _ = shard({"model": "nemotron-3-super", "sequence_length": 8192}, Mixer.LINEAR, tp=1, ep=1, micro_batch=1)
     assert share.model.linear is not None
-    core = mixing.recurrence_core(share, share.model.linear).forward[0]
+    core = recurrence.recurrence_core(share, share.model.linear).forward[0]
     assert core.traffic == 2 * 8192 * (3 * 8192 + 6 * 8192 + 2 * 1024)
 
 
@@ -91,7 +93,7 @@ def test_a_window_may_have_heads_of_its_own() -> None:
 def test_choosing_keys_makes_long_sequences_cheaper(model: str) -> None:
     share, software = shard({"model": model, "sequence_length": 131072}, tp=1, ep=1)
     whole_core = attention.attention_core(share, (4.5, 5.5)).forward
-    chosen = LAYERS[FeedForward.EXPERTS](share, software)["core"].forward
+    chosen = layer_parts(FeedForward.EXPERTS, share, software)["core"].forward
     assert sum(k.flops for k in chosen) < 0.75 * sum(k.flops for k in whole_core)
 
 
@@ -128,7 +130,7 @@ def test_nothing_is_exchanged_around_a_layer_that_mixes_no_tokens() -> None:
 
 def test_experts_of_their_own_width_take_narrower_rows() -> None:
     share, software = shard({"model": "nemotron-3-super"}, Mixer.NONE, tp=1, ep=1)
-    parts = LAYERS[FeedForward.EXPERTS](share, software)
+    parts = layer_parts(FeedForward.EXPERTS, share, software)
     assert set(parts) == {"norms", "router", "dispatch", "experts"}
     names = [kernel.name for kernel in parts["experts"].forward]
     assert "into experts" in names
@@ -147,7 +149,7 @@ def test_a_convolution_reads_and_writes_queries_keys_and_values(tp: int) -> None
     """16 key heads and 32 value heads of 128: 2 × 2,048 + 4,096 channels of 2 B, in and out, for each of the tokens."""
     share, _ = shard({"model": "qwen3-next-80b-a3b"}, Mixer.LINEAR, tp=tp, ep=1)
     assert share.model.linear is not None
-    work = mixing.convolution_work(share, share.model.linear)
+    work = recurrence.convolution_work(share, share.model.linear)
     channels = (2 * 16 * 128 + 32 * 128) / tp
     assert work.forward[0].traffic == 2 * 2 * channels * share.tokens
     assert work.backward[0].traffic == 3 * 2 * channels * share.tokens, "also a gradient"
