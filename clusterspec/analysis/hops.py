@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.collectives.stack import PROTOCOLS
-from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.cost.formulas.collectives import slot_rate
 from clusterspec.results.machine import PathHop
 from clusterspec.standard import sum_of
 

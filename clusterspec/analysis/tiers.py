@@ -10,7 +10,7 @@ from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
-from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.cost.formulas.collectives import slot_rate
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import Provenance

@@ -11,7 +11,7 @@ from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.algorithms import bus_factor
+from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.finding import Problem
 from clusterspec.logs.nccl import collective_of, ranks_of

@@ -14,7 +14,7 @@ from clusterspec.cost.collectives.predict import MeasuredLinks
 from clusterspec.cost.compute import Shard, Work
 from clusterspec.cost.compute.layer import Parts, SoftwareBehavior, embedding_work, head_work, join_work, layer_parts
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
-from clusterspec.cost.formulas.topologies import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
+from clusterspec.cost.formulas.collectives import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_name, layer_time
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, further_layers, model_layers
 from clusterspec.cost.parameters import Share

@@ -71,7 +71,7 @@ def test_no_ring_beats_the_ceiling_of_its_islands(islands: int, m: int, rate: fl
     size = 1e9
     wire = topologies.between_time(size, islands, m * rate)
     assert collectives.bus_bandwidth(size, wire, collectives.all_reduce_factor(n)) == pytest.approx(
-        topologies.bus_bandwidth_ceiling(n, islands, rate)
+        collectives.island_bandwidth_ceiling(n, islands, rate)
     )
 
 

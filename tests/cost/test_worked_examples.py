@@ -25,9 +25,9 @@ from tests.effort import each
 
 EXAMPLES = tomllib.loads(Path(__file__).with_name("worked_examples.toml").read_text(encoding="utf-8"))["example"]
 CODES = {
-    "128b/130b": topologies.PCIE_128B130B,
-    "flit": topologies.PCIE_FLIT,
-    "flit payload": topologies.PCIE_FLIT_PAYLOAD,
+    "128b/130b": collectives.PCIE_128B130B,
+    "flit": collectives.PCIE_FLIT,
+    "flit payload": collectives.PCIE_FLIT_PAYLOAD,
 }
 KINDS = {
     "size": "bytes",
@@ -93,7 +93,7 @@ def communication_over_compute(seconds: float, weights: float, tokens: float, **
 
 
 def slot(transfers: float, lanes: int, code: str) -> float:
-    return float(topologies.slot_bandwidth(transfers, lanes, CODES[code]))
+    return float(collectives.slot_bandwidth(transfers, lanes, CODES[code]))
 
 
 COMPOSED: dict[str, Callable[..., Any]] = {

@@ -1,21 +1,298 @@
-"""The algorithms of each collective, all-to-all and sends to a neighbor, and the bus bandwidth that links allow."""
+"""The algorithms of each collective: rings, meshes, tori, trees, in-switch reduction, all-to-all and sends."""
 
 from __future__ import annotations
 
-from clusterspec.cost.collectives import Candidate, Inside, Paths, rings, stack
+from math import inf, log2
+
+from clusterspec.cluster.scaleup import NODE_SCALE
+from clusterspec.cost import assumed_figure
+from clusterspec.cost.collectives import Candidate, Paths, stack
 from clusterspec.cost.collectives.stack import (
+    LL,
+    LL128,
     SIMPLE,
     Algorithm,
     Candidates,
+    Protocol,
     allowed_protocols,
     copy_seconds_per_byte,
     crossing_latency,
     fill_seconds,
+    highest_ll_rate,
     latency_overlaps,
     launch_seconds,
+    near_hop_latency,
+    ring_chunks_held,
+    start_latency,
 )
-from clusterspec.cost.formulas import collectives, topologies
-from clusterspec.cost.formulas.collectives import all_reduce_factor, gather_factor
+from clusterspec.cost.formulas import collectives
+
+
+def ring_all_reduce(paths: Paths) -> Candidates:
+    return _ring_candidates(
+        paths, collectives.all_reduce_factor(paths.ranks), collectives.all_reduce_steps(paths.ranks), gathers=False
+    )
+
+
+def ring_gather(paths: Paths) -> Candidates:
+    """An all-gather or a reduce-scatter."""
+    return _ring_candidates(
+        paths, collectives.gather_factor(paths.ranks), collectives.gather_steps(paths.ranks), own=1 / paths.ranks
+    )
+
+
+def ring_broadcast(paths: Paths) -> Candidates:
+    """A broadcast along the ring: every link carries every byte once."""
+    return _ring_candidates(paths, 1.0, collectives.gather_steps(paths.ranks))
+
+
+def _ring_candidates(
+    paths: Paths, factor: float, steps: float, own: float = 0.0, *, gathers: bool = True
+) -> Candidates:
+    """A ring over all ranks, on each protocol; every rank copies the ``own`` part of the size to its other buffer."""
+    if paths.inside.topology == "torus":
+        return
+    for protocol in allowed_protocols(paths):
+        inside, between = _ring_rates(paths, protocol)
+        yield Candidate(
+            "ring",
+            protocol.name,
+            latency=_ring_latency(paths, protocol, steps),
+            inside=factor / inside + copy_seconds_per_byte(paths, own),
+            between=factor / between,
+            held=fill_seconds(
+                protocol,
+                min(inside, between),
+                ring_chunks_held(paths) if gathers or _forwards_each_line(paths, protocol) else 1.0,
+            ),
+            launch=launch_seconds(paths),
+            overlapped=latency_overlaps(paths),
+        )
+
+
+def _forwards_each_line(paths: Paths, protocol: Protocol) -> bool:
+    """Whether ranks forward each line instead of each chunk: LL128 inside an island."""
+    return protocol is LL128 and paths.between is None
+
+
+def _ring_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
+    """B/s of a ring inside an island and between islands (infinite if there are none)."""
+    most = highest_ll_rate(paths) if protocol is LL else _highest_ring_rate(paths)
+    inside = min(most, _mesh_rate(paths) * protocol.share)
+    between = min(most, paths.between.rate * protocol.share) if paths.between else inf
+    return inside, between
+
+
+def _highest_ring_rate(paths: Paths) -> float:
+    """The highest bus bandwidth in B/s of a ring over more than two islands."""
+    return paths.inside.ring_between.value if paths.inside.ring_between and paths.islands > 2 else inf
+
+
+BEST_OF_MESH = assumed_figure(
+    "links",
+    "best of mesh",
+    0.977,
+    "the highest share of a full mesh that is published: 513 of 525 GB/s of an all-reduce on 8 Gaudi 3 (Intel)",
+)
+
+
+def _mesh_rate(paths: Paths) -> float:
+    """B/s of rings inside an island. Rings across nodes that gain on a mesh are limited to the highest published share
+    of its links.
+    """
+    line, share = paths.inside.line.value, paths.inside.ring.value
+    return line * min(share * _mesh_gain(paths), max(share, BEST_OF_MESH.value))
+
+
+def _mesh_gain(paths: Paths) -> float:
+    """The factor on the line rate of a full mesh of m ranks that concurrent rings achieve. The line rate counts the m −
+    1 links of a rank; m open chains fit a mesh if the rings close outside it.
+    """
+    ranks = paths.inside.ranks
+    return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0
+
+
+def _ring_latency(paths: Paths, protocol: Protocol, steps: float) -> float:
+    """Seconds of a ring's steps: base latency, hops inside, crossings between islands."""
+    hop = near_hop_latency(protocol, protocol.ring_hops, paths)
+    first = start_latency(protocol, protocol.ring, paths)
+    if paths.between is None:
+        return first + steps * hop
+    crossings = collectives.crossing_steps(steps, paths.ranks, paths.islands)
+    outside = crossing_latency(protocol, protocol.ring_hops["net"], paths.between)
+    return float(first + (steps - crossings) * max(hop, protocol.posting) + crossings * outside)
+
+
+def mesh_all_reduce(paths: Paths) -> Candidates:
+    """Every rank of a mesh sends each peer its part and receives the sums: two hops."""
+    return _mesh_candidates(paths, collectives.all_reduce_factor(paths.ranks), hops=2)
+
+
+def mesh_gather(paths: Paths) -> Candidates:
+    """Every rank of a mesh sends its part to all peers at once: one hop."""
+    return _mesh_candidates(paths, collectives.gather_factor(paths.ranks), hops=1)
+
+
+def _mesh_candidates(paths: Paths, traffic: float, hops: int) -> Candidates:
+    inside = paths.inside
+    if paths.between is None and inside.topology == "full-mesh" and paths.ranks > 2:
+        latency = start_latency(LL, LL.ring, paths) + hops * near_hop_latency(LL, LL.ring_hops, paths)
+        held = fill_seconds(SIMPLE, inside.ring_rate)
+        yield Candidate("direct", "LL", latency, traffic / inside.ring_rate, 0.0, held, launch_seconds(paths))
+
+
+def torus_all_reduce(paths: Paths) -> Candidates:
+    """A reduce-scatter and an all-gather along all axes at once; between slices every rank sends its own part."""
+    near, far = collectives.all_reduce_factor(paths.inside.ranks), collectives.all_reduce_factor(paths.islands)
+    return _torus_candidates(paths, near, far, passes=2)
+
+
+def torus_gather(paths: Paths) -> Candidates:
+    """An all-gather or a reduce-scatter along all axes of a torus at once."""
+    near, far = collectives.gather_factor(paths.inside.ranks), collectives.gather_factor(paths.islands)
+    return _torus_candidates(paths, near, far, passes=1)
+
+
+def torus_broadcast(paths: Paths) -> Candidates:
+    """A broadcast along all axes at once."""
+    return _torus_candidates(paths, 1.0, 1.0, passes=1)
+
+
+def _torus_candidates(paths: Paths, near: float, far: float, passes: int) -> Candidates:
+    """The candidates of an algorithm along all axes of a torus.
+
+    ``near`` and ``far`` are the bytes that a rank sends inside an island, and an island to others, per byte of the
+    size.
+    """
+    inside, between = paths.inside, paths.between
+    if inside.topology != "torus":
+        return
+    latency = SIMPLE.ring + passes * inside.reach * stack.TORUS_HOP.value
+    if between:
+        latency += passes * (paths.islands - 1) * crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], between)
+    outside = far / between.rate if between else 0.0
+    yield Candidate("torus", "DMA", latency, near / inside.ring_rate, outside, 0.0, launch_seconds(paths))
+
+
+# All-reduces by trees, by in-switch reduction, and in two tiers
+
+
+def tree_all_reduce(paths: Paths) -> Candidates:
+    """Two complementary trees over the islands, a chain inside each."""
+    if paths.inside.topology == "torus":
+        return
+    for protocol in allowed_protocols(paths):
+        if protocol is not LL and _reduces_in_switches(paths):
+            continue
+        chain, links = _tree_rates(paths, protocol)
+        yield Candidate(
+            "tree",
+            protocol.name,
+            latency=_tree_latency(paths, protocol),
+            inside=collectives.chain_traffic(1.0) / chain,
+            between=collectives.island_traffic(1.0, paths.islands) / links,
+            held=_bytes_of_tree_hop(paths, protocol)
+            * max(collectives.chain_traffic(1.0) / chain, collectives.island_traffic(1.0, paths.islands) / links),
+            launch=launch_seconds(paths),
+            overlapped=latency_overlaps(paths),
+            stages=collectives.tree_hops(paths.inside.ranks, log2(paths.islands)),
+        )
+
+
+def _reduces_in_switches(paths: Paths) -> bool:
+    """Whether NCCL's own model selects in-switch reduction for every large message: for domains beyond a node."""
+    return paths.inside.reduction is not None and paths.inside.ranks > NODE_SCALE and paths.islands > 1
+
+
+def _bytes_of_tree_hop(paths: Paths, protocol: Protocol) -> float:
+    """Bytes that one hop of a tree holds; LL forwards line by line."""
+    chunk = stack.TREE_CHUNK if paths.between else protocol.chunk / collectives.tree_hops(paths.inside.ranks, 0)
+    return 0.0 if protocol is LL else stack.CHANNELS.value * chunk
+
+
+def _tree_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
+    """B/s of a tree's chain inside an island, and of the links between islands."""
+    inside = min(paths.inside.ring_rate * stack.TREE_SHARE.value, _highest_tree_rate(paths))
+    between = paths.between.rate * stack.TREE_BETWEEN.value if paths.between else inf
+    if protocol is LL:
+        return min(inside * stack.LOW_LATENCY_TREE.value, highest_ll_rate(paths)), between * LL.share
+    if protocol is LL128:
+        return inside * (LL128.share if paths.between else stack.TREE_FLAGS_ALONE.value), between * LL128.share
+    return inside, between
+
+
+def _highest_tree_rate(paths: Paths) -> float:
+    """The bus bandwidth in B/s to which the channels limit a tree over more than two islands; else infinite."""
+    return paths.inside.tree.value if paths.inside.tree and paths.islands > 2 else inf
+
+
+def _tree_latency(paths: Paths, protocol: Protocol) -> float:
+    """Latency of a tree in seconds, up and down."""
+    latency = start_latency(protocol, protocol.tree, paths)
+    latency += 2 * (paths.inside.ranks - 1) * near_hop_latency(protocol, protocol.tree_hops, paths)
+    if paths.between:
+        latency += 2 * log2(paths.islands) * crossing_latency(protocol, protocol.tree_hops["net"], paths.between)
+    return latency
+
+
+def switch_all_reduce(paths: Paths) -> Candidates:
+    """Reduction in the switches of the domain; between domains a tree."""
+    inside, between = paths.inside, paths.between
+    if inside.reduction is None:
+        return
+    rate = inside.line.value * inside.reduction.value / collectives.all_reduce_traffic(1.0, inside.ranks)
+    chunk = between.switch_chunk.value if between and between.switch_chunk else stack.SWITCH_CHUNK
+    piece = inside.ranks * inside.chunks * chunk
+    first = stack.SWITCH_REDUCTION.value
+    if between is None:
+        yield Candidate("nvls", "Simple", first, 1 / rate, 0.0, piece / rate, launch_seconds(paths))
+        return
+    limit = inside.ring_between.value / 2 if inside.ring_between and paths.islands > 2 else inf
+    rate = min(rate * stack.SWITCH_TREE.value, limit)
+    outside = collectives.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
+    crossings = 2 * log2(paths.islands)
+    latency = first + crossings * crossing_latency(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
+    held = piece * max(1 / rate, outside)
+    stages = 1 + crossings * stack.SWITCH_STAGE.value
+    yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launch_seconds(paths), stages=stages)
+
+
+def fabric_all_reduce(paths: Paths) -> Candidates:
+    """Reduction in the switches between nodes (SHARP): every island sends its sum once."""
+    inside, between = paths.inside, paths.between
+    if between is None or not between.reduces:
+        return
+    latency = SIMPLE.tree + stack.FABRIC_REDUCTION.value + 2 * between.latency.value
+    if inside.reduction:
+        near = collectives.all_reduce_traffic(1.0, inside.ranks) / (inside.line.value * inside.reduction.value)
+    else:
+        near = collectives.chain_traffic(1.0) / (inside.ring_rate * stack.TREE_SHARE.value)
+        latency += 2 * (inside.ranks - 1) * SIMPLE.tree_hops[inside.hops]
+    held = fill_seconds(SIMPLE, between.rate)
+    yield Candidate("collnet", "Simple", latency, near, 1 / between.rate, held, launch_seconds(paths))
+
+
+def hierarchical_all_reduce(paths: Paths) -> Candidates:
+    """Reduce-scatter inside, all-reduce along the rails, all-gather inside, on different chunks at once."""
+    inside, between = paths.inside, paths.between
+    if between is None:
+        return
+    from clusterspec.cost.formulas import topologies  # on request only
+
+    latency = SIMPLE.ring + collectives.all_reduce_steps(inside.ranks) * SIMPLE.ring_hops[inside.hops]
+    latency += collectives.all_reduce_steps(paths.islands) * crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], between)
+    yield Candidate(
+        "hierarchical",
+        "Simple",
+        latency=latency,
+        inside=topologies.inside_time(1.0, inside.ranks, inside.ring_rate),
+        between=topologies.between_time(1.0, paths.islands, between.rate),
+        held=fill_seconds(SIMPLE, between.rate),
+        launch=launch_seconds(paths),
+    )
+
+
+# All-to-all, and sends to a neighbor
 
 
 def direct_all_to_all(paths: Paths) -> Candidates:
@@ -76,29 +353,31 @@ def send_to_neighbor(paths: Paths) -> Candidates:
         yield Candidate("send", protocol.name, latency, near, far, held, launch_seconds(paths), latency_overlaps(paths))
 
 
+# The algorithms of each collective
+
 _GATHERS: dict[str, Algorithm] = {
-    "ring": rings.ring_gather,
-    "direct": rings.mesh_gather,
-    "torus": rings.torus_gather,
+    "ring": ring_gather,
+    "direct": mesh_gather,
+    "torus": torus_gather,
 }
 CHOICES: dict[str, dict[str, Algorithm]] = {
     "all-reduce": {
-        "ring": rings.ring_all_reduce,
-        "tree": rings.tree_all_reduce,
-        "nvls": rings.switch_all_reduce,
-        "collnet": rings.fabric_all_reduce,
-        "direct": rings.mesh_all_reduce,
-        "torus": rings.torus_all_reduce,
+        "ring": ring_all_reduce,
+        "tree": tree_all_reduce,
+        "nvls": switch_all_reduce,
+        "collnet": fabric_all_reduce,
+        "direct": mesh_all_reduce,
+        "torus": torus_all_reduce,
     },
     "all-gather": _GATHERS,
     "reduce-scatter": _GATHERS,
     "all-to-all": {"direct": direct_all_to_all, "staged": staged_all_to_all},
-    "broadcast": {"ring": rings.ring_broadcast, "torus": rings.torus_broadcast},
+    "broadcast": {"ring": ring_broadcast, "torus": torus_broadcast},
     "send-recv": {"send": send_to_neighbor},
 }
 """Algorithms that a library chooses from by default."""
 ON_REQUEST: dict[str, dict[str, Algorithm]] = {
-    "all-reduce": {"nvls-tree": rings.switch_all_reduce, "hierarchical": rings.hierarchical_all_reduce},
+    "all-reduce": {"nvls-tree": switch_all_reduce, "hierarchical": hierarchical_all_reduce},
     "send-recv": {"direct": send_to_neighbor},
 }
 """Algorithms used only on request, and alternative names."""
@@ -115,66 +394,3 @@ def candidate_algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, .
 def algorithm_names(name: str) -> tuple[str, ...]:
     """The algorithm names that a caller may request for a collective."""
     return (*CHOICES[name], *ON_REQUEST.get(name, {}))
-
-
-# Upper bounds of bus bandwidth: that of links at line rate, without protocol overhead or latency
-
-
-def bus_factor(name: str, ranks: int) -> float:
-    """Bus bandwidth over algorithm bandwidth, as nccl-tests defines it."""
-    if name == "all-reduce":
-        return float(all_reduce_factor(ranks))
-    return float(gather_factor(ranks)) if name in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
-
-
-IN_DOMAIN = frozenset({"nvls", "nvls-tree"})
-"""Algorithms that reduce in the switches of a scale-up domain."""
-IN_FABRIC = frozenset({"collnet"})
-"""Algorithms that reduce in the switches of the scale-out network."""
-
-
-def busbw_ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
-    """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
-
-    ``reduces`` says whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
-    reduction of switches counts only where that algorithm uses it.
-    """
-    if name == "send-recv":
-        return _send_ceiling(paths)
-    inside = _inside_ceiling(name, paths, reduces=reduces and (algorithm is None or algorithm in IN_DOMAIN))
-    if paths.between is None:
-        return inside
-    return min(inside, _between_ceiling(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
-
-
-def _send_ceiling(paths: Paths) -> float:
-    inside = paths.inside.peer.value if paths.inside.ranks > 1 else float("inf")
-    return min(inside, paths.between.sender.value) if paths.between else inside
-
-
-def _inside_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
-    inside: Inside = paths.inside
-    if inside.ranks == 1:
-        return float("inf")
-    if name == "all-to-all":
-        return inside.line.value * (paths.ranks - 1) / (inside.ranks - 1)
-    gain = 1.0
-    if reduces and name == "all-reduce":
-        gain = max(1.0, collectives.bus_bandwidth_ceiling(inside.ranks, 1.0))
-    return inside.line.value * gain
-
-
-def _between_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
-    between, ranks, m = paths.between, paths.ranks, paths.inside.ranks
-    assert between is not None
-    line = between.line.value
-    if name == "all-to-all":
-        from clusterspec.cost.formulas import experts
-
-        exchange = between.exchange.value / m
-        return float(experts.bus_bandwidth_ceiling(ranks, m, exchange)) if ranks > m else float("inf")
-    if name == "broadcast":
-        return line
-    if name == "all-reduce" and reduces and between.reduces:
-        return line * bus_factor(name, ranks)
-    return float(topologies.bus_bandwidth_ceiling(ranks, between.islands, line * between.islands / ranks))

@@ -1,4 +1,4 @@
-"""The links of one process group from a cluster and a placement: scale-up domain, torus axes, PCIe, and NICs."""
+"""The links of one process group from a cluster and a placement: scale-up domain, PCIe and NICs; and their ceilings."""
 
 from __future__ import annotations
 
@@ -25,104 +25,15 @@ from clusterspec.cost.collectives import (
     Paths,
     network_of,
 )
-from clusterspec.cost.formulas.topologies import (
-    all_to_all_time,
-    average_hops,
-    axis_bandwidth,
-    farthest_hops,
-    gather_time,
-    mesh_bandwidth,
-    shared_bandwidth,
-    slot_rate,
-)
+from clusterspec.cost.formulas import collectives
+from clusterspec.cost.formulas.collectives import all_reduce_factor, gather_factor, shared_bandwidth, slot_rate
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 from clusterspec.source import Assumed, Computed, Written
-from clusterspec.standard import sum_of
 from clusterspec.units import display, plural
-
-WRAPS_FROM = {2: 16, 3: 4}
-"""The side from which an axis of a TPU slice closes, by the dimensions of its torus.
-
-Whole 4×4×4 cubes are joined by optical switches, and a 2D slice closes at its full side of 16
-(Google Cloud, TPU system architecture).
-"""
-ALWAYS_WRAPS = 3
-"""On other tori an axis of three or more forms a ring; on an axis of two, one link connects both ranks."""
-
 
 CLOSE = 1e-9
 """Relative difference below which two rates are equal."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 if they form a ring."""
-
-    side: int
-    step: int
-    wraps: int
-    link: float
-
-
-def torus_axes(cluster: Cluster, group: Placement) -> tuple[Axis, ...]:
-    """The axes along which a group runs, from the fastest-varying axis of the torus."""
-    up = cluster.scale_up
-    left, stride = max(1, group.accelerators), max(1, group.stride // cluster.ranks_per_accelerator)
-    axes = []
-    for index, side in enumerate(up.shape):
-        if stride >= side:
-            stride = -(-stride // side)
-            continue
-        along = max(1, min(left, side // stride))
-        if along > 1:
-            closes = along * stride == side and _axis_closes(up, side)
-            axes.append(Axis(along, stride, int(closes), link_bandwidth(up, index) / stride))
-        left, stride = -(-left // along), 1
-    return tuple(axes)
-
-
-def link_bandwidth(up: ScaleUp, axis: int) -> float:
-    """B/s of one link along an axis, one direction."""
-    if axis < len(up.axis_bandwidth):
-        return up.axis_bandwidth[axis].value
-    return up.bandwidth.value / (2 * len(up.shape))
-
-
-def torus_bandwidth(cluster: Cluster, group: Placement) -> Bandwidth:
-    """The bandwidth in B/s of a rank of the group along all its axes at once."""
-    axes = torus_axes(cluster, group)
-    if not axes:
-        return Bandwidth.one_way(cluster.scale_up.bandwidth.value, cluster.scale_up.bandwidth.origin)
-    derivation = " + ".join(f"{1 + axis.wraps} × {axis.link:.4g} B/s" for axis in axes)
-    return Bandwidth.one_way(sum_of(axis_bandwidth(axis.link, axis.wraps) for axis in axes), Computed(derivation))
-
-
-def torus_hops(cluster: Cluster, group: Placement) -> float:
-    """Hops to the farthest rank over all axes; 0 without a torus."""
-    if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
-        return 0.0
-    return float(sum_of(farthest_hops(axis.side, axis.wraps) * axis.step for axis in torus_axes(cluster, group)))
-
-
-def torus_exchange_share(cluster: Cluster, group: Placement) -> float:
-    """The share of the line that an all-to-all achieves, since its bytes cross several links: 1 without a torus."""
-    axes = torus_axes(cluster, group) if cluster.scale_up.topology == "torus" else ()
-    if not axes:
-        return 1.0
-    line = sum_of(axis_bandwidth(axis.link, axis.wraps) for axis in axes)
-    slowest = max(
-        all_to_all_time(1.0, average_hops(axis.side, axis.wraps), axis_bandwidth(axis.link, axis.wraps))
-        for axis in axes
-    )
-    return min(1.0, float(gather_time(1.0, max(2, group.ranks_per_domain), line) / slowest))
-
-
-def _axis_closes(up: ScaleUp, side: int) -> bool:
-    if up.interconnect is not None and up.interconnect.family == "ici":
-        least = WRAPS_FROM.get(len(up.shape), 4)
-        return side % least == 0
-    return side >= ALWAYS_WRAPS
 
 
 # The links of one process group, from a cluster and a placement; every figure has its origin
@@ -159,7 +70,8 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
     if packages == 2 and up.topology in MESHES:
         ring = achieved_share(up.interconnect, ("pair", "ring", "link"), PAIR)
     exchange = achieved_share(up.interconnect, ("exchange",), Figure(EXCHANGE.value * ring.value, "1", EXCHANGE.origin))
-    exchange = Figure(exchange.value * torus_exchange_share(cluster, group), "1", exchange.origin)
+    hops, crossed = _torus_hops_and_share(cluster, group)
+    exchange = Figure(exchange.value * crossed, "1", exchange.origin)
     line = _line_rate(cluster, group, packages)
     known = up.interconnect.achievable if up.interconnect else {}
     return Inside(
@@ -175,7 +87,7 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
         low_latency=known.get("low_latency"),
         tree=known.get("tree"),
         hops="nvlink",
-        reach=torus_hops(cluster, group),
+        reach=hops,
         ring_between=known.get("ring.between.rack") if ranks > NODE_SCALE else None,
         held=known.get("ring.held"),
         start=known.get("low_latency.start"),
@@ -186,6 +98,15 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
     )
 
 
+def _torus_hops_and_share(cluster: Cluster, group: Placement) -> tuple[float, float]:
+    """Hops to the farthest rank of a torus, and the share of links that an all-to-all achieves; 0 and 1 elsewhere."""
+    if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
+        return 0.0, 1.0
+    from clusterspec.cost.collectives.torus import torus_exchange_share, torus_hops
+
+    return torus_hops(cluster, group), torus_exchange_share(cluster, group)
+
+
 def _line_rate(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
     """The bandwidth of a rank to the other ranks of its group in its domain.
 
@@ -194,9 +115,13 @@ def _line_rate(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
     """
     up = cluster.scale_up
     if up.topology == "torus" and up.shape:
+        from clusterspec.cost.collectives.torus import torus_bandwidth
+
         return torus_bandwidth(cluster, group)
     in_package = group.ranks_per_domain / packages / cluster.ranks_per_accelerator
     if up.topology in MESHES and packages > 1:
+        from clusterspec.cost.formulas.topologies import mesh_bandwidth
+
         links = min(mesh_bandwidth(up.peer_bandwidth.value, packages), up.bandwidth.value)
         return Bandwidth.one_way(
             links * in_package, Computed(f"{packages - 1} peers × {up.peer_bandwidth.value:.4g} B/s")
@@ -386,3 +311,66 @@ def _slot_bandwidth(cluster: Cluster, ranks: int, own: float) -> float:
     if cluster.pcie_host is None:
         return float("inf")
     return ranks * max(own, slot_rate(cluster.pcie_host) / cluster.ranks_per_accelerator)
+
+
+# Upper bounds of bus bandwidth: that of links at line rate, without protocol overhead or latency
+
+
+def bus_factor(name: str, ranks: int) -> float:
+    """Bus bandwidth over algorithm bandwidth, as nccl-tests defines it."""
+    if name == "all-reduce":
+        return float(all_reduce_factor(ranks))
+    return float(gather_factor(ranks)) if name in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
+
+
+IN_DOMAIN = frozenset({"nvls", "nvls-tree"})
+"""Algorithms that reduce in the switches of a scale-up domain."""
+IN_FABRIC = frozenset({"collnet"})
+"""Algorithms that reduce in the switches of the scale-out network."""
+
+
+def busbw_ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
+    """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
+
+    ``reduces`` says whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
+    reduction of switches counts only where that algorithm uses it.
+    """
+    if name == "send-recv":
+        return _send_ceiling(paths)
+    inside = _inside_ceiling(name, paths, reduces=reduces and (algorithm is None or algorithm in IN_DOMAIN))
+    if paths.between is None:
+        return inside
+    return min(inside, _between_ceiling(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
+
+
+def _send_ceiling(paths: Paths) -> float:
+    inside = paths.inside.peer.value if paths.inside.ranks > 1 else float("inf")
+    return min(inside, paths.between.sender.value) if paths.between else inside
+
+
+def _inside_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
+    inside: Inside = paths.inside
+    if inside.ranks == 1:
+        return float("inf")
+    if name == "all-to-all":
+        return inside.line.value * (paths.ranks - 1) / (inside.ranks - 1)
+    gain = 1.0
+    if reduces and name == "all-reduce":
+        gain = max(1.0, collectives.bus_bandwidth_ceiling(inside.ranks, 1.0))
+    return inside.line.value * gain
+
+
+def _between_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
+    between, ranks, m = paths.between, paths.ranks, paths.inside.ranks
+    assert between is not None
+    line = between.line.value
+    if name == "all-to-all":
+        from clusterspec.cost.formulas import experts
+
+        exchange = between.exchange.value / m
+        return float(experts.bus_bandwidth_ceiling(ranks, m, exchange)) if ranks > m else float("inf")
+    if name == "broadcast":
+        return line
+    if name == "all-reduce" and reduces and between.reduces:
+        return line * bus_factor(name, ranks)
+    return float(collectives.island_bandwidth_ceiling(ranks, between.islands, line * between.islands / ranks))

@@ -11,8 +11,8 @@ from clusterspec.cluster.model import Cluster, MeasuredShare
 from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
-from clusterspec.cost.collectives.algorithms import algorithm_names, bus_factor, busbw_ceiling, candidate_algorithms
-from clusterspec.cost.collectives.paths import MESHES, group_paths
+from clusterspec.cost.collectives.algorithms import algorithm_names, candidate_algorithms
+from clusterspec.cost.collectives.paths import MESHES, bus_factor, busbw_ceiling, group_paths
 from clusterspec.cost.collectives.stack import LL, LL_MESSAGES, Algorithm
 from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, time_at_busbw
 from clusterspec.cost.formulas.compute import larger, smaller

@@ -1,4 +1,4 @@
-"""Time and bandwidth of transfers, rings, trees and in-network reduction. Bytes, seconds, B/s per direction."""
+"""Time and bandwidth of transfers, rings, trees, in-network reduction and links. Bytes, seconds, B/s per direction."""
 
 from __future__ import annotations
 
@@ -320,3 +320,64 @@ def bus_bandwidth_ceiling(ranks: float, bandwidth: float) -> float:
     700.0
     """
     return all_reduce_factor(ranks) * bandwidth / (1 + 1 / ranks)
+
+
+@formula("rank_bandwidth * (ranks - 1) / (islands - 1)")
+def island_bandwidth_ceiling(ranks: float, islands: float, rank_bandwidth: float) -> float:
+    """The highest bus bandwidth that ranks can show between islands: B (n − 1) / (k − 1).
+
+    ``rank_bandwidth`` (B) is the share of one rank in the links of its island. It holds for an
+    all-reduce, an all-gather and a reduce-scatter alike; k > 1.
+
+    Range: ranks >= 1, islands > 1.
+
+    >>> island_bandwidth_ceiling(16, 2, 50e9) / 1e9
+    750.0
+    """
+    return rank_bandwidth * (ranks - 1) / (islands - 1)
+
+
+# Bandwidth of links: between islands, of PCIe slots, of shared links. Floats or arrays; bytes per second and direction
+
+PCIE_3_TRANSFERS = 8e9
+"""Transfers per second and lane of PCIe 3; each generation since doubles them (PCI Express Base Specification)."""
+PCIE_128B130B = 128 / 130
+"""Share of the transfer rate that PCIe 3 to 5 leaves after its line code (PCI Express Base Specification)."""
+PCIE_FLIT = 242 / 256
+"""Share that PCIe 6 and 7 leave for transaction and data-link packets of a 256-byte flit (same source)."""
+PCIE_FLIT_PAYLOAD = 236 / 256
+"""Share of a flit for transaction packets only (same source)."""
+
+
+@formula("transfers * lanes * share / 8")
+def slot_bandwidth(transfers: float, lanes: float, share: float) -> float:
+    """A PCIe slot: T × x × share / 8, with T in transfers per second and lane.
+
+    >>> round(slot_bandwidth(32e9, 16, PCIE_128B130B) / 1e9, 3), slot_bandwidth(64e9, 16, PCIE_FLIT) / 1e9
+    (63.015, 121.0)
+    >>> slot_bandwidth(64e9, 16, PCIE_FLIT_PAYLOAD) / 1e9
+    118.0
+    """
+    return transfers * lanes * share / 8
+
+
+def slot_rate(generation: int) -> float:
+    """An x16 slot of a PCIe generation, B/s in one direction; generations from 3 on.
+
+    >>> round(slot_rate(5) / 1e9, 2), slot_rate(6) / 1e9
+    (63.02, 121.0)
+    """
+    transfers = PCIE_3_TRANSFERS * 2 ** (generation - 3)
+    return float(slot_bandwidth(transfers, 16, PCIE_FLIT if generation >= 6 else PCIE_128B130B))
+
+
+@formula("bandwidth / (sharers * oversubscription)")
+def shared_bandwidth(bandwidth: float, sharers: float, oversubscription: float = 1.0) -> float:
+    """The bandwidth of one of several concurrent users of a link behind an oversubscribed level: B / (g o).
+
+    Range: sharers >= 1, oversubscription >= 1.
+
+    >>> shared_bandwidth(400e9, 8), shared_bandwidth(400e9, 1, 2.0)
+    (50000000000.0, 200000000000.0)
+    """
+    return bandwidth / (sharers * oversubscription)

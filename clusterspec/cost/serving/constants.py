@@ -9,8 +9,7 @@ from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveUnavailableError
-from clusterspec.cost.collectives.algorithms import busbw_ceiling
-from clusterspec.cost.collectives.paths import crosses_host_memory, group_paths
+from clusterspec.cost.collectives.paths import busbw_ceiling, crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
 from clusterspec.records import NamedTuple
 from clusterspec.standard import recent

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.groups import contiguous_placement
-from clusterspec.cost.collectives.paths import torus_axes
 from clusterspec.cost.collectives.stack import TORUS_HOP
+from clusterspec.cost.collectives.torus import torus_axes
 from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_tiers, omitted_of_network
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 from clusterspec.records import dataclass

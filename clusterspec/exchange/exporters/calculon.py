@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.compute.rates import streaming_share, sustained_product_share
-from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.cost.formulas.collectives import slot_rate
 from clusterspec.cost.tables import USUAL_SLOT
 from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_tiers, omitted_of_network
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable

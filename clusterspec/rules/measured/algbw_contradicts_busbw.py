@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.algorithms import bus_factor
+from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path

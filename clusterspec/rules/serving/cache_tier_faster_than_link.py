@@ -84,7 +84,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.requests import CacheTier
-from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.cost.formulas.collectives import slot_rate
 from clusterspec.cost.nameplates import has_processors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import TIERS, Served

@@ -7,8 +7,7 @@ import pytest
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster, MeasuredShare, ScaleOut
 from clusterspec.cost.collectives import Candidate, Paths, falls_back_to_sockets, network_of
-from clusterspec.cost.collectives.algorithms import bus_factor, busbw_ceiling
-from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.paths import bus_factor, busbw_ceiling, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, uncertainty_band, with_measured_shares
 from clusterspec.quantity import Figure
 from clusterspec.records import replace

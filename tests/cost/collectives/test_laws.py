@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import NAMES, CollectiveUnavailableError
-from clusterspec.cost.collectives.algorithms import ON_REQUEST, algorithm_names, bus_factor
-from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.algorithms import ON_REQUEST, algorithm_names
+from clusterspec.cost.collectives.paths import bus_factor, group_paths
 from clusterspec.cost.collectives.predict import MeasuredLinks, collective_cost, collective_table, paths_timing
 from clusterspec.cost.collectives.stack import copy_seconds_per_byte
 from clusterspec.cost.formulas.collectives import time_at_busbw

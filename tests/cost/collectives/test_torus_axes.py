@@ -6,9 +6,9 @@ import pytest
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.paths import (
+from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.torus import (
     Axis,
-    group_paths,
     link_bandwidth,
     torus_axes,
     torus_bandwidth,
