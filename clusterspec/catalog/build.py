@@ -20,7 +20,6 @@ from clusterspec.catalog.models import (
     architecture,
 )
 from clusterspec.catalog.reader import FactReader
-from clusterspec.catalog.releases import release_faults
 from clusterspec.catalog.stacks import (
     Stack,
     framework_memory,
@@ -308,6 +307,8 @@ def framework(read: FactReader) -> Framework:
 
 def library(read: FactReader) -> Library:
     """A driver, toolkit or library."""
+    from clusterspec.catalog.releases import release_faults
+
     releases = dict(map(release_and_year, read.texts("releases")))
     return Library(
         **_header_fields(read),

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.reader import Fact, FactReader, Status
-from clusterspec.catalog.releases import (
-    Combination,
-    Multiple,
-    ReleaseFault,
-    UnreadableCombination,
-    combination,
-    multiple,
-    version_numbers,
-)
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Cited, Origin
 
@@ -23,9 +16,10 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from clusterspec.catalog import Catalog
+    from clusterspec.catalog.releases import Combination, Multiple, ReleaseFault
 
     _Line = TypeVar("_Line", "Statement", "Requirement")
-    _Named = TypeVar("_Named", Combination, Multiple)
+    _Named = TypeVar("_Named", "Combination", "Multiple")
 
 GROUP = "features."
 SUPPORT = "support."
@@ -297,14 +291,26 @@ def features(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[t
 
 def support_statements(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Statement]]:
     """The lines of the support matrix of an entry, by their text."""
-    for text, named, feature in _parsed_facts(read, releases, SUPPORT, combination):
+    for text, named, feature in _parsed_facts(read, releases, SUPPORT, _parsed_combination):
         yield text, Statement(named, feature)
 
 
 def required_multiples(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Requirement]]:
     """The requirements of an entry that one number is a multiple of another, by their text."""
-    for text, named, feature in _parsed_facts(read, releases, MULTIPLES, multiple):
+    for text, named, feature in _parsed_facts(read, releases, MULTIPLES, _parsed_multiple):
         yield text, Requirement(named, feature)
+
+
+def _parsed_combination(text: str) -> Combination:
+    from clusterspec.catalog.releases import combination  # entries of few frameworks state any
+
+    return combination(text)
+
+
+def _parsed_multiple(text: str) -> Multiple:
+    from clusterspec.catalog.releases import multiple
+
+    return multiple(text)
 
 
 def _parsed_facts(
@@ -335,3 +341,17 @@ def _release_year(read: FactReader, fact: Fact, release: str, releases: Mapping[
     if release and release not in releases:
         read.refuse(fact, "unknown-choice", f"{fact.name} names release {release}, which `releases` does not list")
     return releases.get(release)
+
+
+@lru_cache(maxsize=256)  # legality asks for each layout
+def version_numbers(release: str) -> tuple[int, ...]:
+    """The numbers of a release, for comparison; a part that is not a number ends it.
+
+    >>> version_numbers("0.15.1"), version_numbers("1.3.0rc1"), version_numbers("2026.1")
+    ((0, 15, 1), (1, 3, 0), (2026, 1))
+    """
+    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
+
+
+class UnreadableCombination(ValueError):
+    """Raised for a text that names an unknown use."""

@@ -1,4 +1,4 @@
-"""Releases of software: their numbers, what they support and require, and their published faults.
+"""Releases of software: what they support and require, and their published faults.
 
 Lines of an entry state all of it: combinations of uses that a release supports (the support matrix), numbers that it
 requires to be multiples of others, and faults of the releases of a library.
@@ -6,25 +6,13 @@ requires to be multiples of others, and faults of the releases of a library.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from math import prod
 
+from clusterspec.catalog.frameworks import UnreadableCombination, version_numbers
 from clusterspec.catalog.reader import Fact, FactReader
 from clusterspec.records import dataclass
 from clusterspec.source import Cited
-
-
-@lru_cache(maxsize=256)  # legality asks for each layout
-def version_numbers(release: str) -> tuple[int, ...]:
-    """The numbers of a release, for comparison; a part that is not a number ends it.
-
-    >>> version_numbers("0.15.1"), version_numbers("1.3.0rc1"), version_numbers("2026.1")
-    ((0, 15, 1), (1, 3, 0), (2026, 1))
-    """
-    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
-
 
 # The uses of a design: what statements may name, each with the key that states it and its words in messages
 
@@ -176,10 +164,6 @@ class Combination:
         """
         keys = [key_and_words(each)[0] for each in self._named_uses(used)]
         return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
-
-
-class UnreadableCombination(ValueError):
-    """Raised for a text that names an unknown use."""
 
 
 def combination(text: str) -> Combination:

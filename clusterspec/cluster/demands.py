@@ -8,14 +8,16 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.releases import MODEL, Combination, Multiple, undecided_combinations
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.records import dataclass, replace
 from clusterspec.standard import recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.catalog.releases import Combination, Multiple
     from clusterspec.cluster.requests import Serving
+
+    Conditions = tuple[tuple[Combination, ...], tuple[Multiple, ...]]
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,6 @@ def demands_of(design: Design) -> Demands:
     )
 
 
-Conditions = tuple[tuple[Combination, ...], tuple[Multiple, ...]]
-
-
 def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: Layout) -> Conditions:
     """The framework's conditions that a design leaves to its layout's degrees, sharding, schedule and recomputation:
     combinations that do not work, and numbers that must be multiples, each with the uses still undecided.
@@ -114,6 +113,8 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
 @recent(4)  # most layouts of a job settle the same
 def _conditions_left(held: Capabilities, settled: frozenset[str]) -> Conditions:
     """The conditions of a framework that remain where these uses are settled."""
+    from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
+
     refused = undecided_combinations((each.combination for each in held.refused), settled)
     required = (
         replace(each.multiple, when=left)
@@ -207,6 +208,8 @@ def model_uses(model: Model) -> Iterator[str]:
     """The uses that follow from a model: its name and family, its kinds of attention, its experts, its head, and the
     layers of multi-token prediction that are trained.
     """
+    from clusterspec.catalog.releases import MODEL
+
     parts = model.id.split("-")
     yield from (MODEL + "-".join(parts[:count]) for count in range(1, len(parts) + 1))
     yield "experts" if model.experts else ""

@@ -13,8 +13,8 @@ from clusterspec.catalog.frameworks import (
     capabilities,
     framework_of,
     release_and_year,
+    version_numbers,
 )
-from clusterspec.catalog.releases import version_numbers
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.degrees import (
     Degrees,

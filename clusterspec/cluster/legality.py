@@ -10,10 +10,13 @@ from math import lcm, prod
 
 from clusterspec.catalog.frameworks import Capabilities, Statement
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.releases import DEGREES, Multiple
 from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_uses, numbers_of
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.standard import recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.catalog.releases import Multiple
 
 ENDS = 2
 """The first and the last stage."""
@@ -301,6 +304,10 @@ _NO_ERRORS_OF_LAYOUTS = frozenset({"layers-indivisible-by-pp", LACKS})
 @recent(2)
 def _statements_on_layouts(capabilities: Capabilities) -> tuple[Statement, ...]:
     """The statements with a document that the framework does not run layouts of a kind, whatever else they run on."""
+    if not capabilities.refused:
+        return ()
+    from clusterspec.catalog.releases import DEGREES
+
     return tuple(
         each
         for each in capabilities.refused

@@ -11,7 +11,14 @@ import pytest
 from clusterspec.analysis.serving_plans.space import engines, serving_job
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.studied import job_of, whole_section
-from clusterspec.catalog.frameworks import NOTHING_KNOWN, Framework, Library, capabilities, framework_of
+from clusterspec.catalog.frameworks import (
+    NOTHING_KNOWN,
+    Framework,
+    Library,
+    UnreadableCombination,
+    capabilities,
+    framework_of,
+)
 from clusterspec.catalog.releases import (
     AXES,
     DEGREES,
@@ -20,7 +27,6 @@ from clusterspec.catalog.releases import (
     USES,
     VALUED,
     Combination,
-    UnreadableCombination,
     combination,
     multiple,
     undecided_combinations,

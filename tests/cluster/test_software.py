@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.releases import version_numbers
+from clusterspec.catalog.frameworks import version_numbers
 from tests.cluster.resolving import assumed, clean, resolve_text
 from tests.effort import each
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from clusterspec.catalog.entries import Interconnect
-from clusterspec.catalog.releases import version_numbers
+from clusterspec.catalog.frameworks import version_numbers
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut, ScaleUp
