@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TypedDict
 
-from clusterspec.cluster.clos import parts_needed
+from clusterspec.cluster.clos import FIBER, parts_needed
 from clusterspec.cluster.fabric import RACK_PITCH, level_optics, longest_runs, nodes_of_leaf
-from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.formulas.power import carbon_emitted, energy_of_run, flow_of_coolant, mean_draw
 from clusterspec.cost.nameplates import least_node_power, switch_power

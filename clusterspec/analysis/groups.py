@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from clusterspec.analysis.outputs import collective
 from clusterspec.cluster.groups import AXES, axis_placement
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cost.plan import Plan
 from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput, NotExportable
 from clusterspec.exchange.format_names import format_by_name

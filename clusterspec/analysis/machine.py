@@ -7,8 +7,8 @@ from math import prod
 
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack, rack_nodes
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.formulas.topologies import bisection_bandwidth
 from clusterspec.cost.nameplates import power_draw

@@ -8,8 +8,8 @@ from clusterspec.analysis.hops import HOP, fabric_hops, local_hops, message_part
 from clusterspec.analysis.tiers import host_rate, levels_and_climbed_rows, message_rows
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import TREES, Fabric
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.results.machine import PathClass, Pod
 from clusterspec.spec.model import PowerSpec

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.analysis.hops import HOP, SMALL
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
 from clusterspec.cost.formulas.collectives import slot_rate

@@ -1,8 +1,16 @@
-"""Folded Clos trees (fat trees) of whole switches and ports."""
+"""Folded Clos trees (fat trees) of whole switches and ports, and the transceiver modules at the ends of their links."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.records import dataclass
+from clusterspec.units import plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.planes import SwitchCount
 
 MOST_PORTS = 1_000_000
 """The most uplinks for which the search tries an even division; no switch has more."""
@@ -142,3 +150,122 @@ def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_p
         pods=pods,
         spines_of_pod=spines,
     )
+
+
+# Transceiver modules of the scale-out fabric, counted by cage
+
+FIXED_ENDS = frozenset({"dac", "acc", "aec", "aoc"})
+"""Cable types whose ends are part of the cable."""
+FIBER = "fiber"
+"""The default cable type, with a module at each end, as in reference designs that state no cables."""
+
+
+@dataclass(frozen=True)
+class ModuleCount:
+    """Number of modules in all planes, by position.
+
+    ``assumed`` names the ends (``node``, ``switch``) with cages that no entry states: each port is assumed to have its
+    own module, the upper limit. ``how`` derives the sum.
+    """
+
+    node: int
+    leaf: int
+    spine: int
+    core: int
+    assumed: tuple[str, ...]
+    how: str
+
+    @property
+    def total(self) -> int:
+        return self.node + self.leaf + self.spine + self.core
+
+    @property
+    def needed_at_least(self) -> int:
+        """The modules that are needed even if every cage whose ports are not known takes two links."""
+        ends = {"node": self.node, "switch": self.leaf + self.spine + self.core}
+        return self.total - sum(ends[end] for end in self.assumed) // 2
+
+
+def count_modules(
+    cluster: Cluster, count: SwitchCount, cable_types: Mapping[str, str], links_per_cable: Mapping[str, int]
+) -> ModuleCount:
+    """Modules of a counted plane times its planes; ``cable_types`` and ``links_per_cable`` by the names of
+    `fabric.LEVELS`.
+
+    Where the cages of the switch are not known, a module carries the links of one cable.
+    """
+    fabric = cluster.scale_out
+    assert fabric is not None
+    per_cage = ports_per_cage(fabric)
+
+    def level_ends(level: str, links: int, switches: int) -> _Ends:
+        optical = cable_types.get(level, FIBER) not in FIXED_ENDS
+        return _Ends(links if optical else 0, switches, per_cage or float(links_per_cable.get(level, 1)))
+
+    endpoints = cluster.all_nodes * fabric.nics_per_node + fabric.extra_endpoints
+    leaf = _tier_module_count(
+        level_ends("node_leaf", endpoints, count.leaves), level_ends("leaf_spine", count.leaf_spine, count.leaves)
+    )
+    spine = _tier_module_count(
+        level_ends("leaf_spine", count.leaf_spine, count.spines),
+        level_ends("spine_core", count.spine_core, count.spines),
+    )
+    core = _tier_module_count(level_ends("spine_core", count.spine_core, count.cores))
+    fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
+    node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric)
+    leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
+    unknown = "one for each cable, since the cages of the switch are not known"
+    switches = f"{per_cage:g} port{'' if per_cage == 1 else 's'} a cage" if per_cage else unknown
+    tiers = (("leaf", leaf, True), ("spine", spine, count.spines), ("core", core, count.cores))
+    above = " + ".join(f"{name} {number:,}" for name, number, present in tiers if present)
+    how = f"nodes {node:,} ({derived}) + {above} ({switches})"
+    assumed = (() if known else ("node",)) + (() if per_cage else ("switch",))
+    return ModuleCount(node, leaf, spine, core, assumed, how)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """The ends of ``links`` at a number of ``switches``, with ``per_module`` links per module."""
+
+    links: int
+    switches: int
+    per_module: float
+
+
+def _tier_module_count(*ends: _Ends) -> int:
+    """Modules of one tier of a plane; links spread over its switches as evenly as possible.
+
+    Down and up links may share a cage where the cages of the switch are known.
+    """
+    switches = ends[0].switches
+    if not switches:
+        return 0
+    if len({end.per_module for end in ends}) > 1:
+        return sum(_tier_module_count(end) for end in ends)
+    links, per_module = sum(end.links for end in ends), ends[0].per_module
+    each, fuller = divmod(links, switches)
+    return fuller * -int(-(each + 1) // per_module) + (switches - fuller) * -int(-each // per_module)
+
+
+def ports_per_cage(fabric: ScaleOut) -> float | None:
+    """Ports at the rate of a plane in one cage of the switch; None if the entry states no cages."""
+    switch = fabric.switch
+    if switch is None or not switch.cages or not fabric.switch_ports:
+        return None
+    return fabric.switch_ports / switch.cages
+
+
+def _node_modules(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
+    """Modules at the nodes, whether their cages are known, and the derivation of the count.
+
+    A module of a node carries all planes of its NICs. Every extra endpoint has one.
+    """
+    nodes, extra = cluster.all_nodes, fabric.extra_endpoints
+    more = f" + {plural(extra, 'extra endpoint')}" if extra else ""
+    platform = cluster.platform
+    if platform is not None and platform.cages and platform.nics_per_node:
+        of_node = parts_needed(platform.cages * fabric.nics_per_node, platform.nics_per_node)
+        return nodes * of_node + extra, True, f"{nodes:,} × {plural(of_node, 'cage')}{more}"
+    of_node = fabric.nics_per_node
+    known = fabric.nic is not None and fabric.nic.ports == 1 and fabric.nic.cages != 0
+    return nodes * of_node + extra, known, f"{nodes} × {plural(of_node, 'NIC')}, one each{more}"

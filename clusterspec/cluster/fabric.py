@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.clos import parts_needed
-from clusterspec.cluster.levels import FIBER, ModuleCount, count_levels, count_modules
+from clusterspec.cluster.clos import FIBER, ModuleCount, count_modules, parts_needed
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
@@ -231,6 +230,8 @@ def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabri
     if scale_out.topology not in TREES:
         return _uncounted_fabric(cluster, scale_out)
     if scale_out.levels:
+        from clusterspec.cluster.levels import count_levels  # few specs list levels
+
         count = count_levels(cluster, scale_out.switch_ports)
     else:
         ordered = _ordered_parts(written or ScaleOutSpec()).divided(scale_out.planes)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.source import Path
 from clusterspec.spec.model import (

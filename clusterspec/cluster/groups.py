@@ -12,8 +12,8 @@ from itertools import islice
 from math import gcd, lcm
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.rank_sets import (
     MOST_ALIGNMENTS,
     Run,

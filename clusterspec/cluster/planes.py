@@ -1,4 +1,6 @@
-"""Switch and link counts of one plane of a scale-out fabric: from the scalar keys, in whole switches and ports."""
+"""Switch and link counts of one plane of a scale-out fabric by the scalar keys, in whole switches and ports; and the
+levels that groups of ranks cross.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from clusterspec.cluster.clos import (
     three_tier_clos,
     two_tier_clos,
 )
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import Cluster, Level, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import NamedTuple, dataclass, replace
 
@@ -299,3 +301,53 @@ def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedC
         how["core_switches"] = f"{tree.spines:,} spines × {up} uplinks / {demand.ports} ports, rounded up"
         how["spine_core"] = f"{tree.spines:,} spines × {up} uplinks"
     return how
+
+
+# The switch levels of the fabric that groups of ranks cross
+
+
+def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
+    """The levels of the scale-out fabric from the leaf upward, each with the nodes under one block of it.
+
+    The levels come from `levels` if the spec has it. Else the level is the pod, if the spec states that the
+    oversubscription is above it. Else there is one level per ratio, and a leaf has as many nodes as its ports allow. A
+    level with an unknown number of nodes is assumed to be crossed by all traffic that crosses the level below it. A
+    fabric of one tier, or of cables alone, has no level to cross, and one of n tiers has n - 1; the bill of materials
+    counts the same (`fabric_plane`).
+    """
+    fabric = cluster.scale_out
+    if fabric is None:
+        return ()
+    if fabric.levels:
+        return _levels_with_nodes(fabric.levels)
+    tiers = tier_count(cluster)
+    if tiers == 1 or fabric.topology == "direct":
+        return ()
+    if fabric.pod_nodes:
+        return (Level("pod", fabric.pod_nodes, fabric.taper),)
+    names = ("leaf", "spine", "core")
+    built = fabric.oversubscription[: tiers - 1] if tiers else fabric.oversubscription
+    leaf, *above = (Level(names[min(index, 2)], None, ratio) for index, ratio in enumerate(built))
+    return _levels_with_nodes((Level(leaf.name, _nodes_of_leaf(fabric), leaf.oversubscription), *above))
+
+
+def _nodes_of_leaf(fabric: ScaleOut) -> int:
+    """Nodes that share a leaf; 1 if the ports of a switch are unknown, so that all traffic between nodes crosses the
+    leaf.
+    """
+    if not fabric.switch_ports:
+        return 1
+    rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
+    per_leaf = parts_needed(fabric.nics_per_node, rails)
+    return max(1, Ports.from_ratio(fabric.switch_ports, fabric.oversubscription[0]).down // per_leaf)
+
+
+def _levels_with_nodes(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    bounded: list[Level] = []
+    for level in levels:
+        below = bounded[-1].nodes if bounded else 1
+        nodes = level.nodes or below
+        bounded.append(
+            Level(level.name, nodes, level.oversubscription, level.switch_ports, level.uplink_bandwidth, level.count)
+        )
+    return tuple(bounded)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.clos import parts_needed
+from clusterspec.cluster.clos import FIBER, parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_fabric, level_optics
-from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import prod
 
 from clusterspec.cluster.groups import Placement, axis_placement
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.spec.model import (
     ClusterSpec,
     ModelSpec,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.fabric import longest_runs, nodes_of_leaf
-from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import clean
 
 POD = "{platform: dgx-h100, nodes: 16, power: {nodes_per_rack: %d}, scale_out: {technology: infiniband-ndr%s}%s}"

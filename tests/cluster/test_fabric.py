@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.cluster.fabric import Fabric, NoFabric, count_fabric
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import clean, cluster_of
 from tests.effort import each, examples
 

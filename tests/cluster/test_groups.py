@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.cluster.groups import AXES, EXPERT_AXES, Placement, axis_placement, contiguous_placement
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import cluster_of, layout_of, resolve_text
 from tests.effort import examples, sampled, steps
 

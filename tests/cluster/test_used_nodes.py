@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.degrees import accelerators_used, idle_nodes, nodes_of_engines, own_accelerators
 from clusterspec.cluster.fabric import LevelOptics, cable_types, level_optics
-from clusterspec.cluster.levels import ModuleCount
 from clusterspec.cluster.model import Design
 from clusterspec.records import replace
 from clusterspec.spec.model import Spec

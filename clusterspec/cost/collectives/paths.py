@@ -7,8 +7,8 @@ from math import prod
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.catalog.frameworks import version_numbers
 from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut, ScaleUp
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import (

@@ -49,8 +49,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import measures_adapters, ranks_of
 from clusterspec.rules.parts import Placements, traffic_uses_nics

@@ -53,8 +53,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import oversubscription
 from clusterspec.rules.rule import Rule

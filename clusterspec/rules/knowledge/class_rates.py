@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from clusterspec.catalog import Catalog
+from clusterspec.cluster.clos import FIBER, FIXED_ENDS
 from clusterspec.cluster.fabric import cable_types
-from clusterspec.cluster.levels import FIBER, FIXED_ENDS
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.failures import PartRate, part_rate, source_text, stated_rate
 from clusterspec.records import NamedTuple

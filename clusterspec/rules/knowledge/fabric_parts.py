@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from clusterspec.cluster.fabric import Fabric, Run, count_fabric, longest_runs, nodes_of_leaf
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level, ScaleOut
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import dataclass
 from clusterspec.spec.model import ClusterSpec, LinkCounts, ScaleOutSpec
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from clusterspec.cluster.clos import FIXED_ENDS
 from clusterspec.cluster.fabric import Fabric, count_fabric
-from clusterspec.cluster.levels import FIXED_ENDS
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import legal_estimate

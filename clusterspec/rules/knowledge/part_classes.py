@@ -12,8 +12,8 @@ from math import gcd
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators, rack_nodes
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.energy import FEEDS
 from clusterspec.cost.heat import cooling_units, loop_heat
