@@ -351,7 +351,7 @@ def _plain_values(changes: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _leaves(value: Mapping[str, Any], head: KeyPath) -> Iterator[tuple[KeyPath, object]]:
-    """The values of nested mappings by key path, as `document.extends.merged_value` replaces them."""
+    """The values of nested mappings by key path, as `document.merged_value` replaces them."""
     for key, item in value.items():
         if isinstance(item, dict) and item:
             yield from _leaves(item, (*head, key))

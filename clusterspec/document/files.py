@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from clusterspec.document.extends import is_derived_spec, project_root
+from clusterspec.document import is_derived_spec, project_root
 from clusterspec.document.model import LARGEST, decode, read_bytes
 from clusterspec.document.parse import parse
 from clusterspec.finding import Finding

@@ -16,8 +16,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_of_spec
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
-from clusterspec.document import Document, model
-from clusterspec.document.extends import place_of_base
+from clusterspec.document import Document, model, place_of_base
 from clusterspec.document.schema import describes_fleet, describes_one_design
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from clusterspec.quantity import Direction, Sparsity
-from clusterspec.units.grammar import QUALIFIERS
+from clusterspec.units import QUALIFIERS
 from clusterspec.units.symbols import COUNTS, KINDS, Kind, time_spellings
 
 _GROUPED = r"[0-9]{1,3}(?:(?:,[0-9]{3}){2,}|,[0-9]{3}(?=\.))"

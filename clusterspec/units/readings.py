@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
-from clusterspec.units import grammar
+from clusterspec.units import read, split_number, symbol_and_words, text_of, text_with_symbol, unknown_unit_fault
 from clusterspec.units.display import display, plain, plural
-from clusterspec.units.grammar import read, split_number, symbol_and_words, text_of
 from clusterspec.units.symbols import COUNTS, MEANING, Kind, both_symbols
 from clusterspec.units.table import TABLE
 
@@ -167,9 +166,9 @@ def _directed_readings(text: str, unit: str, words: str, assumptions: _Assumed) 
 def _bits_and_bytes(text: str, rest: str, spelling: str) -> Iterator[tuple[str, str]]:
     symbols = both_symbols(spelling)
     if not symbols:
-        raise grammar.unknown_unit_fault(text, rest, spelling, _ANY)
+        raise unknown_unit_fault(text, rest, spelling, _ANY)
     for name, symbol in zip(("bits", "bytes"), symbols, strict=True):
-        yield f"{spelling} is {name}", grammar.text_with_symbol(text, rest, spelling, symbol)
+        yield f"{spelling} is {name}", text_with_symbol(text, rest, spelling, symbol)
 
 
 def _bandwidth_rows(quantity: Quantity) -> Iterator[_Row]:

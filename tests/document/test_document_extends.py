@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import CannotOpenError, Document, load, merged_value, to_finding
-from clusterspec.document.extends import MAX_BASES
+from clusterspec.document import MAX_BASES, CannotOpenError, Document, load, merged_value, to_finding
 from clusterspec.document.files import spec_paths
 from clusterspec.finding import Problem
 

@@ -12,7 +12,7 @@ from clusterspec.report.paper import machine
 from clusterspec.report.paper.blocks import PaperTable, Picture, Text
 from clusterspec.results.full import FullReport
 from clusterspec.spec.model.cluster import NetworkSpec
-from clusterspec.units.grammar import read
+from clusterspec.units import read
 from tests.report.test_paper import SPECS, report
 from tests.report.test_paper_words import trained
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.quantity import Direction, Sparsity
-from clusterspec.units import read
-from clusterspec.units.grammar import symbol_and_words
+from clusterspec.units import read, symbol_and_words
 from tests.effort import each
 
 ONE_WAY, DUPLEX = Direction.ONE_WAY, Direction.DUPLEX

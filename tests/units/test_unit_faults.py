@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 
-from clusterspec.units import KINDS, UnitFault, read
-from clusterspec.units.grammar import text_of
+from clusterspec.units import KINDS, UnitFault, read, text_of
 from clusterspec.units.symbols import quoted_text
 from tests.effort import each
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from clusterspec import resources
 from clusterspec.quantity import Quantity
+from clusterspec.units import read
 from clusterspec.units.display import display
-from clusterspec.units.grammar import read
 from clusterspec.units.symbols import UnitFault
 
 Schema = dict[str, Any]
