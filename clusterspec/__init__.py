@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
     from clusterspec.results.levers import SensitivityReport, SolveReport, SweepRow
     from clusterspec.results.search import SearchReport
-    from clusterspec.studies.study import Study
+    from clusterspec.studies import Study
 
 __version__ = "0.2.0"
 __all__ = [

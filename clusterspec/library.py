@@ -22,8 +22,7 @@ from clusterspec.cluster.variation import layout_changes
 from clusterspec.records import dataclass
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source
-from clusterspec.studies import variation
-from clusterspec.studies.study import Settings, Study
+from clusterspec.studies import Settings, Study, variation
 from clusterspec.units import plural
 
 if TYPE_CHECKING:

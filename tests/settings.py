@@ -6,7 +6,7 @@ from datetime import date
 
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
-from clusterspec.studies.study import Settings
+from clusterspec.studies import Settings
 
 TODAY = date(2026, 11, 20)
 SETTINGS = Settings(Catalog.open(), Config(), TODAY)

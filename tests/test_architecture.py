@@ -83,7 +83,7 @@ DESIGNED = {"cluster", "workload", "layout", "scale_out", "scale_up", "accelerat
 DOORS = r"from clusterspec\.(cluster|spec) import|\b(Design|Study|replace)\("
 """What stands in a module that changes a design by hand."""
 VARYING = {"cluster/variation.py", "studies/variation.py"}
-FIRST_READING = {"studies/study.py", "cluster/__init__.py", "cluster/layout.py", "exchange/workloads/models.py"}
+FIRST_READING = {"studies/__init__.py", "cluster/__init__.py", "cluster/layout.py", "exchange/workloads/models.py"}
 """Modules that change designs, and those that make the design of a text, or read a model that is imported."""
 OTHER_RECORDS = {"results/levers.py", "analysis/tiers.py"}
 """Modules whose records have fields of the same names, and that touch no design."""

@@ -16,8 +16,7 @@ from clusterspec.finding import Severity
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.results.machines import BEST
-from clusterspec.studies import variation
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text, variation
 from tests.settings import SETTINGS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

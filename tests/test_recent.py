@@ -78,7 +78,7 @@ def test_threads_share_a_cache_without_a_wrong_result() -> None:
 
 
 def test_designs_estimated_in_threads_have_the_figures_of_one() -> None:
-    from clusterspec.studies.study import study_text
+    from clusterspec.studies import study_text
     from tests.cli.conftest import BASE
     from tests.settings import SETTINGS
 

@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.cli import run
 from clusterspec.finding import Severity
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reinforcement.md"

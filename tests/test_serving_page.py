@@ -12,7 +12,7 @@ from clusterspec.analysis.serving_plans.space import OBJECTIVES
 from clusterspec.cli import run
 from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import ALL_CASES, each, sampled
 from tests.settings import SETTINGS
 

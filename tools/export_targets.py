@@ -27,7 +27,7 @@ import yaml
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
-from clusterspec.studies.study import Settings, study_text
+from clusterspec.studies import Settings, study_text
 from tools.target_sources import (
     Place,
     Source,

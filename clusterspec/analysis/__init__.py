@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from clusterspec.document import files
 from clusterspec.document.files import FileFindings, attributed_findings
 from clusterspec.results import CheckReport
-from clusterspec.studies.study import Checked, Settings, Study
+from clusterspec.studies import Checked, Settings, Study
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -40,8 +40,7 @@ from clusterspec.results.levers import SolveReport, seeks_most_nodes
 from clusterspec.results.search import Section
 from clusterspec.source import Written
 from clusterspec.standard import sum_of
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 from clusterspec.units import display, metric_text, plural
 
 MOST_TRIED = 8

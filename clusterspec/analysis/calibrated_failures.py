@@ -24,7 +24,7 @@ from clusterspec.quantity import YEAR
 from clusterspec.results.diagnosis import Moved
 from clusterspec.results.faults import FailureRateRow, FailureRates
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.units import plural
 
 SURE = 0.9

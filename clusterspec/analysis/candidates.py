@@ -18,8 +18,7 @@ from clusterspec.document.conforms import Schema
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path as KeyPath
 from clusterspec.spec import schema
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 
 MOST_ACCELERATORS = 4096
 """Accelerators of the largest size that is tried by default."""

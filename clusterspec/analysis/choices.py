@@ -30,8 +30,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import OF_PURCHASE, Choice, Choices
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 from clusterspec.units import plural, term_text
 
 SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))

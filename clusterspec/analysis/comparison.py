@@ -15,7 +15,7 @@ from clusterspec.results import Input, Json, Tool
 from clusterspec.results.decision import PRICE, SHARE, Change, DiffReport, Effect, finite
 from clusterspec.source import Path, Span, value_at
 from clusterspec.standard import sum_of
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.units import percent, plural
 
 

@@ -36,7 +36,7 @@ from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved, PlannedTest
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 # Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
 

@@ -18,8 +18,7 @@ from clusterspec.document.model import locate
 from clusterspec.finding import Problem, Severity, current_name
 from clusterspec.records import dataclass
 from clusterspec.results.expectations import Missed, Tested
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 from clusterspec.units import display
 
 MOST_FINDINGS = 3

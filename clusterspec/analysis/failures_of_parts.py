@@ -15,7 +15,7 @@ from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, 
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import sum_of
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 
 def faults(study: Study, *, pairs: bool = False) -> FaultsReport:

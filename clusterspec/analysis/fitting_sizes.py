@@ -9,8 +9,7 @@ from clusterspec.analysis.studied import Studied, whole_section
 from clusterspec.records import NamedTuple
 from clusterspec.results.search import Section
 from clusterspec.source import Path
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 
 GROWTH = (1, 2, 4, 8)
 """Multiples of the node count to try, smallest first, for a job that does not fit."""

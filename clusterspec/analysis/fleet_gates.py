@@ -30,7 +30,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase, Risk, VerdictStatus
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.units import display, percent, plural, term_text
 
 if TYPE_CHECKING:

@@ -25,9 +25,8 @@ from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.results.fleet_search import UNSEARCHED, JobOption
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport
 from clusterspec.results.serving_json import serving_json
-from clusterspec.studies import variation
+from clusterspec.studies import Study, variation
 from clusterspec.studies.fleet import FleetStudy
-from clusterspec.studies.study import Study
 from clusterspec.units import display, displayed_apart
 
 OBJECTIVES = {"time": "s", "cost": "", "energy": "J"}

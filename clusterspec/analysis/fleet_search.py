@@ -33,8 +33,8 @@ from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearch
 from clusterspec.results.serving_json import serving_json
 from clusterspec.rules.knowledge.shared_stores import demand_of_jobs
 from clusterspec.standard import sum_of
+from clusterspec.studies import Study
 from clusterspec.studies.fleet import FleetStudy
-from clusterspec.studies.study import Study
 from clusterspec.units import plural
 
 __all__ = [

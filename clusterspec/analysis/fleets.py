@@ -19,7 +19,7 @@ from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, Link
 from clusterspec.rules.knowledge.shared_links import link_demand
 from clusterspec.rules.knowledge.shared_stores import store_demand
 from clusterspec.standard import sum_of
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -34,7 +34,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.machine import KernelPoint, LayoutCell, LayoutGrid, Reliability, Roofline, StageMemory
 from clusterspec.results.redaction import redact
 from clusterspec.rules.advice.what_if import FULLEST, fits_with_reserve
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 
 TENDER = "tender.yaml"
 """The name of a redacted spec, whatever file it was made from."""

@@ -14,7 +14,7 @@ from clusterspec.exchange.format_names import format_by_name
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.groups import Launch, RankGroups, SizedCollective
 from clusterspec.rules.knowledge.domains import ranks_text
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 CURVE = tuple(float(1 << power) for power in (*range(10, 33, 2), 33))
 """Sizes in bytes of the curve of a collective; those of its table are among them."""

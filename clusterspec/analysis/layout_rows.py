@@ -11,7 +11,7 @@ from clusterspec.analysis.studied import Family, SearchJob, Space, Studied, erro
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, Section
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 
 def picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> tuple[LayoutRow, ...]:

@@ -44,7 +44,7 @@ from clusterspec.cost.batch.columns import layout_of as with_degrees
 from clusterspec.cost.plan import TIE
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.studies.variation import rewritten_study
 
 # Options of a search

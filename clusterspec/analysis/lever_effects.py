@@ -9,8 +9,7 @@ from clusterspec.analysis.studied import Studied, currency_of, missing_for_estim
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.results.levers import LeverRow, SensitivityReport
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 
 Move = tuple[str, object, object, Changes]
 """A lever, its value before and after, and the changes to the spec."""

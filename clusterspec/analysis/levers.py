@@ -11,7 +11,7 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.quantity import Direction, Quantity
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 GIGABIT = 1e9 / 8
 """Bytes per second of one Gb/s."""

@@ -34,8 +34,7 @@ from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow, MachinesReport
 from clusterspec.results.search import LayoutRow
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 from clusterspec.units import display, displayed_apart
 
 LIMITED = frozenset({"over-budget", "power-over-budget"})

@@ -11,8 +11,8 @@ from clusterspec.exchange.merge import Merged, merge
 from clusterspec.records import replace
 from clusterspec.rules.words import and_list
 from clusterspec.source import Path
+from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet_parts import FleetPart, mapping_at
-from clusterspec.studies.study import Study, study_text
 
 
 def merged_into(study: Study, reading: ImportResult) -> Merged:

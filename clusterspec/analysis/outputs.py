@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.results import BillReport, CollectiveReport, EstimateReport
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from clusterspec.analysis.studied import POOLS, SearchJob, Space, Studied, error
 from clusterspec.cost.plan import TIE
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 MORE_CHECKS = 12
 """Limit on candidates to check in addition to twice the number shown, while rules object to too many."""

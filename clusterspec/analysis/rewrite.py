@@ -15,8 +15,8 @@ from clusterspec.results.fleet_search import Assignment
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.source import Path, Source, value_at
 from clusterspec.standard import pattern
+from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet_parts import FleetPart, mapping_at
-from clusterspec.studies.study import Study, study_text
 from clusterspec.studies.variation import plain_value, with_value_at
 
 LAYOUT: Path = ("layout",)

@@ -13,8 +13,7 @@ from clusterspec.analysis.rl_splits import (
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.results.search import RlSplit
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 
 TP = ("workload", "rl", "rollout", "tp")
 

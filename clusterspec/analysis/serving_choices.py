@@ -19,8 +19,7 @@ from clusterspec.cost.serving.targets import meets_targets
 from clusterspec.records import NamedTuple, replace
 from clusterspec.results import Json
 from clusterspec.source import Path
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 
 Changes = dict[Path, object]
 TRIED = 4

@@ -41,8 +41,7 @@ from clusterspec.results.search import (
 )
 from clusterspec.results.serving_json import serving_json
 from clusterspec.source import Path as KeyPath
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 
 TIMES = {"ttft": "time to first token", "tpot": "time per output token"}
 """The times of a plan that are compared."""

@@ -18,8 +18,7 @@ from clusterspec.procurement.cost import Cost, cost
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.search import Section
 from clusterspec.source import Path as KeyPath
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study, variation
 from clusterspec.units import displayed_apart
 
 # The space of a search: families of layouts with the same degrees, and the choices inside each family.

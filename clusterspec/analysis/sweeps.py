@@ -28,8 +28,7 @@ from clusterspec.results.search import LayoutRow
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted_path
 from clusterspec.spec import schema
-from clusterspec.studies import variation
-from clusterspec.studies.study import Settings, Study
+from clusterspec.studies import Settings, Study, variation
 
 MOST_POINTS = 100_000
 IDENTITY = (("cluster", "platform"), ("cluster", "accelerator"))

@@ -12,7 +12,7 @@ from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.merge import Merged
 from clusterspec.results.diagnosis import AcceptanceReport, PlannedTest, UpdatedRange
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 
 def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], Merged]:

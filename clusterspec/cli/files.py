@@ -14,7 +14,7 @@ from clusterspec.cli.terminal import Progress
 from clusterspec.document import files
 from clusterspec.records import replace
 from clusterspec.results import Input
-from clusterspec.studies.study import Checked, Settings
+from clusterspec.studies import Checked, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from clusterspec.report.findings_machines import Baseline
 from clusterspec.report.ink import escaped_line, location_text, plain_line
 from clusterspec.results import CheckReport
 from clusterspec.source import Path, Position, Source
-from clusterspec.studies.study import Checked, Study
+from clusterspec.studies import Checked, Study
 from clusterspec.units import plural
 
 # ``check --fix``, ``--unsafe-fixes`` and ``--diff``: fixes of findings that preserve the YAML formatting.

@@ -21,8 +21,7 @@ from clusterspec.records import replace
 from clusterspec.report.ink import location_text
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
-from clusterspec.studies import checked_prose
-from clusterspec.studies.study import Checked, Settings, Study, as_written, study
+from clusterspec.studies import Checked, Settings, Study, as_written, study
 from clusterspec.units import plural
 
 TYPE_CHECKING = False
@@ -126,6 +125,8 @@ class StudyReader:
         data = self.read(name)
         if len(data) > documents.LARGEST:
             raise UsageFault(f"{name}: more than {documents.LARGEST >> 20} MiB of text")
+        from clusterspec.studies.prose_files import checked_prose
+
         return checked_prose(documents.decode(shown_name(self.asked, name), data), data, self.settings_of(name))
 
 

@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.config import Config
     from clusterspec.report.findings_sarif import RuleText
-    from clusterspec.studies.study import Study
+    from clusterspec.studies import Study
 
 
 MOST_LINKS = 40

@@ -22,7 +22,7 @@ from clusterspec.results.decision import ProjectDiffReport, SpecDiff
 
 if TYPE_CHECKING:
     from clusterspec.cli.inputs import StudyReader
-    from clusterspec.studies.study import Study
+    from clusterspec.studies import Study
 
 MARK = r"^[\"']?clusterspec[\"']?[[:space:]]*:"
 """The key of a spec at the top level, as `git grep` looks for it."""

@@ -15,7 +15,7 @@ from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES as LOSSY
-from clusterspec.studies.study import Settings, Study, study_text
+from clusterspec.studies import Settings, Study, study_text
 
 DEGREES = (1, 2, 4, 8, 16, 32, 64)
 EXPERT_DEGREES = (8, 16, 32, 64)

@@ -32,7 +32,7 @@ from clusterspec.studies.fleet_parts import ENGINES, FleetPart, mapping_at, part
 
 if TYPE_CHECKING:
     from clusterspec.spec.model import JobSpec
-    from clusterspec.studies.study import Study
+    from clusterspec.studies import Study
 
 MOST_PARTS = 50
 """Maximum number of pools and of jobs that are resolved; each is a separate design."""
@@ -122,7 +122,7 @@ class FleetStudy:
         return self._study(replace(part, link_share=self.link_shares.get(job, 1.0)))
 
     def _study(self, part: FleetPart) -> Study:
-        from clusterspec.studies.study import study_of_document
+        from clusterspec.studies import study_of_document
 
         return study_of_document(self.study, part_document(self.document, part), (self.document, part))
 

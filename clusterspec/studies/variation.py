@@ -26,9 +26,9 @@ from clusterspec.records import is_dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec import keys_of, read
 from clusterspec.spec.model import Spec
+from clusterspec.studies import Study
 from clusterspec.studies.fleet_parts import problems_of_part
 from clusterspec.studies.named_files import calibrated_by_logs
-from clusterspec.studies.study import Study
 
 
 def rewritten_study(study: Study, changes: Changes) -> Study:

@@ -9,7 +9,7 @@ from clusterspec.analysis.verdict import areas
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.procurement.bill import Bill
 from clusterspec.results.machine import Rack
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 TORUS = """\

@@ -24,7 +24,7 @@ from clusterspec.cluster.requests import Session
 from clusterspec.cost.serving.caches import occupied_tokens, retained_seconds, returning_share
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 from tests.effort import ALL_CASES, diagonal, sampled
 

@@ -12,7 +12,7 @@ from clusterspec.analysis.calibrated_failures import SURE, poisson_interval
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.results.faults import FailureRateRow, FailureRates
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
 
 MACHINE = """

@@ -17,7 +17,7 @@ from clusterspec.analysis.conditions import (
     parse,
 )
 from clusterspec.records import replace
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 

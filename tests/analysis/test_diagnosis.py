@@ -14,7 +14,7 @@ from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.results.diagnosis import LIKELY, Compared
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 GIB = 2**30

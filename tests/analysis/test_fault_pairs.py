@@ -11,7 +11,7 @@ from clusterspec import analysis
 from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.results.faults import PairRow
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 from tests.analysis.test_faults import FAT_TREE, job
 

@@ -23,7 +23,7 @@ from clusterspec.report.faults_text import assumptions_as_text, faults_as_text, 
 from clusterspec.report.ink import Ink
 from clusterspec.results.faults import FaultRow, FaultsReport
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 
 JOB = """

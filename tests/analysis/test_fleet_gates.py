@@ -10,7 +10,7 @@ from clusterspec.report.paper.blocks import PaperTable
 from clusterspec.report.paper.fleet_purchase import composed_purchase, decision_sentence
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 100B}, layout: {tp: 2}"

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.analysis.fleets import fleet_diff, fleet_report
 from clusterspec.finding import Severity
 from clusterspec.results.fleet import FleetReport
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1B}, layout: {tp: 2}"

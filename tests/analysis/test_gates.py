@@ -17,7 +17,7 @@ from clusterspec.report.paper.options import recommendation_text
 from clusterspec.report.sweep_text import serving_search_as_text
 from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 ASKED = "acceptance:\n  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 300 GB/s}\n"

@@ -6,7 +6,7 @@ import itertools
 
 from clusterspec.analysis.diagnosis import planned_tests
 from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 POD = """clusterspec: 1

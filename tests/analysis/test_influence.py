@@ -25,7 +25,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Path
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 POD = """clusterspec: 1

@@ -9,7 +9,7 @@ from clusterspec.analysis.losses import gains, losses
 from clusterspec.cost.plan import Plan
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
 from clusterspec.results.machine import LayoutCell, LayoutGrid
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 TEXT = """

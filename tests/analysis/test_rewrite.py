@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.rewrite import text_with_changes, text_with_layout
 from clusterspec.cluster.variation import Changes
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 TEXT = """\

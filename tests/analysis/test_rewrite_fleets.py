@@ -11,8 +11,8 @@ from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import text_with_assignment, text_with_job_row
 from clusterspec.results.fleet_search import Assignment, JobOption
 from clusterspec.results.search import LayoutRow
+from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet import FleetStudy
-from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 
 FLEET = """\

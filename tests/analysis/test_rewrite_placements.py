@@ -9,7 +9,7 @@ from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.rewrite import text_with_best
 from clusterspec.records import replace
 from clusterspec.results.search import RlSplit
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 WORK = """workload:

@@ -14,7 +14,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.report.solve_text import solve_as_text
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.studies.variation import varied_study
 from tests.analysis.jobs import study_of
 

@@ -11,7 +11,7 @@ from clusterspec.analysis.serving_plans.separation import nearest_crossing
 from clusterspec.analysis.serving_search import search_serving
 from clusterspec.report.separation_text import separation_text
 from clusterspec.results.search import Separation
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 
 SPEC = """\

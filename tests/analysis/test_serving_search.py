@@ -23,7 +23,7 @@ from clusterspec.analysis.serving_plans.space import (
 from clusterspec.analysis.serving_search import TIMES
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.effort import ALL_CASES
 from tests.settings import SETTINGS
 

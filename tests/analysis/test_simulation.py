@@ -26,7 +26,7 @@ from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 from tests.effort import sampled
 

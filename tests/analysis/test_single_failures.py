@@ -8,7 +8,7 @@ import clusterspec
 from clusterspec.analysis.machine import machine
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 EIGHT_NICS = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "infiniband-ndr", "switch_ports": 64}

@@ -26,7 +26,7 @@ from clusterspec.cost.storage import storage_use
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.traces import Arrival
 from clusterspec.records import replace
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.analysis.jobs import design_of
 from tests.analysis.test_serving_rows import dense
 from tests.analysis.test_serving_search import DENSE, study

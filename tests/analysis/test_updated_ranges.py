@@ -10,7 +10,7 @@ import pytest
 from clusterspec import analysis
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.benchmark import Benchmark
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.analysis.test_diagnosis import cluster, log
 from tests.settings import SETTINGS
 

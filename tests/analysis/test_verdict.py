@@ -13,7 +13,7 @@ from clusterspec.analysis.verdict import verdict
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.results.verdict import OF_PURCHASE, VerdictStatus
 from clusterspec.source import Position, Span
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 RUNS = """\

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Finding
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.catalog.shipped import CATALOG
 from tests.settings import SETTINGS
 

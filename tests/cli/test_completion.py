@@ -13,7 +13,7 @@ from clusterspec.document import Document, parse
 from clusterspec.rules.index import RULES
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Position, Source
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 

@@ -16,7 +16,7 @@ from clusterspec.catalog.company import KINDS_OF_KEYS, entry_template
 from clusterspec.cli.language_server.features import Place, completion_items
 from clusterspec.document import parse
 from clusterspec.source import Source
-from clusterspec.studies.study import Settings, study_text
+from clusterspec.studies import Settings, study_text
 from tests.catalog.test_company_folders import DAY, written
 from tests.cli.conftest import ROOT, Call
 from tests.effort import each

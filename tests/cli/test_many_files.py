@@ -170,7 +170,7 @@ def test_an_internal_error_on_one_file_does_not_hide_other_files(call: Call, mon
             crash()
         return design_of_spec(spec, *others)
 
-    monkeypatch.setattr(sys.modules["clusterspec.studies.study"], "design_of_spec", choosy)
+    monkeypatch.setattr(sys.modules["clusterspec.studies"], "design_of_spec", choosy)
     for name in ("one.yaml", "two.yaml"):
         Path(name).write_text(FLAWED)
     done = call("check", ".", "--format", "concise")

@@ -17,7 +17,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.document.conforms import node_at
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.spec import schema
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import examples, sampled
 from tests.settings import SETTINGS
 from tests.spec_keys import unknown_keys

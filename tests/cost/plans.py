@@ -9,7 +9,7 @@ from typing import Any
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 LLAMA = "llama-3.1-8b"

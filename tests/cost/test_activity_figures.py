@@ -15,7 +15,7 @@ from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 RANGES = {

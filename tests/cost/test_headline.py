@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.cost.term import Term
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 TRAINS = """clusterspec: 1

@@ -12,7 +12,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import storage_use
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.catalog.shipped import CATALOG
 from tests.cost.plans import plan
 from tests.settings import SETTINGS

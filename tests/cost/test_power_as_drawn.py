@@ -12,7 +12,7 @@ from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.activity import activity_of
 from clusterspec.cost.energy import energy_assumptions, mean_price
 from clusterspec.cost.power import Drawn, drawn_power
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 from tools.accuracy.cases import table
 from tools.accuracy.power_cases import drawn_of, spec

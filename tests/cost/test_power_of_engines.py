@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.cost.activity import Activity, activity_of
 from clusterspec.cost.power import accelerator_draws
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 from tools.accuracy.cases import table
 from tools.accuracy.power_cases import accelerator_draw_of

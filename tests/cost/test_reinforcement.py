@@ -16,7 +16,7 @@ from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
 from clusterspec.cost.reinforcement.weights import CROSSING, SINGLE, checkpoint_tensors, weight_bytes
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.records import replace
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.cost.expressions import evaluate
 from tests.cost.plans import design, plan, spec
 from tests.settings import SETTINGS

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.cost.storage import StorageUse, engine_load, storage_use
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 JOB = """clusterspec: 1

@@ -13,7 +13,7 @@ from clusterspec.cluster.requests import Rl
 from clusterspec.cost.reinforcement import weights
 from clusterspec.cost.reinforcement.weights import Messages, Sync
 from clusterspec.records import replace
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.cost.plans import design, spec
 from tests.cost.test_reinforcement import described, times
 from tests.settings import SETTINGS

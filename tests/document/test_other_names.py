@@ -15,7 +15,7 @@ from clusterspec.document.schema import snake_case
 from clusterspec.finding import Problem
 from clusterspec.source import Source
 from clusterspec.spec import schema
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 

@@ -109,7 +109,7 @@ def test_the_engine_holds_what_a_page_may_import() -> None:
     files = {
         "clusterspec/__init__.py": b"",
         "clusterspec/cli/commands/exchange.py": b"from clusterspec.exchange import asked",
-        "clusterspec/studies/study.py": b"def used():\n    from clusterspec.exchange.logs.rows import read",
+        "clusterspec/studies/__init__.py": b"def used():\n    from clusterspec.exchange.logs.rows import read",
         "clusterspec/exchange/__init__.py": b"",
         "clusterspec/exchange/asked.py": b"",
         "clusterspec/exchange/typed.py": b"",

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from clusterspec.studies.study import study_file, study_text
+from clusterspec.studies import study_file, study_text
 from tests.cli.conftest import BASE, ROOT
 from tests.settings import SETTINGS
 from tools.site import raw_links, second, weight

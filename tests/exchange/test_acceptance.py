@@ -19,7 +19,7 @@ from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.records import replace
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.analysis.test_diagnosis import DGX, log
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.exchange.imports import counts, given, read, unknown

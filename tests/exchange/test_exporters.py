@@ -21,7 +21,7 @@ from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput, NotExportable, exporter_of
 from clusterspec.exchange.import_result import ImportResult
 from clusterspec.exchange.merge import new_spec
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.effort import sampled
 from tests.exchange.imports import counts, given, read

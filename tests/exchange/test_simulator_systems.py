@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.exchange.imports import counts, given, read
 from tests.settings import SETTINGS
 

@@ -15,7 +15,7 @@ from clusterspec import analysis
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.report import measurement_text
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
 from tests.settings import SETTINGS
 

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from clusterspec.logs.traces import TraceFault, TraceLengths, trace_arrivals, trace_path, trace_summary
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from clusterspec.studies.variation import varied_study
 from tests.settings import SETTINGS
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clusterspec.analysis import cost
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.cost.test_reinforcement import described
 from tests.settings import SETTINGS
 

@@ -7,7 +7,7 @@ import pytest
 from clusterspec import analysis
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.results.decision import CostReport
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 TEXT = """

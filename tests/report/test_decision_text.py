@@ -21,7 +21,7 @@ from clusterspec.results.levers import SweepRow
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase
 from clusterspec.source import Position, Span
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.cli.conftest import BASE
 from tests.report.columns import crooked, lines
 from tests.settings import SETTINGS

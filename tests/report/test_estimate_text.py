@@ -13,7 +13,7 @@ from clusterspec.report import assumption_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report.ink import Ink
 from clusterspec.results.verdict import LEAST
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.effort import sampled
 from tests.settings import SETTINGS
 

@@ -12,7 +12,7 @@ from clusterspec.report.paper.blocks import Bullets, PaperTable
 from clusterspec.report.paper.facility import energy_text, facility_section
 from clusterspec.report.paper.materials import cost_section
 from clusterspec.results.full import FullReport
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from clusterspec.units import display
 from tests.settings import SETTINGS
 

@@ -18,7 +18,7 @@ from clusterspec.report.charts.fleet import (
     nodes_of_box,
 )
 from clusterspec.report.paper.fleet import composed_fleet
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import each
 from tests.report.test_charts import extent, number, shapes
 from tests.report.test_fleet_text import FLEET

@@ -18,7 +18,7 @@ from clusterspec.results.decision import PRICE, Change, DiffReport, Effect, Proj
 from clusterspec.results.fleet import FleetDiffReport, JobUse, PoolUse
 from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
 from clusterspec.source import Position, Span
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from clusterspec.units import display, percent
 from tests.analysis.test_fleets import HOURS
 from tests.analysis.test_fleets import report as two_pools

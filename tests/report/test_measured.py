@@ -8,7 +8,7 @@ from clusterspec import analysis
 from clusterspec.report import estimate_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.paper import appendix
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 SPEC = """\

@@ -28,7 +28,7 @@ from clusterspec.report.paper.story import _domain_step, _memory_step, _pipeline
 from clusterspec.report.paper.words import worded_section
 from clusterspec.results.machine import LongestSequence, Operation, Schedule, StageMemory
 from clusterspec.results.search import LayoutRow
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from clusterspec.units import display, percent, portion
 from tests.analysis.test_fleets import report as two_pools
 from tests.report.test_charts import shapes

@@ -19,7 +19,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.machine import LayoutCell, LayoutGrid
 from clusterspec.source import Position, Span
 from clusterspec.standard import sum_of
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.report.test_charts import number, shapes
 from tests.report.test_paper import SPECS, report
 from tests.report.test_paper_words import ONE_LEAF, planned, trained

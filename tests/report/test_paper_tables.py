@@ -18,7 +18,7 @@ from clusterspec.results.fleet import LinkUse
 from clusterspec.results.groups import SizedCollective
 from clusterspec.results.machine import PathClass, PathHop, Pod
 from clusterspec.source import Computed
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.report.test_charts import number, shapes
 from tests.report.test_paper import SPECS, report
 from tests.report.test_paper_words import ONE_LEAF, planned, trained

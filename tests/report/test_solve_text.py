@@ -11,7 +11,7 @@ from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.report import solve_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
 from tests.effort import each
 from tests.settings import SETTINGS

@@ -25,7 +25,7 @@ from clusterspec.results.simulation import Percentiles, SimulatedHours, Simulate
 from clusterspec.results.survival import Curve, Survival
 from clusterspec.results.verdict import Gate, GateStatus, Purchase, Verdict, VerdictStatus
 from clusterspec.source import Cited, Position, Span, Written
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.cli.conftest import BASE
 from tests.settings import SETTINGS, TODAY
 

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.results.facility import RACK_UNITS
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 AIR_HEAT = 1.2 * 1005.0

@@ -16,7 +16,7 @@ from clusterspec.results.fleet import FleetDiffReport, _top_fields
 from clusterspec.results.search import LayoutRow, SearchReport, Separation
 from clusterspec.results.serving_json import serving_json
 from clusterspec.results.verdict import Risk
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 TOOL, READ = Tool("1.2", "2026.1"), Input("folder/spec.yaml", b"clusterspec: 1\n")

@@ -35,7 +35,7 @@ from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, Se
 from clusterspec.results.simulation import SimulatedTarget
 from clusterspec.results.verdict import Gate, GateStatus, Influence, Purchase
 from clusterspec.source import Position, Span
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.cli.conftest import BASE
 from tests.settings import SETTINGS
 

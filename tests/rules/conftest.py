@@ -12,7 +12,7 @@ from clusterspec.finding import Finding
 from clusterspec.rules import engine
 from clusterspec.rules.index import SILENT
 from clusterspec.rules.pages import module
-from clusterspec.studies.study import Settings, study_text
+from clusterspec.studies import Settings, study_text
 from tests.settings import SETTINGS
 
 LOGS = Path(__file__).parent / "logs"

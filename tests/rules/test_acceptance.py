@@ -10,7 +10,7 @@ from clusterspec import units
 from clusterspec.records import replace
 from clusterspec.rules.acceptance import acceptance_above_ceiling
 from clusterspec.rules.knowledge import benchmarks
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 from .conftest import Check

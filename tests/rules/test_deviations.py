@@ -7,7 +7,7 @@ import pytest
 from clusterspec.finding import Finding
 from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.source import dotted_path
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 from .conftest import Check

@@ -41,7 +41,7 @@ from clusterspec.rules.pages import module, page
 from clusterspec.rules.parts import Thresholds, WrittenParts
 from clusterspec.source import Position, Span, dotted_path
 from clusterspec.spec.model import Spec
-from clusterspec.studies.study import Settings, study_text
+from clusterspec.studies import Settings, study_text
 from tests.effort import each
 from tests.spec_keys import unknown_keys
 

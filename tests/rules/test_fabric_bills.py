@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clusterspec.analysis.outputs import bill
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import examples
 from tests.settings import SETTINGS
 

@@ -12,7 +12,7 @@ from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow
 from clusterspec.rules.knowledge.failing_engines import INSIDE, LOADED, Loss, engine_loss
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.rules.knowledge.part_classes import PartClass
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 

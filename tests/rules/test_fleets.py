@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.rules.knowledge.shared_links import uses_link_between
 from clusterspec.source import dotted_path
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 RACKS = "clusterspec: 1\npools:\n  p: {platform: gb200-nvl72, nodes: 54}\njobs:\n"

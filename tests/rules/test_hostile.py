@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies
 
 from clusterspec.finding import Finding
 from clusterspec.rules.index import RULES
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import examples, steps
 from tests.rules.twins.pods import PODS, spec
 from tests.settings import SETTINGS

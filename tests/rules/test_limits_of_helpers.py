@@ -11,7 +11,7 @@ from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.fabric import endpoints_exceed_fabric
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
 from clusterspec.rules.knowledge.part_classes import built_levels
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 

@@ -18,7 +18,7 @@ from clusterspec import rules
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from clusterspec.source import dotted_path
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clusterspec import rules
 from clusterspec.rules.pages import page
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 from .conftest import LOGS

@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.rules.knowledge.part_classes import PartClass
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 DGX = "cluster: {{platform: dgx-h100, nodes: {}, scale_out: {{technology: infiniband-ndr, {}}}}}\n"

@@ -8,7 +8,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import kind_of_part
 from clusterspec.rules.procurement import price_outside_market
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.analysis.jobs import design_of
 from tests.settings import SETTINGS
 

@@ -16,7 +16,7 @@ from clusterspec.cluster.variation import layout_changes
 from clusterspec.finding import Finding
 from clusterspec.spec import keys_of
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from clusterspec.studies.variation import rewritten_study
 from clusterspec.units import display
 from tests.effort import sampled

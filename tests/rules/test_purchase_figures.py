@@ -21,7 +21,7 @@ from clusterspec.rules.knowledge.purchases import (
     least_rent,
 )
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.source import dotted_path
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 from .conftest import Check

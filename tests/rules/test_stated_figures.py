@@ -11,7 +11,7 @@ import yaml
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Finding
 from clusterspec.rules.pages import page
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from clusterspec.units import display, percent
 from tests.effort import each
 from tests.settings import SETTINGS

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 RUN = """clusterspec: 1

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from clusterspec import resources
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 FLEET = """\

@@ -17,8 +17,8 @@ from clusterspec.document.parse import parse
 from clusterspec.report.fleet_text import fleet_text
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source
+from clusterspec.studies import study_text
 from clusterspec.studies.fleet_parts import FleetPart, part_value
-from clusterspec.studies.study import study_text
 from clusterspec.studies.variation import rewritten_study, varied_study
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import fleet_of

@@ -15,9 +15,8 @@ from clusterspec.finding import Finding
 from clusterspec.procurement.bill import bill as bill_of
 from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.source import dotted_path
-from clusterspec.studies import variation
+from clusterspec.studies import Study, study_text, variation
 from clusterspec.studies.fleet import FleetStudy
-from clusterspec.studies.study import Study, study_text
 from tests.effort import ALL_CASES
 from tests.settings import SETTINGS
 

@@ -9,8 +9,7 @@ import pytest
 
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.serving.rates import KernelRates
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text, variation
 from tests.settings import SETTINGS
 
 PLAN = """clusterspec: 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 SPEC = """clusterspec: 1

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.studies import variation
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text, variation
 from tests.settings import SETTINGS
 
 JOB = """clusterspec: 1

@@ -15,7 +15,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.records import dataclass
-from clusterspec.studies.study import Settings, study_text
+from clusterspec.studies import Settings, study_text
 from tools.accuracy.split import is_held_out
 
 TABLE = Path(__file__).resolve().parents[2] / "tests" / "accuracy" / "rl.csv"

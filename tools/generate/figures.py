@@ -10,7 +10,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.report import estimate_text, findings_text
 from clusterspec.report.paper import compose
-from clusterspec.studies.study import Settings, Study
+from clusterspec.studies import Settings, Study
 from tools.generate import ROOT
 
 README_SPEC = re.findall(r"```yaml\n(clusterspec: 1\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)[0]

@@ -22,7 +22,7 @@ from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.power import drawn_power
 from clusterspec.finding import Finding, Severity
-from clusterspec.studies.study import Settings, Study
+from clusterspec.studies import Settings, Study
 from clusterspec.units import display, percent
 from tools.generate import ROOT
 from tools.generate.catalog_tables import sortable

@@ -26,7 +26,7 @@ from pathlib import Path
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
-from clusterspec.studies.study import Settings, study_text
+from clusterspec.studies import Settings, study_text
 from tools.export_targets import TARGETS, written
 from tools.target_sources import Source
 

@@ -22,7 +22,8 @@ from clusterspec.document.model import apply_edits
 from clusterspec.report import findings_text
 from clusterspec.results import CheckReport
 from clusterspec.source import Source
-from clusterspec.studies.study import Settings
+from clusterspec.studies import Settings
+from clusterspec.studies.prose_files import checked_prose
 from tools.site.engine import ROOT
 from tools.site.split import slug
 
@@ -97,7 +98,7 @@ def checked(language: str, text: str, rule: str) -> CheckReport:
     """The findings of ``clusterspec check --select`` in a spec, or in a text in Markdown."""
     settings, name = Settings(CATALOG, Config(select=(rule,)), date.today()), NAMES[language]
     if language == "markdown":
-        return analysis.check([studies.checked_prose(Source(name, text), text.encode(), settings)], settings)
+        return analysis.check([checked_prose(Source(name, text), text.encode(), settings)], settings)
     return analysis.check([studies.study_text(text, settings, name)], settings)
 
 

@@ -8,7 +8,7 @@ from clusterspec import analysis
 from clusterspec.report import estimate_text
 from clusterspec.report.charts.svg import TINTS
 from clusterspec.report.paper.drawings import machine_pictures
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from tools.generate.gallery import Exhibit, comparisons, exhibits
 from tools.site.playground import examples
 

@@ -15,7 +15,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cli.editor.server import content_security_policy
 from clusterspec.cli.starting import starting_spec
 from clusterspec.config import Config
-from clusterspec.studies.study import Settings
+from clusterspec.studies import Settings
 from tools.site.engine import ROOT, write_engine, write_lock
 
 WEB = ROOT / "web"

@@ -22,7 +22,7 @@ from clusterspec.cost.serving.pools import Pools, cache_handoff
 from clusterspec.cost.serving.targets import exceeds_capacity
 from clusterspec.cost.serving.times import pools_with_engines
 from clusterspec.results.simulation import SimulatedHours, SimulatedRise
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 MOST_HOUR = 5_000
 """Requests of the hours with one load."""

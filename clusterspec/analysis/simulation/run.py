@@ -31,7 +31,7 @@ from clusterspec.cost.serving.times import serving_caches, serving_times
 from clusterspec.logs.traces import Arrival, trace_path
 from clusterspec.results.simulation import HitsBySize, SimulationReport
 from clusterspec.standard import sum_of
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 MOST_STEPS = 5_000_000
 """Steps with prompts that are simulated."""

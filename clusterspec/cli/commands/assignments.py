@@ -24,7 +24,7 @@ from clusterspec.money import read_amount
 from clusterspec.quantity import DAY
 from clusterspec.report import fleet_search_text, machines_text
 from clusterspec.results.machines import MachineRow
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.units import UnitFault, read
 
 SHOWN = 3

@@ -232,7 +232,7 @@ def check_company_folders(args: argparse.Namespace) -> int:
     from clusterspec.catalog.company import checked_files
     from clusterspec.cli import output
     from clusterspec.results import Input
-    from clusterspec.studies.study import Checked, Settings
+    from clusterspec.studies import Checked, Settings
 
     pairs = output.format_pairs(args)
     config = chosen_config(args, Path.cwd())

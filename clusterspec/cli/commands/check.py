@@ -17,7 +17,7 @@ from clusterspec.finding import Severity
 from clusterspec.report import findings_text
 from clusterspec.report.ink import PLAIN
 from clusterspec.results import NOTHING_CHECKED, CheckReport
-from clusterspec.studies.study import Checked, Settings
+from clusterspec.studies import Checked, Settings
 from clusterspec.units import plural
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile, UnresolvedSpec
 from clusterspec.exchange.merge import Merged
 from clusterspec.records import replace
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.units import UnitFault, read
 
 

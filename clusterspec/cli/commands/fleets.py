@@ -10,7 +10,7 @@ from clusterspec.cli.inputs import status_of
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.report import fleet_diff_text, fleet_text
 from clusterspec.results.fleet import FleetReport
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 
 def print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:

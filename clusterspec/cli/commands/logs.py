@@ -21,7 +21,7 @@ from clusterspec.exchange.merge import Merged
 from clusterspec.records import replace
 from clusterspec.report import measurement_text
 from clusterspec.results.diagnosis import AcceptanceReport
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 from clusterspec.units import plural
 
 # Options of ``clusterspec accept``

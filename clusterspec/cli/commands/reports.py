@@ -28,7 +28,7 @@ from clusterspec.report.findings_machines import json_text
 from clusterspec.report.ink import location_text
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
-from clusterspec.studies.study import Study
+from clusterspec.studies import Study
 
 if TYPE_CHECKING:
     from clusterspec.cli.projects import Revisions

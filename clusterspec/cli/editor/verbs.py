@@ -18,7 +18,7 @@ from clusterspec.cli import CALL, INTERNAL, is_callers_fault, one_line, run
 from clusterspec.cli.commands import parser
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.records import dataclass, field
-from clusterspec.studies.study import Settings, Study
+from clusterspec.studies import Settings, Study
 
 Answer = dict[str, object]
 Request = Mapping[str, object]

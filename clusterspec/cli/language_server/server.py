@@ -22,8 +22,8 @@ from clusterspec.records import dataclass
 from clusterspec.report.findings_machines import rule_address
 from clusterspec.source import Position, Source, Span
 from clusterspec.spec import schema
-from clusterspec.studies import checked_prose
-from clusterspec.studies.study import Settings, Study, study_text
+from clusterspec.studies import Settings, Study, study_text
+from clusterspec.studies.prose_files import checked_prose
 
 # Conversion of positions: the protocol counts UTF-16 units from 0, this program code points from 1
 

@@ -6,7 +6,7 @@ from functools import cache
 from textwrap import dedent
 
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 

@@ -16,7 +16,7 @@ from clusterspec.cost.memory.recomputation import MODULES, kept_tensors
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import node_at
 from clusterspec.spec import schema
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import design, model
 from tests.settings import SETTINGS

@@ -10,7 +10,7 @@ import pytest
 from clusterspec.analysis.verdict import verdict as verdict_of
 from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.term import MemoryUse
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 REQUESTS = {"input_tokens": 3000, "output_tokens": 1000, "concurrency": 64}

@@ -15,7 +15,7 @@ from clusterspec.cost.serving.bounds import (
     token_weight_bytes,
 )
 from clusterspec.cost.serving.handoff import request_bytes, side_transfers, slower_transfer
-from clusterspec.studies.study import Settings, Study, study_text
+from clusterspec.studies import Settings, Study, study_text
 
 H100 = 3.35e12
 

@@ -11,7 +11,7 @@ from clusterspec.cluster.requests import Hours
 from clusterspec.cost.serving.day import DayPlan, _running_hours
 from clusterspec.cost.serving.targets import keeps_up
 from clusterspec.records import replace
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
 HOURS = '{from: "08:00", to: "20:00", request_rate: 24}, {from: "20:00", to: "08:00", request_rate: 3}'

@@ -22,7 +22,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import replace
-from clusterspec.studies.study import Settings, Study, study_text
+from clusterspec.studies import Settings, Study, study_text
 
 SPEC = """\
 clusterspec: 1

@@ -12,7 +12,7 @@ from clusterspec.cost.serving.percentiles import latency_at, single_gap
 from clusterspec.cost.serving.quantiles import lengths_in_parts, poisson_quantile
 from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.cost.serving.targets import latency_tail, missed_targets, target_results
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 

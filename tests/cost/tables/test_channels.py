@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.timing import channel_share
-from clusterspec.studies.study import study_text
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 NODES = """clusterspec: 1
