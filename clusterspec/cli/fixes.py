@@ -16,9 +16,8 @@ from clusterspec.document import applied_edits, apply_edits, decode, read_bytes
 from clusterspec.document.files import Fault, fault_of, real_path
 from clusterspec.finding import ALWAYS_REPORTED, Edit, Finding
 from clusterspec.records import dataclass
-from clusterspec.report import findings_machines
+from clusterspec.report import escaped_line, findings_machines, location_text, plain_line
 from clusterspec.report.findings_machines import Baseline
-from clusterspec.report.ink import escaped_line, location_text, plain_line
 from clusterspec.results import CheckReport
 from clusterspec.source import Path, Position, Source
 from clusterspec.studies import Checked, Study

@@ -18,7 +18,7 @@ from clusterspec.document import Document
 from clusterspec.document.files import TEXTS
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import replace
-from clusterspec.report.ink import location_text
+from clusterspec.report import location_text
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
 from clusterspec.studies import Checked, Settings, Study, as_written, study

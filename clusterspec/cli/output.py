@@ -19,8 +19,7 @@ from clusterspec.cli.terminal import ink_of, print_text
 from clusterspec.document import marked_root, project_root
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass
-from clusterspec.report import findings_text
-from clusterspec.report.ink import PLAIN, Ink
+from clusterspec.report import PLAIN, Ink, findings_text
 from clusterspec.results import CheckReport
 
 TYPE_CHECKING = False

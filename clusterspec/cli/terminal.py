@@ -10,7 +10,7 @@ import sys
 from time import monotonic
 
 from clusterspec.cli import UsageFault
-from clusterspec.report.ink import WIDTH, Ink, escaped_line, plain_line, wrapped_lines
+from clusterspec.report import WIDTH, Ink, escaped_line, plain_line, wrapped_lines
 
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")

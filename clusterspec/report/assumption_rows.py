@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
+from clusterspec.report import PLAIN, Ink, text_table, wrapped_lines
 from clusterspec.report.estimate_rows import heading_line, value_text
-from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped_lines
 from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.units import percent, plain, plural

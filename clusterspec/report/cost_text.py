@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec import report as grid
 from clusterspec.cost.term import Term
 from clusterspec.procurement.amounts import money_text
 from clusterspec.procurement.bill import SHEET, Item, kind_words, sheet_rows
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.neighbor import Neighbor
-from clusterspec.report import ink as grid
+from clusterspec.report import PLAIN, Ink, errors_text, paragraph, wrapped_lines
 from clusterspec.report.estimate_rows import clock_text, value_text
-from clusterspec.report.ink import (
-    PLAIN,
-    Ink,
-    errors_text,
-    paragraph,
-    wrapped_lines,
-)
 from clusterspec.results import BillReport
 from clusterspec.results.decision import CostReport
 from clusterspec.units import display, percent, plain, plural, portion, years_text

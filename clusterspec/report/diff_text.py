@@ -8,17 +8,8 @@ from functools import partial
 from typing import Any
 
 from clusterspec.finding import Finding
+from clusterspec.report import PLAIN, Ink, location_text, paragraph, plain_line, text_table, title_text, wrapped_lines
 from clusterspec.report.findings_machines import markdown_cell
-from clusterspec.report.ink import (
-    PLAIN,
-    Ink,
-    location_text,
-    paragraph,
-    plain_line,
-    text_table,
-    title_text,
-    wrapped_lines,
-)
 from clusterspec.results.decision import PRICE, SHARE, DiffReport, Effect
 from clusterspec.source import dotted_path
 from clusterspec.units import display, percent

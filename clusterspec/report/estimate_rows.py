@@ -10,7 +10,7 @@ from clusterspec.cost.record import Communication
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import NamedTuple
-from clusterspec.report.ink import Ink, share_bar, text_table, wrapped_lines
+from clusterspec.report import Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results.verdict import Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 

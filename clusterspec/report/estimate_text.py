@@ -12,6 +12,7 @@ from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Communication
 from clusterspec.cost.term import MemoryUse, Term
+from clusterspec.report import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.assumption_rows import influences_text
 from clusterspec.report.estimate_rows import (
@@ -26,7 +27,6 @@ from clusterspec.report.estimate_rows import (
     value_text,
     verdict_word,
 )
-from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.report.power_rows import power_rows
 from clusterspec.report.rl_rows import rl_rows, rl_text
 from clusterspec.results import EstimateReport, counts_by_severity

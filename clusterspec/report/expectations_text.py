@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+from clusterspec.report import PLAIN, Ink, plain_line, wrapped_lines
 from clusterspec.report.findings_machines import xml_attribute, xml_text
-from clusterspec.report.ink import PLAIN, Ink, plain_line, wrapped_lines
 from clusterspec.results.expectations import TestedReport
 from clusterspec.units import plural
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from clusterspec.report.ink import PLAIN, Ink, paragraph, plain_line, text_table
+from clusterspec.report import PLAIN, Ink, paragraph, plain_line, text_table
 from clusterspec.results.faults import METHOD, FailureRates
 from clusterspec.units import display, percent, plain, plural
 

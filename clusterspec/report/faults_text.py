@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from clusterspec.procurement.amounts import money_text, rounded_text
 from clusterspec.quantity import Figure
-from clusterspec.report.ink import PLAIN, Ink, csv_text, paragraph, text_table
+from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput
 from clusterspec.units import display, percent, plain
 

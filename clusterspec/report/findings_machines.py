@@ -12,7 +12,7 @@ from typing import Any
 
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity, first_name
 from clusterspec.records import dataclass, replace
-from clusterspec.report.ink import escaped_text, location_text, plain_line
+from clusterspec.report import escaped_text, location_text, plain_line
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import pointer
 from clusterspec.units import plural

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from clusterspec.finding import ALIASES, Finding, Severity
 from clusterspec.records import dataclass
+from clusterspec.report import plain_line
 from clusterspec.report.findings_machines import fingerprint, rule_address
-from clusterspec.report.ink import plain_line
 from clusterspec.results import CheckReport
 from clusterspec.source import Span
 

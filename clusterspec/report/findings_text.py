@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.report.ink import PLAIN, Ink, location_text, plain_line, text_table, text_width, wrapped_lines
+from clusterspec.report import PLAIN, Ink, location_text, plain_line, text_table, text_width, wrapped_lines
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.report import diff_text
+from clusterspec.report import PLAIN, Ink, diff_text, text_table
 from clusterspec.report.fleet_text import POOL_HEADS, UNKNOWN, pool_row
-from clusterspec.report.ink import PLAIN, Ink, text_table
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, JobUse, PoolUse
 from clusterspec.units import display, percent

@@ -9,8 +9,17 @@ from clusterspec.procurement.amounts import money_text
 from clusterspec.procurement.bill import kind_words
 from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.growth import Phase
-from clusterspec.report import cost_text
-from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, paragraph, text_table, title_text, wrapped_lines
+from clusterspec.report import (
+    PLAIN,
+    Ink,
+    cost_text,
+    csv_text,
+    errors_text,
+    paragraph,
+    text_table,
+    title_text,
+    wrapped_lines,
+)
 from clusterspec.results.fleet import FleetReport, JobUse, LinkUse, PoolUse
 from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural

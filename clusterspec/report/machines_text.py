@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report.ink import PLAIN, Ink, csv_text, paragraph, text_table, title_text
+from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table, title_text
 from clusterspec.report.search_text import layout_text, used_nodes_text
 from clusterspec.results.machines import BEST, MachineRow, MachinesReport
 from clusterspec.units import display, percent, plural

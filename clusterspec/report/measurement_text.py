@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec import report as grid
 from clusterspec.cost.collectives.predict import REPEATS
-from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, errors_text, paragraph, plain_line, share_bar, text_table, wrapped_lines
+from clusterspec.report import PLAIN, Ink, errors_text, paragraph, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
 from clusterspec.results.diagnosis import (
     AcceptanceOutcome,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.finding import Severity
+from clusterspec.report import PLAIN, Ink, plain_line, text_table
 from clusterspec.report.diff_text import (
     diff_as_markdown,
     diff_as_text,
@@ -15,7 +16,6 @@ from clusterspec.report.diff_text import (
     relative_change,
 )
 from clusterspec.report.fleet_diff_text import fleet_diff_text
-from clusterspec.report.ink import PLAIN, Ink, plain_line, text_table
 from clusterspec.results.decision import PRICE, Effect, ProjectDiffReport, SpecDiff
 from clusterspec.units import plural
 

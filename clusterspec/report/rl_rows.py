@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clusterspec.report import Ink, text_table
 from clusterspec.report.estimate_rows import joined_notes
-from clusterspec.report.ink import Ink, text_table
 from clusterspec.units import display, percent, portion
 
 TYPE_CHECKING = False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, paragraph, text_table
+from clusterspec.report import PLAIN, Ink, paragraph, text_table
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.units import display, percent, plural
 

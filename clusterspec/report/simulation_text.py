@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.report import PLAIN, Ink, paragraph, text_table
 from clusterspec.report.estimate_rows import clock_text
-from clusterspec.report.ink import PLAIN, Ink, paragraph, text_table
 from clusterspec.results.simulation import Percentiles, SimulatedHours, SimulationReport
 from clusterspec.units import display, percent, plain, plural
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, paragraph
+from clusterspec.report import PLAIN, Ink, paragraph
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.levers import LeverRow, SensitivityReport, SolveReport, seeks_most_nodes
 from clusterspec.units import display, display_bits, metric_text, percent, plain, plural

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import ink as grid
+from clusterspec.report import PLAIN, Ink, paragraph, wrapped_lines
 from clusterspec.report.estimate_rows import heading_line
-from clusterspec.report.ink import PLAIN, Ink, paragraph, wrapped_lines
 from clusterspec.report.search_text import (
     comparison_text,
     findings_text,

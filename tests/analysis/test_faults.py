@@ -19,8 +19,8 @@ from clusterspec.exchange.exporters.fabric import Link, fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.quantity import YEAR, Figure
 from clusterspec.records import replace
+from clusterspec.report import Ink
 from clusterspec.report.faults_text import assumptions_as_text, faults_as_text, faults_csv
-from clusterspec.report.ink import Ink
 from clusterspec.results.faults import FaultRow, FaultsReport
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies import Study

@@ -134,8 +134,8 @@ def test_one_unreadable_key_does_not_hide_the_finding_beside_it(
 @pytest.mark.parametrize("width", [40, 100])
 def test_the_mark_is_under_the_reported_part(column: int, width: int, call: Call) -> None:
     from clusterspec.finding import Severity
+    from clusterspec.report import Ink
     from clusterspec.report.findings_text import frame_lines
-    from clusterspec.report.ink import Ink
     from clusterspec.source import Position, Source, Span
 
     line = "." * (column - 1) + "WRONG" + "." * 300

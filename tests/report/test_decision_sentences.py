@@ -12,8 +12,8 @@ from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.records import replace
+from clusterspec.report import escaped_line
 from clusterspec.report.charts.bars import StackPart, StackRow
-from clusterspec.report.ink import escaped_line
 from clusterspec.report.paper import decision, fleet
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus

@@ -12,8 +12,7 @@ from clusterspec import analysis
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.records import replace
-from clusterspec.report import cost_text, diff_text, search_text, sweep_text
-from clusterspec.report.ink import Ink
+from clusterspec.report import Ink, cost_text, diff_text, search_text, sweep_text
 from clusterspec.report.paper.decision import failure_phrase, headroom_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, CostReport, DiffReport, Effect

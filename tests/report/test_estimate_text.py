@@ -9,9 +9,8 @@ import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.cost.term import Term
-from clusterspec.report import assumption_rows, estimate_text
+from clusterspec.report import Ink, assumption_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
-from clusterspec.report.ink import Ink
 from clusterspec.results.verdict import LEAST
 from clusterspec.studies import Study, study_text
 from tests.effort import sampled

@@ -17,10 +17,18 @@ from clusterspec.document import apply_edits
 from clusterspec.document.files import FileName
 from clusterspec.finding import Confidence, Edit, Finding, Severity
 from clusterspec.records import replace
-from clusterspec.report import findings_machines, findings_sarif, findings_text
+from clusterspec.report import (
+    PLAIN,
+    Ink,
+    findings_machines,
+    findings_sarif,
+    findings_text,
+    location_text,
+    plain_line,
+    text_width,
+)
 from clusterspec.report import findings_machines as baseline
 from clusterspec.report.findings_machines import fingerprint
-from clusterspec.report.ink import PLAIN, Ink, location_text, plain_line, text_width
 from clusterspec.results import CheckReport, Input, Tool
 from clusterspec.source import Position, Span
 from tests.effort import each

@@ -8,8 +8,8 @@ import pytest
 
 from clusterspec.finding import Severity
 from clusterspec.records import replace
+from clusterspec.report import errors_text
 from clusterspec.report.charts.bars import time_axis
-from clusterspec.report.ink import errors_text
 from clusterspec.report.paper import decision
 from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.results.full import FullReport

@@ -8,9 +8,8 @@ import io
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
-from clusterspec.report import fleet_diff_text, fleet_text, project_text
+from clusterspec.report import Ink, fleet_diff_text, fleet_text, project_text
 from clusterspec.report.fleet_search_text import fleet_search_text
-from clusterspec.report.ink import Ink
 from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.report.paper.fleet import composed_fleet
 from clusterspec.results import Input, Tool

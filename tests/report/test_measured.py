@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import analysis
-from clusterspec.report import estimate_text
-from clusterspec.report.ink import Ink
+from clusterspec.report import Ink, estimate_text
 from clusterspec.report.paper import appendix
 from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS

@@ -10,8 +10,7 @@ import pytest
 
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.records import replace
-from clusterspec.report import measurement_text
-from clusterspec.report.ink import Ink
+from clusterspec.report import Ink, measurement_text
 from clusterspec.results import CollectiveReport, Input, Tool
 from clusterspec.results.diagnosis import (
     AcceptanceOutcome,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.records import replace
+from clusterspec.report import Ink
 from clusterspec.report.failure_rates_text import SHOWN, failure_rates_text
-from clusterspec.report.ink import Ink
 from clusterspec.report.paper.blocks import PaperTable, Text
 from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.results import Input, Tool

@@ -11,11 +11,10 @@ from clusterspec.cluster.requests import Hours
 from clusterspec.cost.serving.day import DayPlan, HourPlan
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
-from clusterspec.report import cost_text
+from clusterspec.report import Ink, cost_text
 from clusterspec.report.estimate_rows import day_rows
 from clusterspec.report.faults_text import faults_as_text, faults_csv, result_sentences
 from clusterspec.report.fleet_search_text import fleet_search_text, options_csv
-from clusterspec.report.ink import Ink
 from clusterspec.report.machines_text import machines_csv, machines_text
 from clusterspec.report.search_text import _fewer_nodes_text
 from clusterspec.report.separation_text import separation_text

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report import search_text, solve_text, sweep_text
+from clusterspec.report import Ink, search_text, solve_text, sweep_text
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
-from clusterspec.report.ink import Ink
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
 from clusterspec.report.paper.widths import BODY, HALF, PAGE, column_shares, fits_half
 from clusterspec.results import Input, Tool

@@ -12,23 +12,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec import analysis, rules, studies
+from clusterspec import analysis, report, rules, studies
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.report import (
+    Ink,
     assumption_rows,
     cost_text,
     estimate_text,
     findings_text,
     fleet_text,
     measurement_text,
+    page_text,
+    plain_line,
+    text_table,
+    text_width,
 )
 from clusterspec.report import estimate_text as estimate_explain
-from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_rows import value_text
-from clusterspec.report.ink import Ink, plain_line, text_table, text_width
 from clusterspec.report.paper.machine import _network_rows
 from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import Influence
@@ -191,8 +194,8 @@ def test_what_does_not_fit_beside_stands_beneath() -> None:
     ],
 )
 def test_a_paragraph_is_folded_at_its_width(text: str, width: int, lines: list[str]) -> None:
-    assert page_text.wrapped_lines(text, width) == lines
-    first = page_text.wrapped_lines(text, max(width, 10) + 2, "- ", "  ")
+    assert report.wrapped_lines(text, width) == lines
+    first = report.wrapped_lines(text, max(width, 10) + 2, "- ", "  ")
     assert first == [mark + line for mark, line in zip(["- ", "  "], lines, strict=False)]
 
 
@@ -210,7 +213,7 @@ def test_words_are_folded_as_the_standard_library_folds_them(words: list[str], w
         break_long_words=False,
         break_on_hyphens=False,
     )
-    assert page_text.wrapped_lines(" ".join(words), width, "- ", then) == expected
+    assert report.wrapped_lines(" ".join(words), width, "- ", then) == expected
 
 
 NETWORKED = (
@@ -236,4 +239,4 @@ def test_only_a_fabric_of_ones_own_has_a_routing(cluster: str, labels: list[str]
 
 def test_a_bar_is_as_long_as_its_share_of_twenty_columns() -> None:
     for share, bar in ((0.0, ""), (0.5, "█" * 10), (1.0, "█" * 20), (1.5, "█" * 20), (0.50625, "█" * 10 + "▏")):
-        assert page_text.share_bar(share) == bar
+        assert report.share_bar(share) == bar

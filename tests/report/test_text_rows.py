@@ -10,11 +10,23 @@ from clusterspec.cost.term import Term
 from clusterspec.finding import Severity
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report import cost_text, faults_text, findings_text, fleet_text, separation_text, solve_text
+from clusterspec.report import (
+    PLAIN,
+    Ink,
+    cost_text,
+    faults_text,
+    findings_text,
+    fleet_text,
+    separation_text,
+    share_bar,
+    solve_text,
+    text_table,
+    text_width,
+    wrapped_lines,
+)
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
 from clusterspec.report.estimate_rows import breakdown_text, clock_text, folded_term, nested_parts, value_text
 from clusterspec.report.estimate_text import memory_row, memory_text, term_text
-from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, text_width, wrapped_lines
 from clusterspec.results.fleet import LinkUse
 from clusterspec.results.levers import LeverRow
 from clusterspec.results.search import BreakEvenRow

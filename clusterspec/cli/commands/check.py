@@ -14,8 +14,7 @@ from clusterspec.cli.options import FORMATS, nonempty_name, path, positive_integ
 from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
-from clusterspec.report import findings_text
-from clusterspec.report.ink import PLAIN
+from clusterspec.report import PLAIN, findings_text
 from clusterspec.results import NOTHING_CHECKED, CheckReport
 from clusterspec.studies import Checked, Settings
 from clusterspec.units import plural

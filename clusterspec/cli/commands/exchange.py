@@ -37,7 +37,7 @@ from clusterspec.exchange.import_result import (
     shown_value,
     to_json,
 )
-from clusterspec.report.ink import text_table
+from clusterspec.report import text_table
 from clusterspec.results import Input, head
 from clusterspec.source import dotted_path
 from clusterspec.units import plural

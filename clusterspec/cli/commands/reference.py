@@ -15,7 +15,8 @@ from clusterspec.cli.options import format_option, nonempty_name, path, positive
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.config import Config, schema
 from clusterspec.finding import current_name
-from clusterspec.report.ink import Ink, page_text, plain_line, readings_text, text_table
+from clusterspec.report import Ink, plain_line, readings_text, text_table
+from clusterspec.report.page_text import page_text
 from clusterspec.results import Input, Tool, head
 from clusterspec.units import plural
 from clusterspec.units.readings import readings

@@ -14,7 +14,7 @@ from clusterspec.document import conforms, project_root, text_at
 from clusterspec.document.model import Document
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass
-from clusterspec.report import ink
+from clusterspec.report import readings_text
 from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.rules.index import RULES
 from clusterspec.source import Path, Position, Span, dotted_path
@@ -210,7 +210,7 @@ def _value_lines(document: Document, catalog: Catalog, path: Path) -> Iterator[s
             yield ""
     elif any("x-quantity" in branch for branch in conforms.node_branches(node, schema())):
         try:
-            yield _code_block(ink.readings_text(readings(text)))
+            yield _code_block(readings_text(readings(text)))
         except UnitFault as fault:
             yield _code_block(str(fault))
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from clusterspec.records import dataclass
+from clusterspec.report import unbroken_numbers
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.machine import LETTERS
-from clusterspec.report.ink import unbroken_numbers
 from clusterspec.standard import sum_of
 from clusterspec.units import plural
 

@@ -11,8 +11,8 @@ from math import pi, sin
 from textwrap import wrap
 
 from clusterspec.records import dataclass
+from clusterspec.report import unbroken_numbers
 from clusterspec.report.charts import svg
-from clusterspec.report.ink import unbroken_numbers
 from clusterspec.units import plural
 
 MESH = frozenset({"full-mesh", "partial-mesh", "bridge"})

@@ -20,8 +20,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from clusterspec import resources
+from clusterspec.report import escaped_text, unbroken_numbers
 from clusterspec.report.charts.svg import chart_style
-from clusterspec.report.ink import escaped_text, unbroken_numbers
 from clusterspec.report.paper.blocks import Paper, paired_blocks, place_text
 from clusterspec.report.paper.fonts import drawable_page, font_faces, shipped_font
 from clusterspec.report.paper.widths import column_shares, fits_half

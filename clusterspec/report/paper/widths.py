@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from clusterspec.report import unbroken_numbers
 from clusterspec.report.charts.svg import text_width
-from clusterspec.report.ink import unbroken_numbers
 from clusterspec.report.paper.blocks import PaperTable
 from clusterspec.standard import sum_of
 

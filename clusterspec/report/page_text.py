@@ -1,0 +1,56 @@
+"""The page of a rule for a terminal: Markdown with wrapped paragraphs and optional color."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.report import PLAIN, Ink, wrapped_lines
+from clusterspec.standard import pattern
+
+_FENCE = "```"
+_ITEM = pattern(r"^- ", re.MULTILINE)
+_CODE = pattern(r"`[^`]+`")
+
+
+def page_text(page: str, ink: Ink = PLAIN) -> str:
+    """The page as Markdown; headings and code are colored if enabled."""
+    return "\n".join("\n".join(block_lines(part, ink)) + "\n" for part in page_blocks(page))
+
+
+def page_blocks(page: str) -> Iterator[str]:
+    """The paragraphs, lists, headings and code blocks of a page, without empty lines between them."""
+    fence: list[str] = []
+    lines: list[str] = []
+    for line in [*page.splitlines(), ""]:
+        if fence or line.startswith(_FENCE):
+            fence.append(line)
+            if len(fence) > 1 and line.startswith(_FENCE):
+                yield "\n".join(fence)
+                fence = []
+        elif line.strip():
+            lines.append(line)
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+
+
+def block_lines(part: str, ink: Ink) -> list[str]:
+    """The lines of a block."""
+    if part.startswith("#"):
+        return [ink.paint("bold", part)]
+    if part.startswith(_FENCE):
+        return [ink.paint("cyan", line) for line in part.splitlines()]
+    if part.startswith("*") and part.endswith("*"):
+        return [ink.paint("dim", part)]
+    if part.startswith("- "):
+        items = [" ".join(item.split()) for item in _ITEM.split(part) if item]
+        return [
+            line for item in items for line in colored_code_lines(wrapped_lines(item, ink.measure, "- ", "  "), ink)
+        ]
+    return colored_code_lines(wrapped_lines(" ".join(part.split()), ink.measure), ink)
+
+
+def colored_code_lines(lines: list[str], ink: Ink) -> list[str]:
+    """Lines with inline code colored."""
+    return [_CODE.sub(lambda found: ink.paint("cyan", found[0]), line) for line in lines]
