@@ -17,8 +17,7 @@ from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import Sent, transfer_rows
+from clusterspec.cost.plan import Plan, Sent, transfer_rows
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass, replace
 from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase

@@ -11,8 +11,7 @@ from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
 from clusterspec.cost.memory import fullest as memory
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import StepRecord, transfer_rows
+from clusterspec.cost.plan import Plan, StepRecord, transfer_rows
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure

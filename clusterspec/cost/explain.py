@@ -14,7 +14,8 @@ from clusterspec.cost.compute import WEIGHT_SHARE, Kernel, Role
 from clusterspec.cost.compute.rates import MEMORY
 from clusterspec.cost.formulas import compute, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
-from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfers, StepRecord, TransferTime
+from clusterspec.cost.layer_tables import PHASES, PartTime, PhaseTime, TransferTime
+from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
 from clusterspec.cost.traffic import COPY_RATE, call_seconds
 from clusterspec.quantity import Figure

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import accelerators_used
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import Communication
+from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import Term, named_count
 from clusterspec.quantity import Figure
 from clusterspec.source import Computed

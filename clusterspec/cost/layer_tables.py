@@ -1,4 +1,6 @@
-"""Process groups with timed collectives, overlap settings, and the time of one layer from its kernels and transfers."""
+"""Process groups with timed collectives, overlap settings, and the time of one layer from its kernels and transfers,
+with the records of such times.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,84 @@ from clusterspec.cluster.model import Layout, Overlap
 from clusterspec.cost import traffic
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, cost_of_nothing, paths_timing
-from clusterspec.cost.compute import Shard, Work
+from clusterspec.cost.compute import Kernel, Shard, Work
 from clusterspec.cost.compute.layer import Parts, SoftwareBehavior, recomputed_kernels
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
 from clusterspec.cost.formulas.compute import is_divided, launch_overhead
 from clusterspec.cost.formulas.pipeline import exposed_time_of_calls
 from clusterspec.cost.layers import FeedForward, Layer, Mixer
-from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
-from clusterspec.cost.traffic import Transfer
+from clusterspec.cost.step import StageTime
+from clusterspec.cost.traffic import Transfer, call_seconds
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
+
+PHASES = ("forward", "backward", "recomputation")
+
+
+@dataclass(frozen=True)
+class TransferTime:
+    """All calls of one transfer: the seconds of one call, and the exposed seconds of all calls.
+
+    ``overlap_window`` is the seconds of computation that each call can overlap with; ``pipelined`` the share of the
+    traffic that runs inside neighboring GEMMs.
+    """
+
+    transfer: Transfer
+    cost: CollectiveCost
+    overlap_window: float
+    pipelined: float
+    exposed: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all calls on the wire, or while kernels send their copies."""
+        return call_seconds(self.transfer, self.cost.device_seconds) * self.transfer.calls
+
+
+@dataclass(frozen=True)
+class PhaseTime:
+    """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
+
+    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts kernel launches by the host,
+    ``expert_launches`` the launches of single experts; ``launch`` is the launch overhead in seconds.
+    """
+
+    kernels: tuple[tuple[Kernel, float], ...]
+    transfers: tuple[TransferTime, ...]
+    device: float
+    exposed: float
+    launches: float
+    expert_launches: float
+    launch: float
+
+    @property
+    def total(self) -> float:
+        return self.device + self.exposed + self.launch
+
+
+@dataclass(frozen=True)
+class PartTime:
+    """One micro-batch through one part of the model: a layer, the embedding or the head.
+
+    ``flops`` counts the forward pass, ``recomputed_flops`` the recomputation.
+    """
+
+    name: str
+    forward: PhaseTime
+    backward: PhaseTime
+    recomputation: PhaseTime
+    flops: float
+    recomputed_flops: float
+
+    @property
+    def time(self) -> StageTime:
+        """Seconds by pass."""
+        return StageTime(self.forward.total, self.backward.total, self.recomputation.total)
+
+    @property
+    def phases(self) -> tuple[tuple[str, PhaseTime], ...]:
+        """Each pass with its name."""
+        return tuple(zip(PHASES, (self.forward, self.backward, self.recomputation), strict=True))
 
 
 class NoPathError(Exception):

@@ -1,22 +1,23 @@
-"""A plan: a design with its predicted memory, time and throughput, and the assumptions behind them."""
+"""A plan: a design with its predicted memory, time and throughput, and the record of the numbers behind its step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from math import hypot
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
-from clusterspec.cost import CONSTANTS
-from clusterspec.cost.compute import BIASES, FIXED, KERNELS
-from clusterspec.cost.compute.attention import RECURRENCE, SPARSE
+from clusterspec.cost.collectives import CollectiveCost
+from clusterspec.cost.compute.layer import SoftwareBehavior
+from clusterspec.cost.compute.rates import Rates
+from clusterspec.cost.layer_tables import PartTime, TransferTime
 from clusterspec.cost.memory.fullest import Memory
-from clusterspec.cost.record import Communication, StepRecord, communication_rows
+from clusterspec.cost.step import Exposure, StepChoices, StepInputs, StepTimes
 from clusterspec.cost.tables import Tables
-from clusterspec.quantity import Figure
-from clusterspec.records import dataclass, field
-from clusterspec.source import Assumed
+from clusterspec.cost.traffic import Transfer
+from clusterspec.records import dataclass, field, replace
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent
 
 TYPE_CHECKING = False
@@ -89,6 +90,8 @@ class Plan:
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The assumptions of the design and of the cost, in order, each once."""
+
+        from clusterspec.cost.plan_assumptions import plan_assumptions  # a check lists none
 
         return plan_assumptions(self)
 
@@ -226,67 +229,153 @@ class Plan:
         return step_term(self.step, self.step_time_range)
 
 
-# The assumptions of a plan, with their reasons
+@dataclass(frozen=True)
+class ReplicaTransfers:
+    """Data-parallel transfers that run in one phase, and their exposed seconds.
+
+    ``seconds`` has the time of each of ``transfers``, which run one after another.
+    """
+
+    exposure: Exposure
+    transfers: tuple[Transfer, ...]
+    costs: tuple[CollectiveCost, ...]
+    gather: float
+    """The rate of these transfers over that of the same collectives otherwise."""
+
+    @property
+    def seconds(self) -> tuple[float, ...]:
+        return tuple(cost.device_seconds / self.gather for cost in self.costs)
 
 
-def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
-    """The assumptions of the design, then those of memory and time, each key once."""
-    found = list(plan.design.assumptions)
-    parts: list[Iterable[Assumption]] = []
-    if plan.stored is not None:
-        from clusterspec.cost.memory.explain import memory_assumptions  # a check explains no term
+@dataclass(frozen=True)
+class StepRecord:
+    """The components of one optimizer step, and its times.
 
-        parts.append(memory_assumptions(plan.stored.job, plan.stored.rank))
-    if plan.serving is not None:
-        parts.append(_serving_assumptions(plan, plan.serving))
-    if plan.step is not None:
-        from clusterspec.cost.estimate import range_figures
+    ``parts`` belong to the slowest stage, each with the number of passes of a micro-batch through it;
+    ``chunk_share`` is the share of micro-batches in each (half of them in DualPipe); ``sends`` transfer one micro-batch
+    to the next stage.
+    """
 
-        parts.append(
-            (
-                *plan.step.rates.assumptions,
-                *_assumed_figures(_time_figures(plan)),
-                *_assumed_figures(range_figures(plan.design, plan.step.seconds)),
-            )
+    parts: tuple[tuple[PartTime, int], ...]
+    chunk_share: float
+    sends: tuple[TransferTime, ...]
+    replicas: tuple[ReplicaTransfers, ...]
+    inputs: StepInputs
+    choices: StepChoices
+    times: StepTimes
+    rates: Rates
+    software: SoftwareBehavior
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the step."""
+        return self.times.total
+
+    @property
+    def computing(self) -> float:
+        """Seconds of the step in which kernels run or wait for launch, in all passes."""
+        phases = (count * (phase.device + phase.launch) for part, count in self.parts for _, phase in part.phases)
+        return self.chunk_share * self.inputs.micro_batches * sum_of(phases)
+
+    @property
+    def flops(self) -> float:
+        """FLOPs of the forward pass of one micro-batch on the slowest stage."""
+        return sum_of(count * part.flops for part, count in self.parts)
+
+    @property
+    def recomputed_flops(self) -> float:
+        """FLOPs that recomputation adds to it."""
+        return sum_of(count * part.recomputed_flops for part, count in self.parts)
+
+
+# Communication of a step: one row per collective of each axis
+
+UNCOUNTED = "first_and_last_layer"
+"""Exposed time of transfers that other rows already count."""
+
+
+@dataclass(frozen=True)
+class Communication:
+    """Communication of one axis of the layout in one step, per accelerator.
+
+    ``bytes`` the size as nccl-tests counts it, summed over ``calls``; ``seconds`` the time on the wire summed over the
+    calls, ``exposed`` the part not overlapped with computation.
+    """
+
+    axis: str
+    collective: str
+    tier: str
+    ranks: int
+    calls: float
+    bytes: float
+    seconds: float
+    exposed: float
+
+
+Sent = tuple[Communication, CollectiveCost]
+"""A row, and one call of its collective."""
+
+
+def communication_rows(record: StepRecord) -> tuple[Communication, ...]:
+    """One row for each collective of each axis, in the order of their first use in a step."""
+    found: dict[tuple[str, str, int], Communication] = {}
+    for row, _ in transfer_rows(record):
+        key = (row.axis, row.collective, row.ranks)
+        before = found.get(key)
+        found[key] = row if before is None else _summed_row(before, row)
+    return tuple(found.values())
+
+
+def transfer_rows(record: StepRecord) -> Iterator[Sent]:
+    """A row for every transfer of a step."""
+    repeats = record.chunk_share * record.inputs.micro_batches
+    for part, count in record.parts:
+        for _, phase in part.phases:
+            yield from (_transfer_row(one, repeats * count) for one in phase.transfers)
+    repeats = 2 * record.inputs.micro_batches * record.inputs.virtual_stages
+    yield from (_transfer_row(one, repeats) for one in record.sends)
+    for group in record.replicas:
+        yield from _replica_rows(group)
+
+
+def _transfer_row(one: TransferTime, repeats: float) -> Sent:
+    transfer, cost = one.transfer, one.cost
+    row = Communication(
+        axis=transfer.axis,
+        collective=transfer.collective,
+        tier=cost.tier,
+        ranks=cost.ranks,
+        calls=repeats * transfer.calls,
+        bytes=repeats * transfer.size * transfer.calls,
+        seconds=repeats * one.seconds,
+        exposed=repeats * one.exposed,
+    )
+    return row, cost
+
+
+def _replica_rows(group: ReplicaTransfers) -> Iterator[Sent]:
+    """The exposed time of transfers that run together, divided in proportion to their times."""
+    repeats, whole = group.exposure.repeats, group.exposure.seconds
+    counted = 0.0 if group.exposure.name == UNCOUNTED else repeats
+    for transfer, cost, seconds in zip(group.transfers, group.costs, group.seconds, strict=True):
+        row = Communication(
+            axis=transfer.axis,
+            collective=transfer.collective,
+            tier=cost.tier,
+            ranks=cost.ranks,
+            calls=counted,
+            bytes=counted * transfer.size,
+            seconds=counted * seconds,
+            exposed=repeats * group.exposure.exposed * seconds / whole,
         )
-    for part in parts:
-        keys = {key for key, _, _ in found}
-        found += [each for each in part if each[0] not in keys]
-    return tuple(found)
+        yield row, cost
 
 
-def _serving_assumptions(plan: Plan, times: ServingTimes) -> Iterator[Assumption]:
-    """The assumed figures of serving, with those of the software on the accelerator."""
-    from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
-    from clusterspec.cost.serving.host import compiled_figure, host_figures
-
-    cluster, layout = plan.design.cluster, plan.design.layout
-    assert cluster is not None and layout is not None  # what a timed plan has
-    first = (times.compiled_first,) if times.compiled_first is not None else ()
-    compiled = compiled_figure(layout.stack, layout.software_year)
-    launches = (compiled,) if compiled is not None else ()
-    figures = (*host_figures(layout.stack, cluster.accelerator.architecture), *launches, *ASSUMED, *first)
-    return _assumed_figures((one.origin.key, one) for one in figures if isinstance(one.origin, Assumed))
-
-
-def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
-    """The figures of accelerator and software in the order of their entries, and those of the kernels by name."""
-    cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
-    assert cluster and workload and step  # what a timed plan has
-    stack = step.software.stack
-    yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
-    yield from ((f"{stack.id} {name}", figure) for name, figure in stack.achievable.items())
-    fixed = sorted(name for name in FIXED if not name.startswith("usual."))
-    yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
-    model = workload.model
-    biased = step.software.biases and (model.expert_biases or model.limited_activation)
-    for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased)):
-        if held:
-            yield from ((f"{group} {name}", figure) for name, figure in sorted(CONSTANTS[group].items()))
-
-
-def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
-    """The assumed figures; of several with one key, the last."""
-    for key, figure in dict(figures).items():
-        if isinstance(figure.origin, Assumed):
-            yield key, figure, figure.origin.why
+def _summed_row(one: Communication, other: Communication) -> Communication:
+    return replace(
+        one,
+        calls=one.calls + other.calls,
+        bytes=one.bytes + other.bytes,
+        seconds=one.seconds + other.seconds,
+        exposed=one.exposed + other.exposed,
+    )

@@ -15,10 +15,9 @@ from clusterspec.cost.compute import Shard, Work
 from clusterspec.cost.compute.layer import Parts, SoftwareBehavior, embedding_work, head_work, join_work, layer_parts
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.formulas.collectives import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
-from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_name, layer_time
+from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PartTime, PhaseTimer, layer_name, layer_time
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, further_layers, model_layers
 from clusterspec.cost.parameters import Share
-from clusterspec.cost.record import PartTime
 from clusterspec.records import fields
 from clusterspec.standard import Recent, recent
 

@@ -11,10 +11,10 @@ from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Shard
 from clusterspec.cost.compute.layer import update_traffic
 from clusterspec.cost.formulas.compute import is_divided, larger
-from clusterspec.cost.layer_tables import Group, Hiding, NoPathError
+from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.parameters import Share, frozen_precision
-from clusterspec.cost.record import PartTime, ReplicaTransfers, StepRecord, TransferTime
+from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import (
     DUALPIPE_SHARE,
     HIDES_SENDS,

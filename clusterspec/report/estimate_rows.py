@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import Communication
+from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import NamedTuple

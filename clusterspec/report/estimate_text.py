@@ -9,8 +9,7 @@ from shlex import quote
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.sites import accelerators_away
 from clusterspec.cost.headline import sent_term
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import Communication
+from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.report import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.report import estimate_rows as traffic

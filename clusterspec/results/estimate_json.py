@@ -7,8 +7,7 @@ from pathlib import PurePath
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import Communication
+from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.document import Document
 from clusterspec.quantity import Figure

@@ -18,7 +18,7 @@ from clusterspec.analysis.interpolation import (
 from clusterspec.analysis.survival import VariedRates, survival, varied_cluster, varied_design, wire_times
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.record import transfer_rows
+from clusterspec.cost.plan import transfer_rows
 from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve
 from tests.analysis.jobs import design_of
 

@@ -21,8 +21,7 @@ from clusterspec.cost.estimate import (
     mfu_figure_name,
     unseen_spread,
 )
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import transfer_rows
+from clusterspec.cost.plan import Plan, transfer_rows
 from tests.cost.plans import plan
 from tests.effort import each
 from tools.accuracy.cases import published_runs, study

@@ -9,7 +9,8 @@ import pytest
 
 from clusterspec.cost.compute import Kernel
 from clusterspec.cost.estimate import RUN_TO_RUN
-from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
+from clusterspec.cost.layer_tables import PhaseTime, TransferTime
+from clusterspec.cost.plan import StepRecord
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.records import replace
 from clusterspec.report.charts.bars import StackPart

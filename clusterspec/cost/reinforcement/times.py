@@ -12,8 +12,7 @@ from clusterspec.cost.formulas.reinforcement import (
     serial_step_time,
     switch_time,
 )
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import StepRecord
+from clusterspec.cost.plan import Plan, StepRecord
 from clusterspec.cost.reinforcement.roles import (
     OwnRole,
     flops_of_step,

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from clusterspec.cost.compute import Kernel
 from clusterspec.cost.estimate import RUN_TO_RUN, measured_step, range_figures
-from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
+from clusterspec.cost.layer_tables import PhaseTime, TransferTime
+from clusterspec.cost.plan import StepRecord
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, timed_rows_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart

@@ -53,8 +53,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import Communication
+from clusterspec.cost.plan import Communication, Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.shares import share, step_severity

@@ -10,8 +10,7 @@ import pytest
 from clusterspec.catalog.reader import Status
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import Communication
+from clusterspec.cost.plan import Communication, Plan
 from clusterspec.quantity import Figure
 from clusterspec.source import Assumed
 from tests.cost.plans import MIXTRAL, design, plan, spec

@@ -1,0 +1,80 @@
+"""The assumptions behind a plan: of its design, of its memory and of its times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clusterspec.cluster.model import Assumption
+from clusterspec.cost import CONSTANTS
+from clusterspec.cost.compute import BIASES, FIXED, KERNELS
+from clusterspec.cost.compute.attention import RECURRENCE, SPARSE
+from clusterspec.quantity import Figure
+from clusterspec.source import Assumed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.plan import Plan
+    from clusterspec.cost.serving.latency import ServingTimes
+
+
+def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
+    """The assumptions of the design, then those of memory and time, each key once."""
+    found = list(plan.design.assumptions)
+    parts: list[Iterable[Assumption]] = []
+    if plan.stored is not None:
+        from clusterspec.cost.memory.explain import memory_assumptions  # a check explains no term
+
+        parts.append(memory_assumptions(plan.stored.job, plan.stored.rank))
+    if plan.serving is not None:
+        parts.append(_serving_assumptions(plan, plan.serving))
+    if plan.step is not None:
+        from clusterspec.cost.estimate import range_figures
+
+        parts.append(
+            (
+                *plan.step.rates.assumptions,
+                *_assumed_figures(_time_figures(plan)),
+                *_assumed_figures(range_figures(plan.design, plan.step.seconds)),
+            )
+        )
+    for part in parts:
+        keys = {key for key, _, _ in found}
+        found += [each for each in part if each[0] not in keys]
+    return tuple(found)
+
+
+def _serving_assumptions(plan: Plan, times: ServingTimes) -> Iterator[Assumption]:
+    """The assumed figures of serving, with those of the software on the accelerator."""
+    from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
+    from clusterspec.cost.serving.host import compiled_figure, host_figures
+
+    cluster, layout = plan.design.cluster, plan.design.layout
+    assert cluster is not None and layout is not None  # what a timed plan has
+    first = (times.compiled_first,) if times.compiled_first is not None else ()
+    compiled = compiled_figure(layout.stack, layout.software_year)
+    launches = (compiled,) if compiled is not None else ()
+    figures = (*host_figures(layout.stack, cluster.accelerator.architecture), *launches, *ASSUMED, *first)
+    return _assumed_figures((one.origin.key, one) for one in figures if isinstance(one.origin, Assumed))
+
+
+def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
+    """The figures of accelerator and software in the order of their entries, and those of the kernels by name."""
+    cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
+    assert cluster and workload and step  # what a timed plan has
+    stack = step.software.stack
+    yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
+    yield from ((f"{stack.id} {name}", figure) for name, figure in stack.achievable.items())
+    fixed = sorted(name for name in FIXED if not name.startswith("usual."))
+    yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
+    model = workload.model
+    biased = step.software.biases and (model.expert_biases or model.limited_activation)
+    for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased)):
+        if held:
+            yield from ((f"{group} {name}", figure) for name, figure in sorted(CONSTANTS[group].items()))
+
+
+def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
+    """The assumed figures; of several with one key, the last."""
+    for key, figure in dict(figures).items():
+        if isinstance(figure.origin, Assumed):
+            yield key, figure, figure.origin.why
