@@ -1,4 +1,4 @@
-"""Settings of a call: configuration, catalog, date, and version requirements. No rules are imported here."""
+"""Settings of a call: configuration, catalog, date, version requirements and formats. No rules are imported here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import operator
 import os
 import re
+import stat
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     T = TypeVar("T")
+    from clusterspec.config import Config
 
 # Version requirements such as `>=0.2, <0.3`: the release numbers of PEP 440 only
 
@@ -218,3 +221,60 @@ def headed_document(args: argparse.Namespace, body: Json) -> Json:
     """The JSON document of a command that reads no spec, with the common header."""
     catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
     return head(Tool(__version__, catalog.version), Input()) | body
+
+
+# The formats of `check` and their outputs: `--format` and `--output` in pairs, or the format of the CI service
+
+MACHINES = ("json", "sarif", "junit", "gitlab")
+"""Formats that a program reads."""
+OF_SUFFIX = {".json": "json", ".sarif": "sarif", ".xml": "junit", ".md": "markdown", ".txt": "text"}
+"""The format of a file by its suffix, where the call names no format."""
+OF_SUFFIX_IN_GITLAB = OF_SUFFIX | {".json": "gitlab"}
+
+
+Pair = tuple[str, str | None]
+"""A format, and the file that it goes to (None: standard output)."""
+
+
+def format_pairs(args: argparse.Namespace) -> list[Pair]:
+    """Pairs of format and output: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
+
+    Raises `UsageFault` if two formats would share standard output, or outputs have no format.
+    """
+    formats, outputs = list(args.format), list(args.output)
+    if not formats and len(outputs) < 2:
+        return automatic_pairs(outputs[0] if outputs else None)
+    if not formats:
+        formats = [form for name in outputs if (form := OF_SUFFIX.get(Path(name).suffix.lower()))]
+    if len(outputs) > len(formats) or len(formats) - len(outputs) > 1:
+        raise UsageFault(
+            f"--format is given {len(args.format)} times and --output {len(args.output)} times; "
+            "give them in pairs, and at most one format without a file"
+        )
+    return list(zip(formats, [*outputs, None], strict=False))
+
+
+def automatic_pairs(output: str | None) -> list[Pair]:
+    """The default formats.
+
+    GitHub Actions reads annotations from the log and SARIF from a file; GitLab reads its code quality report from a
+    file, also from redirected standard output. Otherwise the suffix of a file determines its format.
+    """
+    github, gitlab = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITLAB_CI") == "true"
+    log = "github" if github else "gitlab" if gitlab and is_redirected() else "text"
+    if output is None:
+        return [(log, None)]
+    suffix = Path(output).suffix.lower()
+    if github:
+        return [(OF_SUFFIX.get(suffix, "sarif"), output), (log, None)]
+    if gitlab:
+        return [(OF_SUFFIX_IN_GITLAB.get(suffix, "gitlab"), output), ("text", None)]
+    return [(OF_SUFFIX.get(suffix, "text"), output)]
+
+
+def is_redirected() -> bool:
+    """Whether standard output is a file on disk rather than a terminal, pipe or device."""
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError, AttributeError):
+        return False

@@ -1,24 +1,30 @@
-"""The files of a check and their findings, computed serially or in parallel."""
+"""The files of a check and their findings, computed serially or in parallel, and the report of them in each format."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
+from clusterspec import rules
 from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_line
+from clusterspec.cli.choices import MACHINES, Pair
 from clusterspec.cli.inputs import STDIN, StudyReader, shown_name
-from clusterspec.cli.terminal import Progress
+from clusterspec.cli.terminal import Progress, ink_of, print_text
 from clusterspec.document import files
-from clusterspec.records import replace
-from clusterspec.results import Input
+from clusterspec.finding import Severity
+from clusterspec.records import dataclass, replace
+from clusterspec.report import PLAIN, Ink, findings_text
+from clusterspec.results import CheckReport, Input
 from clusterspec.studies import Checked, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.config.patterns import Ignored
+    from clusterspec.report.findings_sarif import RuleText
 
 WORTHWHILE = 32
 """Minimum number of files per process at which a further process saves time."""
@@ -180,3 +186,62 @@ def rechecked_files(
 def fault_of(checked: Sequence[Checked]) -> InternalError | None:
     """The first internal error, with its file; None if there is none."""
     return next((InternalError(f"{one.input.name}: {one_line(one.fault)}") for one in checked if one.fault), None)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the writers of findings: the failing severity, the current day and the amount of output."""
+
+    fail_on: Severity = Severity.ERROR
+    day: date = date.min
+    quiet: bool = False
+    statistics: bool = False
+
+
+def write_report(report: CheckReport, pair: Pair, args: argparse.Namespace, options: Options) -> None:
+    """Write a report in a format to its output."""
+    form, target = pair
+    text = rendered_report(report, form, PLAIN if target else ink_of(args), options)
+    if target:
+        from clusterspec.cli.output import write_whole
+
+        write_whole(Path(target), text.encode("utf-8", "backslashreplace"))
+    else:
+        print_text(text, exact=form in (*MACHINES, "github"))
+
+
+def rule_description(rule: str) -> RuleText:
+    """The SARIF description of a rule."""
+    from clusterspec.report import findings_sarif
+
+    if not rules.is_rule_name(rule):
+        return findings_sarif.RuleText(rule)
+    page = rules.page(rule)
+    finds = " ".join(page.sections["What it finds"].split())
+    return findings_sarif.RuleText(page.summary, finds, page.text, page.rule.severity)
+
+
+def rendered_report(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
+    """The text of a report in a format."""
+    if options.statistics and form in ("text", "concise"):
+        return findings_text.rule_statistics(report)
+    if form in PLAIN_FORMATS:
+        return PLAIN_FORMATS[form](report, paint, options)
+    from clusterspec.report import findings_machines, findings_sarif
+
+    writers: dict[str, Callable[[], str]] = {
+        "json": lambda: findings_machines.json_text(report.to_json()),
+        "sarif": lambda: findings_machines.json_text(findings_sarif.findings_as_sarif(report, rule_description)),
+        "junit": lambda: findings_machines.findings_as_junit(report, options.fail_on, options.day),
+        "gitlab": lambda: findings_machines.json_text(findings_machines.findings_as_gitlab(report)),
+        "markdown": lambda: findings_machines.findings_as_markdown(report),
+    }
+    return writers[form]()
+
+
+PLAIN_FORMATS: dict[str, Callable[[CheckReport, Ink, Options], str]] = {
+    "text": lambda report, paint, options: findings_text.findings_as_text(report, paint, quiet=options.quiet),
+    "concise": lambda report, paint, _: findings_text.findings_as_lines(report, paint),
+    "github": lambda report, _, __: findings_text.findings_as_github(report),
+}
+"""The formats for people, whose writers load nothing else."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cli import UsageFault, choices, files, fixes, git, options, output, parallel, watch
+from clusterspec.cli import UsageFault, choices, files, fixes, git, options, parallel, watch
 from clusterspec.cli.commands import reports
 from clusterspec.cli.fixes import FileChange
 from clusterspec.cli.starting import Attempt, aligned_spec
@@ -155,9 +155,9 @@ def test_formats_and_outputs_are_pairs(
     args = argparse.Namespace(format=formats, output=outputs)
     if pairs is None:
         with pytest.raises(UsageFault, match="give them in pairs"):
-            output.format_pairs(args)
+            choices.format_pairs(args)
     else:
-        assert output.format_pairs(args) == pairs
+        assert choices.format_pairs(args) == pairs
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_service_has_its_own_formats(
     for each in ("GITHUB_ACTIONS", "GITLAB_CI"):
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setenv(service, "true")
-    assert output.automatic_pairs(name) == pairs
+    assert choices.automatic_pairs(name) == pairs
 
 
 def test_words_of_a_call_are_options_or_values() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from clusterspec.catalog import FOLDER_OF_KIND, BrokenEntry, Catalog, UnknownEntry, export, lookup
 from clusterspec.cli import FOUND, OK, UsageFault
-from clusterspec.cli.choices import chosen_config, current_date, headed_document, opened_catalog
+from clusterspec.cli.choices import chosen_config, current_date, format_pairs, headed_document, opened_catalog
 from clusterspec.cli.options import FORMATS, format_option, path, positive_integer, shared_options
 from clusterspec.cli.terminal import environment_columns, ink_of, print_error, print_json, print_text
 
@@ -230,11 +230,11 @@ def check_company_folders(args: argparse.Namespace) -> int:
     """
     from clusterspec import analysis
     from clusterspec.catalog.company import checked_files
-    from clusterspec.cli import output
+    from clusterspec.cli import files, output
     from clusterspec.results import Input
     from clusterspec.studies import Checked, Settings
 
-    pairs = output.format_pairs(args)
+    pairs = format_pairs(args)
     config = chosen_config(args, Path.cwd())
     named = [Path(name) for name in args.folders]
     folders = named or [*config.catalog, *(Path(name) for name in args.catalog)]
@@ -253,7 +253,7 @@ def check_company_folders(args: argparse.Namespace) -> int:
         output.refuse_output_in_folders("--output", target, folders)
     report = analysis.check(found, Settings(Catalog.open(), config, current_date(args)))
     for pair in pairs:
-        output.write_report(report, pair, args, output.Options(day=current_date(args)))
+        files.write_report(report, pair, args, files.Options(day=current_date(args)))
     return FOUND if report.findings else OK
 
 

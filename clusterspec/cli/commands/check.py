@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec import analysis
-from clusterspec.cli import FOUND, OK, UsageFault, files, output
+from clusterspec.cli import FOUND, OK, UsageFault, choices, files
 from clusterspec.cli.choices import current_date
 from clusterspec.cli.inputs import STDIN, StudyReader, shown_name
 from clusterspec.cli.options import FORMATS, nonempty_name, path, positive_integer, stdin_filename
-from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
 from clusterspec.report import PLAIN, findings_text
@@ -160,7 +159,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 def check_once(args: argparse.Namespace) -> tuple[int, set[str]]:
     """The exit status of one check, and the files read. Raises the errors of `run_check`."""
-    pairs = output.format_pairs(args)
+    pairs = choices.format_pairs(args)
     apply_trust(args)
     reader = StudyReader(args)
     names = files.named_files(args, reader)
@@ -225,6 +224,8 @@ def refuse_overwriting(
     for option, target in [*written, ("--write-baseline", args.write_baseline)]:
         if target:
             baseline = [args.baseline] if args.baseline and option == "--output" else []
+            from clusterspec.cli.output import refuse_input_as_output
+
             refuse_input_as_output(args, option, target, [*read, *baseline], shared.config)
 
 
@@ -257,6 +258,8 @@ def print_difference(changes: Changes, args: argparse.Namespace) -> None:
 
     text = fixes.unified_diff(changes)
     if args.output:
+        from clusterspec.cli.output import write_whole
+
         write_whole(Path(args.output[0]), text.encode("utf-8", "backslashreplace"))
     else:
         print_text(text)
@@ -290,22 +293,22 @@ def apply_changes(
 
 
 def print_report(
-    args: argparse.Namespace, report: CheckReport, pair: output.Pair, threshold: Severity, *, fixed_input: bool
+    args: argparse.Namespace, report: CheckReport, pair: choices.Pair, threshold: Severity, *, fixed_input: bool
 ) -> None:
     """Print the report in a format; on standard error if standard output has the fixed text."""
     form, target = pair
-    options = output.Options(threshold, current_date(args), quiet=args.quiet, statistics=args.statistics)
+    options = files.Options(threshold, current_date(args), quiet=args.quiet, statistics=args.statistics)
     if fixed_input and not target:
-        for line in output.rendered_report(report, form, PLAIN, options).splitlines():
+        for line in files.rendered_report(report, form, PLAIN, options).splitlines():
             print_error(line)
     else:
-        output.write_report(report, pair, args, options)
+        files.write_report(report, pair, args, options)
     if form != "text" and not args.quiet:
         for line in findings_text.baseline_lines(report):
             print_error(f"clusterspec: {line}")
 
 
-def tell_nothing_checked(args: argparse.Namespace, report: CheckReport, pairs: Sequence[output.Pair]) -> None:
+def tell_nothing_checked(args: argparse.Namespace, report: CheckReport, pairs: Sequence[choices.Pair]) -> None:
     """Print on standard error that nothing was checked, unless a format for people says it on standard output."""
     said = {form for form, target in pairs if not target}
     if args.quiet and not args.statistics:
