@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.power import Drawn
+    from clusterspec.cost.storage import StorageUse
     from clusterspec.results.decision import CostReport
     from clusterspec.results.verdict import Influence
 
@@ -22,7 +23,6 @@ def estimate(study: Study) -> EstimateReport:
     from clusterspec.cluster.sites import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
-    from clusterspec.cost.storage import storage_use
     from clusterspec.results.estimate_json import Provenance
 
     checked, plan = study.checked, study.plan
@@ -42,22 +42,34 @@ def estimate(study: Study) -> EstimateReport:
         study.settings.today,
         Provenance(study.document, study.settings.catalog),
         study.part("power", lambda: _power_as_drawn(study), None),
-        study.part("storage", lambda: storage_use(study.plan), None),
+        study.part("storage", lambda: _storage_used(study), None),
     )
+
+
+def _storage_used(study: Study) -> StorageUse | None:
+    """The transfers between the job and its storage system; None if the spec describes no network but the fabric."""
+    written = study.design.spec.cluster
+    if written is None or written.networks is None:
+        return None
+    from clusterspec.cost.storage import storage_use
+
+    return storage_use(study.plan)
 
 
 def _power_as_drawn(study: Study) -> Drawn | None:
     """The power of the machine as drawn, and the energy of its run, interruptions included."""
     from clusterspec.cluster.fabric import counted_fabric
-    from clusterspec.cost.failures import plan_interruptions
     from clusterspec.cost.power import drawn_power
 
     plan = study.plan
     if study.design.cluster is None:
         return None
-    run, kept = plan.time_to_train, plan_interruptions(plan)
-    if run is not None and kept is not None:
-        run = run / kept.share if kept.share > 0 else None
+    run = plan.time_to_train
+    if run is not None:
+        from clusterspec.cost.failures import plan_interruptions  # few designs state a run
+
+        kept = plan_interruptions(plan)
+        run = run if kept is None else run / kept.share if kept.share > 0 else None
     return drawn_power(plan, counted_fabric(study.design), run=run)
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from clusterspec.cluster.degrees import own_accelerators
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.variation import Changes, design_of_engines, design_on_machine
 from clusterspec.records import NamedTuple
 from clusterspec.spec.model import PoolLinkSpec, Spec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.requests import Rl
 
 FREE: Changes = {("pools",): None, ("pool_links",): None}
 """Keys that the design on the other machine lacks."""

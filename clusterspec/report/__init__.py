@@ -175,6 +175,23 @@ def escaped_line(line: str) -> str:
     return _ANYWHERE.sub(lambda found: found[0][:-1] + "\\[", _COMMAND.sub(r"\1\\\2", line))
 
 
+_AS_LETTERS = dict.fromkeys(map(ord, "_@%+=:,./-"), "a")
+"""The signs that POSIX shells read as letters."""
+
+
+def shell_word(text: str) -> str:
+    """A text as one word of a POSIX shell, as `shlex.quote` writes it.
+
+    >>> shell_word("a/spec.yaml"), shell_word("my spec.yaml")
+    ('a/spec.yaml', "'my spec.yaml'")
+    """
+    if text.isascii() and text.translate(_AS_LETTERS).isalnum():
+        return text
+    from shlex import quote
+
+    return quote(text)
+
+
 # The reason for exit status 1, for commands that do not print findings
 
 MOST = 3
@@ -186,15 +203,13 @@ def errors_text(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if not errors:
         return ""
-    from shlex import quote
-
     from clusterspec.units import plural
 
     lines = ["", ink.paint("red", f"The spec has {plural(len(errors), 'error')}; the exit status is 1.")]
     for error in errors[:MOST]:
         place = f"{plain_line(error.span.file)}:{error.span.start.line}"
         lines += wrapped_lines(f"{place}: {plain_line(error.message)} [{error.rule}]", ink.measure, "  ", "    ")
-    named = plain_line(quote(file)).replace("\n", " ")
+    named = plain_line(shell_word(file)).replace("\n", " ")
     more = f"  {len(errors) - MOST} more: " if len(errors) > MOST else "  Details: "
     return "\n".join([*lines, f"{more}`clusterspec check {named}`"]) + "\n"
 
@@ -206,12 +221,16 @@ NARROWEST = 16
 """Columns below which wrapping a cell makes it worse."""
 BENEATH = " " * 6
 _PAINT = pattern(r"\x1b\[[0-9;]*m")
+_NARROW = dict.fromkeys(map(ord, EIGHTHS + "█−·×–…→≤≥°²³"), "x")
+"""Signs outside ASCII in most tables, one column each: loading the widths of all signs takes as long as a table."""
 
 
 def text_width(text: str) -> int:
     """The width of a text on a terminal, without color codes."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
+    if (shown := text.translate(_NARROW)).isascii() and "\x1b" not in shown:
+        return len(shown)
     import unicodedata
 
     return sum(

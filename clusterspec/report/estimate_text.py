@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from shlex import quote
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.sites import accelerators_away
 from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import MemoryUse, Term
-from clusterspec.report import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
+from clusterspec.report import PLAIN, Ink, plain_line, share_bar, shell_word, text_table, title_text, wrapped_lines
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.assumption_rows import influences_text
 from clusterspec.report.estimate_rows import (
@@ -385,7 +384,7 @@ def findings_footer(report: EstimateReport, ink: Ink) -> str:
     """The number of findings in one line, and how to see more."""
     counted = counts_by_severity(report.findings)
     counts = ", ".join(plural(number, level) for level, number in counted.items() if number)
-    file = plain_line(quote(report.input.name)).replace("\n", " ")
+    file = plain_line(shell_word(report.input.name)).replace("\n", " ")
     name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
     if report.plan.serving is not None or report.plan.step_time or report.plan.memory is not None:

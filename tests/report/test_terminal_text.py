@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
+import unicodedata
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -240,3 +242,17 @@ def test_only_a_fabric_of_ones_own_has_a_routing(cluster: str, labels: list[str]
 def test_a_bar_is_as_long_as_its_share_of_twenty_columns() -> None:
     for share, bar in ((0.0, ""), (0.5, "█" * 10), (1.0, "█" * 20), (1.5, "█" * 20), (0.50625, "█" * 10 + "▏")):
         assert report.share_bar(share) == bar
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "spec", "█▉ x", "−5 % · 3 × 2", "…→≤≥°²³", "幅", "e\u0301", "\x1b[1mbold\x1b[0m", "a幅█", ""]
+)
+def test_the_width_of_a_text_is_that_of_its_signs(text: str) -> None:
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in shown)
+    assert report.text_width(text) == len(shown) + wide - sum(unicodedata.combining(sign) > 0 for sign in shown)
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=12) | st.text("ab/.-_@%+=:, '\"$", max_size=12))
+def test_a_word_of_a_shell_is_quoted_as_the_standard_library_quotes_it(text: str) -> None:
+    assert report.shell_word(text) == shlex.quote(text)
