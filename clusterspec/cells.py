@@ -12,15 +12,15 @@ not help. Source: OWASP, CSV Injection, https://owasp.org/www-community/attacks/
 """
 
 
-def safe(cell: object) -> object:
+def escaped_cell(cell: object) -> object:
     """A cell, with an apostrophe before text that starts like a formula, and without control characters.
 
     A number stays as it is, also one that is written as text. A carriage return becomes a line feed: Python's CSV
     writer quotes only the signs that end its lines (CPython 3.11, Modules/_csv.c, ``join_append_data``), and what
     follows a bare return would be a row of its own.
 
-    >>> safe("=1+1"), safe("node"), safe(-5), safe("-5 V"), safe("-5.2"), safe(" @A1")
-    ("'=1+1", 'node', -5, "'-5 V", '-5.2', "' @A1")
+    >>> [escaped_cell(cell) for cell in ("=1+1", "node", -5, "-5 V", "-5.2", " @A1")]
+    ["'=1+1", 'node', -5, "'-5 V", '-5.2', "' @A1"]
     """
     if not isinstance(cell, str):
         return cell

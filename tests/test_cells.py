@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import clusterspec
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.open_data import export_csv
-from clusterspec.cells import safe
+from clusterspec.cells import escaped_cell
 from clusterspec.exchange.exporters.documents import _workbook
 from clusterspec.exchange.exporters.registry import csv_table
 from clusterspec.report import csv_text
@@ -87,7 +87,7 @@ def test_numbers_stay_numbers(writer: str) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_the_text_is_kept_behind_an_apostrophe(attack: str) -> None:
-    assert safe(attack) == "'" + attack.replace("\r", "\n")
+    assert escaped_cell(attack) == "'" + attack.replace("\r", "\n")
 
 
 @pytest.mark.parametrize("attack", [each for each in ATTACKS if each.isprintable()])

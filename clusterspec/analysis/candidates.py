@@ -88,7 +88,7 @@ def candidate_of_platform(name: str, work: Study) -> Candidate:
     """A platform of the catalog, with the other networks of the spec. Raises `MachineFault`."""
     platform = work.settings.catalog.find("platform", name)
     if not isinstance(platform, Platform):
-        near = work.settings.catalog.nearest("platform", name)
+        near = work.settings.catalog.nearest_ids("platform", name)
         meant = f"; did you mean {' or '.join(near)}?" if near else ": `clusterspec catalog list` lists platforms"
         raise MachineFault(f"no platform and no file is called {name!r}{meant}")
     own = section_of_spec(work, "cluster")
@@ -190,7 +190,7 @@ def check_fabric(name: str, work: Study) -> None:
     technology = name.partition("@")[0]
     entry = work.settings.catalog.find("interconnect", technology)
     if not isinstance(entry, Interconnect):
-        near = work.settings.catalog.nearest("interconnect", technology)
+        near = work.settings.catalog.nearest_ids("interconnect", technology)
         raise MachineFault(
             f"--fabrics {name}: no such technology; did you mean {' or '.join(near) or 'infiniband-ndr'}?"
         )

@@ -87,7 +87,7 @@ def _refined_axes(logs: Seconds, axes: Axes) -> tuple[Axes, float, int]:
             true, tried = logs(*middle), tried + 1
             off = abs(expm1(sum_of(logs(*corner) for corner in product(*cell)) / 8 - true))
             if off > ENOUGH and not last:
-                offs = [abs(_across(logs, cell, middle, number) - true) for number in range(3)]
+                offs = [abs(_interpolated_along(logs, cell, middle, number) - true) for number in range(3)]
                 missed.append((cell, offs.index(max(offs))))
             else:
                 held = max(held, off)
@@ -115,7 +115,7 @@ def _intervals(points: list[float]) -> list[tuple[float, float]]:
     return list(pairwise(points)) if len(points) > 1 else [(points[0], points[0])]
 
 
-def _across(logs: Seconds, cell: Cell, middle: list[float], axis: int) -> float:
+def _interpolated_along(logs: Seconds, cell: Cell, middle: list[float], axis: int) -> float:
     """The middle of a cell interpolated along one axis alone."""
     low, high = ([*middle[:axis], end, *middle[axis + 1 :]] for end in cell[axis])
     return (logs(*low) + logs(*high)) / 2

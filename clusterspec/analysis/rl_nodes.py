@@ -34,7 +34,9 @@ class Divisions:
     def of_nodes(self, nodes: int) -> Iterator[tuple[Study, Changes]]:
         """The study with each division of ``nodes`` nodes in all, and the keys that a layout search changed."""
         if self.best_layouts is None:
-            yield from ((self._divided(nodes, split, {}), {}) for split in self._splits(self.study.design, nodes))
+            yield from (
+                (self._study_of_split(nodes, split, {}), {}) for split in self._splits(self.study.design, nodes)
+            )
             return
         layout: Changes = {}
         best: tuple[RlSplit, ...] = self._splits(self.study.design, nodes)
@@ -47,12 +49,12 @@ class Divisions:
             if found is None or not splits or (best and splits[0].step_time >= best[0].step_time):
                 break
             layout, best, start = found, splits, splits[0].rollout_nodes
-        yield from ((self._divided(nodes, split, layout), layout) for split in best)
+        yield from ((self._study_of_split(nodes, split, layout), layout) for split in best)
 
     def _splits(self, design: Design, nodes: int) -> tuple[RlSplit, ...]:
         return splits_of_nodes(design, nodes, self._rollouts, degrees=self.best_layouts is not None)
 
-    def _divided(self, nodes: int, split: RlSplit, layout: Changes) -> Study:
+    def _study_of_split(self, nodes: int, split: RlSplit, layout: Changes) -> Study:
         laid = variation.rewritten_study(self.study, layout) if layout else self.study
         keys = keys_of_nodes(self.study.design, nodes, split.rollout_nodes)
         degree: Changes = {TP: split.rollout_tp} if self.best_layouts is not None else {}

@@ -34,7 +34,7 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
     comparable = len(forms) == 1 and None not in forms
     timed = sorted(failures, key=lambda each: (each[1].time if comparable and each[1].time else NEVER, each[0].log))
     places = {run.log: place for place, (run, _) in enumerate(timed)}
-    related = [(run, _following(run, one, timed)) for run, one in stopped]
+    related = [(run, _with_causes_weighed_down(run, one, timed)) for run, one in stopped]
     ranked = sorted(
         related, key=lambda each: (places.get(each[0].log, len(places)), each[0].log, each[0].benchmark.sha256)
     )
@@ -42,7 +42,7 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
     return (*(one for _, one in ranked), *done)
 
 
-def _following(run: PlacedRun, one: Compared, failures: Sequence[tuple[PlacedRun, Ending]]) -> Compared:
+def _with_causes_weighed_down(run: PlacedRun, one: Compared, failures: Sequence[tuple[PlacedRun, Ending]]) -> Compared:
     """A comparison with the causes weighed down if its log only tells of the end of the ranks of another log."""
     ending = run.benchmark.ending
     if ending is None or ending.own:

@@ -154,9 +154,11 @@ class _Seeker:
         met = next((index for index, value in enumerate(ordered) if self.holds(value)), None)
         if met is None:
             return None
-        return self._between(ordered[met - 1], ordered[met]) if met and self.lever.every else ordered[met]
+        return (
+            self._first_number_that_meets(ordered[met - 1], ordered[met]) if met and self.lever.every else ordered[met]
+        )
 
-    def _between(self, worst: float, best: float) -> float:
+    def _first_number_that_meets(self, worst: float, best: float) -> float:
         """The first whole number after ``worst`` that meets the condition, up to ``best``, which does.
 
         Of a wide interval, the half that holds the boundary is taken until `NEAR` numbers are left.

@@ -149,7 +149,7 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
     assert fabric is not None
     nics, factor = fabric.nic_bandwidth, bandwidth / up.bandwidth.value
 
-    def scaled(rate: Bandwidth) -> Bandwidth:
+    def scaled_bandwidth(rate: Bandwidth) -> Bandwidth:
         return replace(rate, value=rate.value * factor)
 
     return with_values(
@@ -157,9 +157,9 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
         {
             ("scale_up",): replace(
                 up,
-                bandwidth=scaled(up.bandwidth),
-                peer_bandwidth=scaled(up.peer_bandwidth),
-                axis_bandwidth=tuple(map(scaled, up.axis_bandwidth)),
+                bandwidth=scaled_bandwidth(up.bandwidth),
+                peer_bandwidth=scaled_bandwidth(up.peer_bandwidth),
+                axis_bandwidth=tuple(map(scaled_bandwidth, up.axis_bandwidth)),
             ),
             ("scale_out",): replace(fabric, nic_bandwidth=replace(nics, value=nic), oversubscription=(taper,)),
         },

@@ -98,7 +98,7 @@ class Folders:
             return ()
         return tuple(each for each in self.ids(kind) if each.startswith(name) and each[len(name)] not in _OF_NUMBERS)
 
-    def nearest(self, kind: str, text: str) -> tuple[str, ...]:
+    def nearest_ids(self, kind: str, text: str) -> tuple[str, ...]:
         """The three ids most similar to a text: by family, by common words, by common part, and by spelling.
 
         ``gpt-3`` has the words of ``gpt3-175b``, and ``hdr`` is one of ``infiniband-hdr``. ``hgx-mi300x`` has the part
@@ -232,9 +232,9 @@ class Catalog:
 
         return tuple(id_ for id_ in ids_of_name(kind, text) if id_ in self._folders.files(kind))
 
-    def nearest(self, kind: str, text: str) -> tuple[str, ...]:
+    def nearest_ids(self, kind: str, text: str) -> tuple[str, ...]:
         """Up to three ids of a kind: ids with this name, then the most similar ids."""
-        return tuple(dict.fromkeys((*self.ids_named(kind, text), *self._folders.nearest(kind, text))))[:3]
+        return tuple(dict.fromkeys((*self.ids_named(kind, text), *self._folders.nearest_ids(kind, text))))[:3]
 
     def family(self, kind: str, text: str) -> tuple[str, ...]:
         """The ids that a family name (``h100``, ``mi300``) could mean; none if it is itself an id."""
@@ -310,7 +310,7 @@ class Catalog:
     def _file_name(self, kind: str, id_: str) -> str:
         file = self._folders.files(kind).get(id_)
         if file is None:
-            raise UnknownEntry(kind, id_, self.nearest(kind, id_))
+            raise UnknownEntry(kind, id_, self.nearest_ids(kind, id_))
         return file
 
     def _entry_document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:

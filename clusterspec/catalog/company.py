@@ -269,7 +269,7 @@ def _unknown_id_problems(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]
         value = fact.value if fact else []
         for id_ in value if isinstance(value, list) else [value]:
             if fact and str(id_) not in catalog.ids(kind):
-                near = catalog.nearest(kind, str(id_))
+                near = catalog.nearest_ids(kind, str(id_))
                 advice = f"did you mean {', '.join(near)}?" if near else f"`clusterspec catalog list {kind}` lists them"
                 yield Problem("unknown-catalog-id", fact.path, f"no {kind} `{id_}` in the catalog", advice)
 

@@ -63,9 +63,9 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     """
     wanted = _comparable_name(kind, name[:_LONGEST])
     if not wanted:
-        return _plain(kind, name)
+        return _ids_of_plain_name(kind, name)
     found = _ids_of_full_names(kind).get(wanted) or _ids_of_designations(kind).get(wanted)
-    return found or _ids_of_part_number(kind, wanted) or _plain(kind, name)
+    return found or _ids_of_part_number(kind, wanted) or _ids_of_plain_name(kind, name)
 
 
 @cache
@@ -98,7 +98,7 @@ def _rows_of_kind(kind: str) -> Iterator[CatalogRow]:
     return (row for row in shipped_rows() if row.kind == kind)
 
 
-def _plain(kind: str, name: str) -> tuple[str, ...]:
+def _ids_of_plain_name(kind: str, name: str) -> tuple[str, ...]:
     """The ids for a name of software without its release, or of a checkpoint without precision, then without date."""
     name = name[:_LONGEST].lower() if kind == "model" else name[:_LONGEST]
     dropped = {"model": (_PRECISION, _DATED)}.get(kind, (_RELEASE,) if kind in _SOFTWARE else ())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.reader import Reference, quantity_of
 from clusterspec.catalog.views import EntryView, FactView, entry_view, value_text
-from clusterspec.cells import safe
+from clusterspec.cells import escaped_cell
 from clusterspec.source import Cited
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def export_csv(catalog: Catalog, kinds: Sequence[str] = ()) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({name: safe(cell) for name, cell in row.items()} for row in fact_records(catalog, kinds))
+    writer.writerows({name: escaped_cell(cell) for name, cell in row.items()} for row in fact_records(catalog, kinds))
     return text.getvalue()
 
 

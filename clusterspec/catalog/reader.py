@@ -167,7 +167,7 @@ class _Writer:
         name = ".".join([str(key) for key in path[1:]])
         further: dict[str, Any] = {key: value for key, value in words.items() if key in _WORDS}
         if "not" in words:
-            further["rejected"] = tuple(self.rejected(each) for each in words["not"])
+            further["rejected"] = tuple(self.rejected_figure(each) for each in words["not"])
         if "also" in words:
             further["also"] = tuple(self.sources[key] for key in words["also"] if key in self.sources)
         origin: Cited | Assumed | None = None
@@ -182,7 +182,7 @@ class _Writer:
         doubts = "; ".join([words[key] for key in ("doubt", "note") if key in words])
         return Cited(self.entry, name, reference.named, reference.url, reference.read, doubts)
 
-    def rejected(self, words: Mapping[str, Any]) -> Rejected:
+    def rejected_figure(self, words: Mapping[str, Any]) -> Rejected:
         source = words.get("source", "")
         title = self.sources[source].named if source in self.sources else source
         return Rejected(words["is"], title, words["why"])

@@ -264,7 +264,7 @@ def _catalog_entry(catalog: Catalog, kind: str, name: str) -> object:
     except BrokenEntry as fault:
         raise UsageFault(str(fault)) from None
     if found is None:
-        near = ", ".join(catalog.nearest(kind, name))
+        near = ", ".join(catalog.nearest_ids(kind, name))
         advice = f"nearest: {near}" if near else f"`clusterspec catalog list {kind}` lists them"
         raise UsageFault(f"the catalog has no {kind} {name!r}; {advice}")
     return found

@@ -234,7 +234,7 @@ def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabri
 
         count = count_levels(cluster, scale_out.switch_ports)
     else:
-        ordered = _ordered_parts(written or ScaleOutSpec()).divided(scale_out.planes)
+        ordered = _ordered_parts(written or ScaleOutSpec()).divided_parts(scale_out.planes)
         count = count_plane(cluster, scale_out.switch_ports, ordered) if scale_out.switch_ports else None
     if count is None:
         return NoFabric("the ports of a switch are not known: state `switch` or `switch_ports`", needed=True)

@@ -51,7 +51,9 @@ def _figure_of_systems(
     if written is not None or figure is None:
         return written
     each = display(figure.value, figure.unit)
-    return _assumed(f"{STORAGE}.{key}", figure, count, f"{plural(count, 'system')} {id_} of {each} each", lookup)
+    return _assumed_quantity(
+        f"{STORAGE}.{key}", figure, count, f"{plural(count, 'system')} {id_} of {each} each", lookup
+    )
 
 
 def _power(written: PowerSpec | None, lookup: Lookup) -> PowerSpec | None:
@@ -61,11 +63,11 @@ def _power(written: PowerSpec | None, lookup: Lookup) -> PowerSpec | None:
     unit = lookup.cdu(cdus.model, (*CDUS.split("."), "model"))
     if unit is None or unit.capacity is None or cdus.capacity is not None:
         return written
-    capacity = _assumed(f"{CDUS}.capacity", unit.capacity, 1, f"that of {unit.id}", lookup)
+    capacity = _assumed_quantity(f"{CDUS}.capacity", unit.capacity, 1, f"that of {unit.id}", lookup)
     return replace(written, cdus=replace(cdus, capacity=capacity))
 
 
-def _assumed(key: str, figure: Figure, count: int, why: str, lookup: Lookup) -> Quantity:
+def _assumed_quantity(key: str, figure: Figure, count: int, why: str, lookup: Lookup) -> Quantity:
     """The figure of some parts together as a quantity of the spec, listed as an assumption."""
     value = figure.value * count
     text = display(value, figure.unit)

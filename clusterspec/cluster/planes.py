@@ -54,7 +54,7 @@ class OrderedParts(NamedTuple):
     spines: int | None = None
     leaf_spine: int | None = None
 
-    def divided(self, parts: int) -> OrderedParts:
+    def divided_parts(self, parts: int) -> OrderedParts:
         """The ordered parts of one of ``parts`` equal planes or rails."""
         return OrderedParts(*(number // parts if number else None for number in self))
 
@@ -198,7 +198,7 @@ def _count_of_rails(demand: _Demand) -> SwitchCount:
         nics_per_node=demand.nics_of_rail,
         extra_endpoints=parts_needed(fabric.extra_endpoints, rails),
     )
-    one = _demand_count(replace(demand, fabric=rail, ordered=demand.ordered.divided(rails)))
+    one = _demand_count(replace(demand, fabric=rail, ordered=demand.ordered.divided_parts(rails)))
     return replace(
         one,
         leaves=rails * one.leaves,

@@ -32,7 +32,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
     if kind == "platform" and (server := _server_problem(name, path, catalog)):
         return server
-    named, family, near = catalog.ids_named(kind, name), catalog.family(kind, name), catalog.nearest(kind, name)
+    named, family, near = catalog.ids_named(kind, name), catalog.family(kind, name), catalog.nearest_ids(kind, name)
     if len(named) == 1:
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
         help_ = f"write `{named[0]}`{_precision_remedy(name) if kind == 'model' else ''}; the rest is checked with it"

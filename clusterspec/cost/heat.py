@@ -65,7 +65,7 @@ class CoolingUnits(NamedTuple):
     capacity: float
     spare: int
 
-    def carried(self, failed: int) -> float:
+    def carried_watts(self, failed: int) -> float:
         """Watts of heat that the loop takes up without the ``failed`` units."""
         return max(0, self.installed - failed) * self.capacity
 

@@ -368,12 +368,12 @@ def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[st
     (['prefix_hit'], [])
     """
     given = _significant_words(snake_case(word))
-    shares = {key: max(_shared(given, name) for name in (key, *_KEYS.get(key, "").split())) for key in known}
+    shares = {key: max(_common_word_share(given, name) for name in (key, *_KEYS.get(key, "").split())) for key in known}
     most = max(shares.values(), default=0.0)
     return [key for key, share in shares.items() if share == most >= least]
 
 
-def _shared(words: frozenset[str], name: str) -> float:
+def _common_word_share(words: frozenset[str], name: str) -> float:
     """The share of the words of two names that both have."""
     others = _significant_words(name)
     return len(words & others) / max(1, len(words | others))

@@ -45,7 +45,7 @@ class ImportFormat:
             return False
         if reader := _log_reader(self.name):
             return measurements.matches_log(reader, file)
-        return cast("Callable[[InputFile], bool]", self._function("matches"))(file)
+        return cast("Callable[[InputFile], bool]", self._function_of_verb("matches"))(file)
 
     def read(self, file: InputFile) -> ImportResult:
         """The content of a file. Raises `FormatError` if it is of another format or too large."""
@@ -67,9 +67,9 @@ class ImportFormat:
 
     def read_alone(self, file: InputFile) -> ImportResult:
         """The content of a file, ignoring another format that may contain this one."""
-        return cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
+        return cast("Callable[[InputFile], ImportResult]", self._function_of_verb("read"))(file)
 
-    def _function(self, verb: str) -> object:
+    def _function_of_verb(self, verb: str) -> object:
         module = importlib.import_module(f"clusterspec.exchange.{self.module}")
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
 

@@ -230,7 +230,7 @@ class _Shell(Expansion):
         for part in node.named_children:
             name, value = part.child_by_field_name("name"), part.child_by_field_name("value")
             if part.type == "variable_assignment" and name is not None and value is not None:
-                found.append((text_of(name), self.joined(value, self.line(part))))
+                found.append((text_of(name), self.joined_word(value, self.line(part))))
         return tuple(found)
 
     def redirect(self, node: Node) -> None:
@@ -258,7 +258,7 @@ class _Shell(Expansion):
         for condition, body in branches_of(node):
             chosen = True if condition is None else self.test_result(condition)
             if chosen is None:
-                self.undecided(node, [part for _, parts in branches_of(node) for part in parts])
+                self.follow_undecided(node, [part for _, parts in branches_of(node) for part in parts])
                 return
             if chosen:
                 for part in body:
@@ -269,10 +269,10 @@ class _Shell(Expansion):
         """Follow the item of a ``case`` that its value matches; if undecided, follow all items as undecided."""
         value = node.child_by_field_name("value")
         items = [child for child in node.named_children if child.type == "case_item"]
-        word = self.joined(value, self.line(node)) if value is not None else Word("$", 0)
+        word = self.joined_word(value, self.line(node)) if value is not None else Word("$", 0)
         if "$" in word.text or word.branch or not word.text:
             before, self.given = self.given, self.given or bool(_FIRST_ARGUMENT.fullmatch(word.text))
-            self.undecided(node, [part for item in items for part in statements_of_item(item)])
+            self.follow_undecided(node, [part for item in items for part in statements_of_item(item)])
             self.given = before
             return
         for item in items:
@@ -297,12 +297,12 @@ class _Shell(Expansion):
         self.run(left)
         is_or = any(child.type == "||" for child in node.children)
         if truth is None:
-            self.undecided(node, right)
+            self.follow_undecided(node, right)
         elif truth is not is_or:
             for part in right:
                 self.run(part)
 
-    def undecided(self, node: Node, parts: Sequence[Node]) -> None:
+    def follow_undecided(self, node: Node, parts: Sequence[Node]) -> None:
         """Follow statements that may or may not run."""
         before = self.branch, self.around
         self.branch, self.around = self.line(node), (*self.around, self.line(node))
@@ -338,7 +338,7 @@ class _Shell(Expansion):
             return None if held is None else not held
         if sign not in {"-z", "-n"}:
             return None
-        word = self.joined(operand, self.line(node))
+        word = self.joined_word(operand, self.line(node))
         name = re.fullmatch(r"\$\{?(\w+)\}?(?::?-\})?", word.text)
         unset = bool(name) and name[1] not in self.variables and not OF_A_JOB.match(name[1]) if name else False
         if word.branch or ("$" in word.text and not unset):
@@ -353,7 +353,7 @@ class _Shell(Expansion):
         sign = text_of(operator)
         if sign in {"&&", "||"}:
             return conjunction(sign, self.test_result(left), self.test_result(right))
-        one, other = self.joined(left, 0), self.joined(right, 0)
+        one, other = self.joined_word(left, 0), self.joined_word(right, 0)
         if "$" in one.text + other.text or one.branch or other.branch:
             return None
         return comparison_result(sign, one.text, other.text)

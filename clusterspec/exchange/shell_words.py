@@ -83,7 +83,7 @@ class Expansion:
         words = [word for child in elements for word in self.words(child)]
         return [part for word in words for part in (Segment(*word), BREAK)][:-1]
 
-    def joined(self, node: Node, line: int) -> Word:
+    def joined_word(self, node: Node, line: int) -> Word:
         """A value as one text."""
         return joined_word(self.segments(node), line)
 

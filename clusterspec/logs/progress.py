@@ -37,7 +37,7 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     The ranks of a group must call the same collectives in the same order, so calls with the same sequence number must
     match, and so must their element counts, other than those of an all-to-all (modelscope/FunASR issue 2317).
     """
-    found = (*_different(text), *_different(text, sized=True))
+    found = (*_groups_that_differ(text), *_groups_that_differ(text, sized=True))
     return next((_divergence(calls) for calls in found if _at_one_number(calls)), None)
 
 
@@ -47,10 +47,10 @@ def parted_ranks(text: str) -> tuple[str, int] | None:
     The program or the network may hold the rank back whose number is the least: others go on, since a broadcast does
     not wait for those that receive it.
     """
-    return next((_divergence(calls) for calls in _different(text) if not _at_one_number(calls)), None)
+    return next((_divergence(calls) for calls in _groups_that_differ(text) if not _at_one_number(calls)), None)
 
 
-def _different(text: str, *, sized: bool = False) -> Iterator[Calls]:
+def _groups_that_differ(text: str, *, sized: bool = False) -> Iterator[Calls]:
     """The groups whose ranks do not all wait in the same collective, with ``sized`` of the same number of elements."""
     for found in (_awaited_collectives(text, sized=sized), _calls_by_number(text, sized=sized)):
         yield from (calls for calls in found if len({call for call, _ in calls.values()}) > 1)

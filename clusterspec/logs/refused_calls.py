@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 
-def _numbered(number: int) -> str:
+def _words_of_number(number: int) -> str:
     """The words of an error that a line names by its number alone."""
     return rf"[Ee]rrno\W{{0,3}}{number}\b"
 
@@ -20,20 +20,20 @@ ERRORS = {
     "EPERM": r"[Oo]peration not permitted|\bNOT_PERMITTED|\bRC: -1\b",
     "ENOENT": r"[Nn]o such file or directory",
     "ENOMEM": r"[Cc]annot allocate memory|[Ee]rr(?:no|or)?:? ?\(?-?12\b|\bRC: -12\b",
-    "EACCES": r"[Pp]ermission denied|\bRC: -13\b" + f"|{_numbered(13)}",
-    "EFAULT": r"[Bb]ad address" + f"|{_numbered(14)}",
+    "EACCES": r"[Pp]ermission denied|\bRC: -13\b" + f"|{_words_of_number(13)}",
+    "EFAULT": r"[Bb]ad address" + f"|{_words_of_number(14)}",
     "ENODEV": r"[Nn]o such device\b",
     "EINVAL": r"[Ii]nvalid argument|[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
-    "ENOSPC": r"[Nn]o space left on device" + f"|{_numbered(28)}",
+    "ENOSPC": r"[Nn]o space left on device" + f"|{_words_of_number(28)}",
     "EOPNOTSUPP": r"[Oo]peration not supported|[Ff]unction not implemented|[Pp]rotocol not supported",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
-    "EADDRINUSE": r"[Aa]ddress already in use" + f"|{_numbered(98)}",
+    "EADDRINUSE": r"[Aa]ddress already in use" + f"|{_words_of_number(98)}",
     "EADDRNOTAVAIL": r"[Cc]annot assign requested address",
-    "ENETUNREACH": r"[Nn]etwork is unreachable" + f"|{_numbered(101)}",
+    "ENETUNREACH": r"[Nn]etwork is unreachable" + f"|{_words_of_number(101)}",
     "ECONNABORTED": r"[Ss]oftware caused connection abort",
-    "ECONNREFUSED": r"[Cc]onnection refused" + f"|{_numbered(111)}",
+    "ECONNREFUSED": r"[Cc]onnection refused" + f"|{_words_of_number(111)}",
     "ETIMEDOUT": r"[Cc]onnection timed out|[Tt]imed out\b",
-    "EHOSTUNREACH": r"[Nn]o route to host" + f"|{_numbered(113)}",
+    "EHOSTUNREACH": r"[Nn]o route to host" + f"|{_words_of_number(113)}",
     "EREMOTEIO": r"[Rr]emote I/O error",
 }
 """Errors of the system by their symbols, and the texts in which programs print them."""

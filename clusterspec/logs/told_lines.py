@@ -80,11 +80,11 @@ def _told_lines(text: str, *, labelled: bool) -> Iterator[str]:
             continue
         goes_on = process in left and body.startswith(("Traceback", " ", "\t"))
         raised = process in left and not goes_on and _RAISED.match(body) is not None
-        left = _less(left, process, ends=not goes_on)
+        left = _lines_left(left, process, ends=not goes_on)
         yield "" if goes_on or raised else line
 
 
-def _less(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
+def _lines_left(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
     """The lines left of each process after one of a process."""
     if process not in left:
         return left

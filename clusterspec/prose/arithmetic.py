@@ -55,7 +55,7 @@ def text_in_unit_of(token: Token, value: float) -> str:
 def mentions_direction(sentence: Sentence) -> bool:
     """Whether a sentence mentions directions, so that a factor of two may be correct."""
     return sentence.has(Direction.ONE_WAY, Direction.DUPLEX) or any(
-        word in _DIRECTED for word in sentence.between(0, len(sentence.words))
+        word in _DIRECTED for word in sentence.words_between(0, len(sentence.words))
     )
 
 
@@ -97,7 +97,7 @@ def wrong_products(sentence: Sentence) -> Iterator[TextProblem]:
         first, second = sentence.words[one], sentence.words[other]
         count = _count_of_equal_parts(sentence, one)
         others = _subset_products([each.value for each in sentence.counts if each.value > 1][:MAX_COUNTS])
-        between = set(sentence.between(one + 1, other))
+        between = set(sentence.words_between(one + 1, other))
         if not count or first.unit != second.unit or first.unit != "B/s" or not between & _YIELDS or other - one > 9:
             continue
         if not (first.value and second.value) or first.ranged or second.ranged or _is_per_part(sentence, other):
@@ -158,7 +158,7 @@ def _total_problems(sentence: Sentence, total: Token, token: Token, counts: Sequ
         for factor in factors
     ):
         return
-    equations = any(word in EQUALS for word in sentence.between(0, len(sentence.words)))
+    equations = any(word in EQUALS for word in sentence.words_between(0, len(sentence.words)))
     for count in products:
         ratio = total.value / (token.value * count)
         rule = DOES_NOT_CLOSE if agrees_within(total.value, token.value, 0.01) else rule_of_ratio(ratio)
@@ -174,7 +174,7 @@ def _total_problems(sentence: Sentence, total: Token, token: Token, counts: Sequ
 def _is_called_total(sentence: Sentence, total: Token) -> bool:
     """Whether a figure is called a total. An `aggregate` may also describe one part or a bisection."""
     at = next(at for at in sentence.quantities if sentence.words[at] is total)
-    return bool(_TOTAL & set(sentence.between(max(0, at - 4), at + 4)))
+    return bool(_TOTAL & set(sentence.words_between(max(0, at - 4), at + 4)))
 
 
 def _subset_products(counts: Sequence[float]) -> list[float]:
@@ -210,7 +210,7 @@ def wrong_shares(sentence: Sentence) -> Iterator[TextProblem]:
     for at, token in enumerate(words[:-1]):
         if token.kind is not TokenKind.NUMBER or words[at + 1].text != "%" or token.ranged:
             continue
-        if set(sentence.between(at + 2, at + 3)) & _DIFFERENCES:
+        if set(sentence.words_between(at + 2, at + 3)) & _DIFFERENCES:
             continue
         before = [quantity for quantity in sentence.quantities if quantity < at][-2:]
         if len(before) == 2 and at - before[1] <= 8 and _is_share(sentence, before[0], before[1]):
@@ -226,7 +226,7 @@ _DIFFERENCES = words_of("less more lower higher faster slower below above under 
 
 def _is_share(sentence: Sentence, part: int, whole: int) -> bool:
     """Whether one figure is a part of another (`376 of 450 GB/s`)."""
-    between = list(sentence.between(part + 1, whole))
+    between = list(sentence.words_between(part + 1, whole))
     if any(part < count.at < whole for count in sentence.counts):
         return False  # `2.5 TB/s beside 96 links of 112 Gb/s`
     same = sentence.words[part].unit == sentence.words[whole].unit
@@ -368,7 +368,7 @@ def _conversion_problems(sentence: Sentence) -> Iterator[TextProblem]:
     """Mismatches between two units of one figure: `100 GB/s (800 Gb/s)`, `16 GB is 128 Gb`, `80 GiB (85.9 GB)`."""
     for one, other in zip(sentence.quantities, sentence.quantities[1:], strict=False):
         first, second = sentence.words[one], sentence.words[other]
-        words = [word for word in sentence.between(one + 1, other) if word not in ("~", "`")]
+        words = [word for word in sentence.words_between(one + 1, other) if word not in ("~", "`")]
         if first.unit != second.unit or first.ranged or second.ranged or not first.value or not _states_equality(words):
             continue
         ratio = second.value / first.value

@@ -42,12 +42,12 @@ def is_specified(sentence: Sentence, at: int) -> bool:
     before = [named for named in sentence.named if named.start <= at]
     if not before or before[-1].end > at or sentence.words[at].unit not in ("B", "B/s"):
         return False
-    lead = list(sentence.between(max(0, before[-1].start - 4), before[-1].start))
+    lead = list(sentence.words_between(max(0, before[-1].start - 4), before[-1].start))
     if _PARTIAL & set(lead[-2:]) and not {"memory", "bandwidth", "capacity"} & set(lead):
         return False
     if count_before(sentence, before[-1].start) > 1:
         return False
-    behind = list(sentence.between(at + 1, at + 5))
+    behind = list(sentence.words_between(at + 1, at + 5))
     if _USED & set(behind) or (sentence.words[at].unit == "B" and not _MEMORIES & set(behind[:3])):
         return False
     between = sentence.words[before[-1].end : at]
@@ -74,7 +74,7 @@ def is_beside_memory_size(sentence: Sentence, at: int) -> bool:
     before = max((other for other in sentence.quantities if other < at), default=None)
     if before is None or sentence.words[before].unit != "B" or sentence.words[at].unit != "B/s":
         return False
-    between = list(sentence.between(before + 1, at))
+    between = list(sentence.words_between(before + 1, at))
     if between in ([","], ["@"], ["and"]):  # a list of properties: `MI300X (192 GB, 5.3 TB/s)`
         ends = {named.end for named in sentence.named}
         start = before - (sentence.words[before - 1].text in ("(", ":")) if before else before
@@ -175,7 +175,7 @@ def _claim_at(
     precision = sentence.sole_meaning(at, PrecisionName)
     channel = _quantity_channel(sentence, at, subjects)
     scope = _quantity_scope(sentence, at, channel)
-    words = set(sentence.between(0, len(sentence.words)))
+    words = set(sentence.words_between(0, len(sentence.words)))
     direction = sentence.sole_meaning(at, Direction)
     return Claim(
         sentence.words[at],
@@ -242,7 +242,7 @@ def _is_multiplied_later(sentence: Sentence, at: int) -> bool:
 
 def _is_port(sentence: Sentence, at: int) -> bool:
     """Whether a noun for ports follows or precedes a quantity: `200 Gb/s ports`, `4 NICs of 100 Gb/s`."""
-    behind = list(sentence.between(at + 1, at + 4))
+    behind = list(sentence.words_between(at + 1, at + 4))
     return any(COUNTED.get(word) is FigureScope.PORT for word in behind) or any(
         count.noun is FigureScope.PORT and 0 < at - count.at <= MAX_GAP + 2 for count in sentence.counts
     )
@@ -260,14 +260,14 @@ def _is_qualified(sentence: Sentence, at: int) -> bool:
 def _may_be_of_one_link(sentence: Sentence, at: int) -> bool:
     """Whether a figure may describe one link or all: `18 links, 25 GB/s each way`, `21 links, 525 GB/s each way`."""
     links = any(count.noun is FigureScope.LINK and 0 < at - count.at <= MAX_GAP for count in sentence.counts)
-    behind = list(sentence.between(at + 1, at + 5))
+    behind = list(sentence.words_between(at + 1, at + 5))
     each = behind.index("each") if "each" in behind else len(behind)
     return links and behind[each + 1 : each + 2] in (["way"], ["direction"])
 
 
 def _is_of_one_nic(sentence: Sentence, at: int, end: int) -> bool:
     """Whether a noun for NICs or `each` follows a quantity, or the part after it: `400 Gb/s NDR NICs`."""
-    behind = [*sentence.between(end, end + 2), "", ""]
+    behind = [*sentence.words_between(end, end + 2), "", ""]
     noun = behind[0] in _NIC_NOUNS and behind[1] not in ("bandwidth", "capacity", "throughput")
     return noun or (behind[0] in ("each", "apiece") and any(named.subject.kind == "nic" for named in sentence.named))
 
@@ -283,7 +283,7 @@ def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
         yield behind.subject
         if behind.subject.family == UNKNOWN:
             return
-    if before is not None and not any(word in _BARRIERS for word in sentence.between(before.end, at)):
+    if before is not None and not any(word in _BARRIERS for word in sentence.words_between(before.end, at)):
         yield before.subject
 
 
@@ -296,7 +296,7 @@ def _stated_counts(sentence: Sentence) -> tuple[float, ...]:
 
 def _is_of_nics(sentence: Sentence, at: int) -> bool:
     """Whether a noun for NICs follows a quantity (`400 Gb/s NICs`) before any pause."""
-    behind = takewhile(lambda word: word not in PAUSES, sentence.between(at + 1, at + 4))
+    behind = takewhile(lambda word: word not in PAUSES, sentence.words_between(at + 1, at + 4))
     return sentence.words[at].unit == "B/s" and any(word in _NIC_NOUNS for word in behind)
 
 

@@ -62,8 +62,8 @@ def _compares_with_link_rate(sentence: Sentence) -> bool:
 
 def _is_rate(sentence: Sentence, at: int) -> bool:
     """Whether the words around a quantity make it the rate of a collective rather than of a link."""
-    around = set(sentence.between(max(0, at - 10), at + 8))
-    before = set(sentence.between(max(0, at - 2), at))
+    around = set(sentence.words_between(max(0, at - 10), at + 8))
+    before = set(sentence.words_between(max(0, at - 2), at))
     beside = sentence.meanings.get(at, {}).get(Hint.COLLECTIVE, ADJACENT + 1) <= ADJACENT
     measured = beside or sentence.has(Hint.MEASURED) or bool(around & _RATES)
     return measured and not before & _SPECIFIED
@@ -86,11 +86,11 @@ def wrong_volumes(sentence: Sentence) -> Iterator[TextProblem]:
     """Wrong ratios of FSDP traffic to all-reduce traffic, which is 1.5."""
     words = sentence.words
     joined = " ".join(token.text for token in words)
-    if not _SHARDED.search(joined.replace(" - ", "-")) or not _REPLICATED & set(sentence.between(0, len(words))):
+    if not _SHARDED.search(joined.replace(" - ", "-")) or not _REPLICATED & set(sentence.words_between(0, len(words))):
         return
     for at, token in enumerate(words[:-1]):
         times = words[at + 1].text in ("x", "×", "times")
-        behind = list(sentence.between(at + 2, at + 8))
+        behind = list(sentence.words_between(at + 2, at + 8))
         if token.kind is TokenKind.NUMBER and times and 1.8 <= token.value <= 6 and _is_traffic(behind):
             message = (
                 f"ZeRO-3 sends {SHARDED_TRAFFIC_RATIO}× the traffic of an all-reduce, not {plain(token.value)}×:"
@@ -145,7 +145,7 @@ def _summed_injection_problems(sentence: Sentence, phrase: PhraseMatch) -> Itera
     """`bisection bandwidth: 64 nodes × 3.2 Tb/s = 204.8 Tb/s`: the sum of all injection bandwidth, not halved."""
     for equation in equations(sentence.words, ()):
         token = sentence.words[equation.result]
-        found = list(sentence.between(equation.start, equation.result))
+        found = list(sentence.words_between(equation.start, equation.result))
         if (
             phrase.end <= equation.start <= phrase.end + 4
             and token.unit == "B/s"
@@ -166,8 +166,8 @@ def _is_bisection(sentence: Sentence, phrase: PhraseMatch, at: int) -> bool:
             if index not in names
         ]
         return len(between) <= 6 and all(word in _OF_BISECTION for word in between)
-    between = list(sentence.between(at + 1, phrase.start))
-    follows = list(sentence.between(phrase.end, phrase.end + 1))
+    between = list(sentence.words_between(at + 1, phrase.start))
+    follows = list(sentence.words_between(phrase.end, phrase.end + 1))
     return len(between) <= 4 and all(word in _OF_BISECTION for word in between) and follows == ["bandwidth"]
 
 

@@ -34,7 +34,7 @@ def _link_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]
     if total is None or not any(count.noun is FigureScope.LINK for count in sentence.counts):
         return
     for named in sentence.named:
-        known = text.known.links(named.subject)
+        known = text.known.link_counts(named.subject)
         if known is None:
             continue
         count, each = known
@@ -64,7 +64,7 @@ def _neighbor_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProb
             or words[at + 2].text.lower() not in _PEERS
         ):
             continue
-        if not {"connects", "connected", "linked", "links"} & set(sentence.between(max(0, at - 4), at)):
+        if not {"connects", "connected", "linked", "links"} & set(sentence.words_between(max(0, at - 4), at)):
             continue
         named = next((each for each in reversed(sentence.named) if each.end <= at), None)
         right = text.known.neighbors(named.subject) if named else frozenset()
@@ -92,7 +92,7 @@ def _accelerator_problems(sentence: Sentence, text: ProseText) -> Iterator[TextP
 
 
 def _counts_per_node(sentence: Sentence, text: ProseText) -> set[float]:
-    known = (text.known.links(named.subject) for named in sentence.named)
+    known = (text.known.link_counts(named.subject) for named in sentence.named)
     return {float(each[0]) for each in known if each is not None}
 
 
@@ -100,7 +100,7 @@ def _lane_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]
     """`4 x NDR lanes give 1600 Gb/s`: four lanes are one port."""
     for named in sentence.named:
         start, end = named.start, named.end
-        behind = list(sentence.between(end, end + 1))
+        behind = list(sentence.words_between(end, end + 1))
         if (
             named.subject.family != "infiniband"
             or not named.subject.ids
@@ -217,7 +217,7 @@ def _nic_counts(entry: Platform) -> tuple[int, ...]:
 
 def _is_of_one(sentence: Sentence, machine: Mention) -> bool:
     """Whether a name means one machine and is the subject of its clause: not `two DGX H100`, `of a DGX H100`."""
-    words = list(sentence.between(max(0, machine.start - 2), machine.start))
+    words = list(sentence.words_between(max(0, machine.start - 2), machine.start))
     if not words:
         return True
     last = words[-1] in _BEFORE
@@ -229,7 +229,7 @@ def _counted_noun(sentence: Sentence, count: CountedNoun) -> str:
     end = _end_of_count(sentence, count)
     if end is None:
         return ""
-    words = list(sentence.between(count.at + 1, end))
+    words = list(sentence.words_between(count.at + 1, end))
     if _OTHER_NICS & set(words) or not _is_closed(sentence, end):
         return ""
     return "accelerators" if words[-1] in _ACCELERATORS else "NICs"
@@ -254,7 +254,7 @@ def _end_of_count(sentence: Sentence, count: CountedNoun) -> int | None:
 
 def _is_closed(sentence: Sentence, end: int) -> bool:
     """Whether no words restrict the noun: `4 GPUs per socket`, `two NICs for storage`."""
-    behind = list(sentence.between(end, end + 5))
+    behind = list(sentence.words_between(end, end + 5))
     if not behind or behind[0] in _AFTER:
         return True
     compute = behind[0] == "for" and bool({"compute", "backend", "training"} & set(behind))

@@ -115,7 +115,7 @@ class KnownFigures:
         part = self._read_entry("accelerator", machine.accelerator)
         return part.ranks_per_accelerator if isinstance(part, Accelerator) else 1
 
-    def links(self, subject: Subject) -> tuple[int, int] | None:
+    def link_counts(self, subject: Subject) -> tuple[int, int] | None:
         """The accelerators per node of a platform and the links per accelerator."""
         entry = self.machine(subject)
         if entry is None or not entry.accelerators_per_node:

@@ -142,7 +142,7 @@ class Sentence:
             return words
         return f"{self.words[at].written} ({self.text(nearest.start, nearest.end)})"
 
-    def between(self, start: int, end: int) -> Iterable[str]:
+    def words_between(self, start: int, end: int) -> Iterable[str]:
         """The words between two tokens, in lower case."""
         return (token.text.lower() for token in self.words[start:end])
 
@@ -246,7 +246,7 @@ def _qualified_quantities(sentence: Sentence, phrase: PhraseMatch) -> Iterator[t
 
 def _phrase_distance(sentence: Sentence, start: int, end: int) -> int:
     """The weighted number of tokens between a quantity and a phrase."""
-    return sum(_DISTANCE_OF.get(word, 1) for word in sentence.between(start, end))
+    return sum(_DISTANCE_OF.get(word, 1) for word in sentence.words_between(start, end))
 
 
 def _assign_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dict[Meaning, int]]) -> None:
@@ -257,11 +257,11 @@ def _assign_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dic
     if (
         after is None
         or after - count.at > 2 * MAX_DISTANCE
-        or any(word in _STOPS for word in sentence.between(count.at, after))
+        or any(word in _STOPS for word in sentence.words_between(count.at, after))
     ):
         return
-    tail = list(sentence.between(after + 1, after + 5))
-    inner = list(sentence.between(count.at, after))
+    tail = list(sentence.words_between(after + 1, after + 5))
+    inner = list(sentence.words_between(count.at, after))
     apiece = any(
         word == "each" and following not in _DIRECTIONS
         for word, following in zip(tail[:3], [*tail[1:], ""], strict=False)

@@ -105,7 +105,7 @@ def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
 
 
 def _compares_tiers(sentence: Sentence, at: int) -> bool:
-    near_by = sentence.between(max(0, at - _NEARBY), at + _NEARBY)
+    near_by = sentence.words_between(max(0, at - _NEARBY), at + _NEARBY)
     return any(word in _COMPARING for word in near_by)
 
 

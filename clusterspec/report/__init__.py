@@ -329,12 +329,14 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     import csv
     import io
 
-    from clusterspec.cells import safe
+    from clusterspec.cells import escaped_cell
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([safe(plain_line(head)) for head in heads])
-    writer.writerows([safe(plain_line(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerow([escaped_cell(plain_line(head)) for head in heads])
+    writer.writerows(
+        [escaped_cell(plain_line(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows
+    )
     return out.getvalue()
 
 

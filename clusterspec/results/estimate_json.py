@@ -73,9 +73,9 @@ class Provenance:
         return (found.key or found.value) if found else None
 
     def _cited_text(self, origin: Cited) -> str:
-        return str(self.resolved(origin))
+        return str(self.resolved_origin(origin))
 
-    def resolved(self, origin: Cited) -> Origin:
+    def resolved_origin(self, origin: Cited) -> Origin:
         """A citation with the source document of the entry, if it names the entry only."""
         if origin.url or self.catalog is None:
             return origin

@@ -130,14 +130,14 @@ class FleetReport(Result):
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of a job, or the errors of the fleet, with the reasons of all jobs."""
-        return self._joined({name: report.verdict for name, report in self.estimates.items()})
+        return self._joined_verdict({name: report.verdict for name, report in self.estimates.items()})
 
     @property
     def verdict_in_words(self) -> Verdict:
         """The verdict with messages instead of names of rules."""
-        return self._joined(self.told)
+        return self._joined_verdict(self.told)
 
-    def _joined(self, verdicts: Mapping[str, Verdict]) -> Verdict:
+    def _joined_verdict(self, verdicts: Mapping[str, Verdict]) -> Verdict:
         statuses = [each.status for each in verdicts.values()]
         wrong = any(finding.severity is Severity.ERROR for finding in self.findings)
         worst = VerdictStatus.FAILS if wrong else next((one for one in WORST_FIRST if one in statuses), WORST_FIRST[0])

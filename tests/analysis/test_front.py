@@ -4,7 +4,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.analysis.space.kept import Best, Front, Kept, front_of, smallest
+from clusterspec.analysis.space.kept import Best, Front, Kept, front_of, smallest_indices
 
 VALUES = st.lists(st.integers(0, 20).map(float), max_size=40)
 PAIRS = st.lists(st.tuples(st.integers(0, 12).map(float), st.integers(0, 12).map(float)), max_size=40)
@@ -12,8 +12,8 @@ PAIRS = st.lists(st.tuples(st.integers(0, 12).map(float), st.integers(0, 12).map
 
 @given(values=VALUES, count=st.integers(1, 10))
 def test_arrays_and_lists_keep_the_same_smallest(values: list[float], count: int) -> None:
-    assert smallest(values, count) == smallest(numpy.array(values), count)  # type: ignore[arg-type]
-    assert [values[at] for at in smallest(values, count)] == sorted(values)[:count]
+    assert smallest_indices(values, count) == smallest_indices(numpy.array(values), count)  # type: ignore[arg-type]
+    assert [values[at] for at in smallest_indices(values, count)] == sorted(values)[:count]
 
 
 @given(pairs=PAIRS)

@@ -88,7 +88,7 @@ def test_the_middle_of_a_cell_is_taken_along_one_axis() -> None:
 
     cell = ((0.0, 2.0), (0.0, 4.0), (5.0, 7.0))
     for axis, found in enumerate((2.0 + 20 + 600, 1.0 + 20 + 600, 1.0 + 20 + 600)):
-        assert interpolation._across(logs, cell, [1.0, 2.0, 6.0], axis) == pytest.approx(found)
+        assert interpolation._interpolated_along(logs, cell, [1.0, 2.0, 6.0], axis) == pytest.approx(found)
 
 
 def test_positions_fill_the_range_evenly() -> None:

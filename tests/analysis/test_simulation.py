@@ -469,7 +469,7 @@ def test_requests_that_count_end_while_others_still_come() -> None:
     run = simulated(study, traffic.arrivals)
     last = traffic.arrivals[-1].time
     assert sum(each.ended > last for each in run.requests[traffic.warm_up :]) > 40
-    assert not any(each.ended > last for each in traffic.counted(run.requests)[:-10])
+    assert not any(each.ended > last for each in traffic.counted_requests(run.requests)[:-10])
 
 
 @pytest.mark.parametrize("cv", [0.5, 1.0, 3.0])

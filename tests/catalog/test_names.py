@@ -56,7 +56,7 @@ def test_a_family_name_lists_its_members(text: str) -> None:
     ],
 )
 def test_the_intended_id_is_among_the_nearest(kind: str, text: str, meant: str) -> None:
-    near = CATALOG.nearest(kind, text)
+    near = CATALOG.nearest_ids(kind, text)
     assert meant in near
     assert len(near) <= 3
 

@@ -142,10 +142,10 @@ def test_steps_of_rollout_are_linear_between_the_numbers_of_sequences_that_are_t
     for low, part in ((0, 0.0), (4, 0.0), (4, 0.25), (9, 0.5)):
         near, far = (run._step_line(place) for place in (low, low + 1))
         sequences = RATIO**low + part * (RATIO ** (low + 1) - RATIO**low)
-        found = run._line_between(sequences * (1 + 1e-12))
+        found = run._interpolated_step_line(sequences * (1 + 1e-12))
         for at, (one, other) in enumerate(zip(near, far, strict=True)):
             assert found[at] == pytest.approx(one + part * (other - one), rel=1e-6), (low, part)
-    assert run._line_between(0.5) == run._line_between(1.0)
+    assert run._interpolated_step_line(0.5) == run._interpolated_step_line(1.0)
     line = _StepLine(0.01, 0.02, 1e-6)
     assert line.seconds(10_000.0) == pytest.approx(max(0.01 + 0.03, 0.03 / 0.5))
     assert line._replace(launch=0.05).seconds(10_000.0) == pytest.approx(0.05 + 0.03)

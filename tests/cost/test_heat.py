@@ -84,7 +84,7 @@ def test_units_are_known_only_with_their_number_and_capacity() -> None:
 
 def test_a_loop_takes_up_the_heat_of_the_units_that_run() -> None:
     units = CoolingUnits(4, 300e3, 1)
-    assert [units.carried(failed) for failed in (0, 1, 3, 4, 5)] == [1.2e6, 0.9e6, 0.3e6, 0.0, 0.0]
+    assert [units.carried_watts(failed) for failed in (0, 1, 3, 4, 5)] == [1.2e6, 0.9e6, 0.3e6, 0.0, 0.0]
 
 
 def test_switches_that_air_cools_give_no_heat_to_the_loop() -> None:

@@ -157,7 +157,7 @@ def test_a_part_is_narrowed_by_a_memory_size_that_one_of_its_variants_has() -> N
 
 def test_machines_have_links_ranks_and_neighbors() -> None:
     parts = {name: found(name)[0].subject for name in ("DGX H100", "H100", "MI300X", "TPU v5e", "TPU v5p", "NVLink 4")}
-    assert KNOWN.links(parts["DGX H100"]) == (8, 18) and KNOWN.links(parts["H100"]) is None
+    assert KNOWN.link_counts(parts["DGX H100"]) == (8, 18) and KNOWN.link_counts(parts["H100"]) is None
     neighbors = {name: sorted(KNOWN.neighbors(part)) for name, part in parts.items()}
     assert neighbors == {
         "DGX H100": [],

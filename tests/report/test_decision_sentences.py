@@ -140,7 +140,7 @@ def test_rows_without_a_value_are_not_drawn(values: tuple[float, ...], drawn: in
 
 
 def test_a_table_has_titles_whose_first_columns_are_text() -> None:
-    table = fleet.titled_table(("job", "nodes", "power"), [], "jobs", 1, "caption")
+    table = fleet.text_first_table(("job", "nodes", "power"), [], "jobs", 1, "caption")
     assert [(column.label, column.align) for column in table.columns] == [
         ("Job", "left"),
         ("Nodes", "right"),

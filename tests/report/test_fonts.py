@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusterspec.report.paper import fonts
-from clusterspec.report.paper.fonts import drawable_page, font_faces, shipped_font, spelled
+from clusterspec.report.paper.fonts import drawable_page, font_faces, shipped_font, spelled_sign
 from tests.effort import each
 
 PAGE = "<html><style>a</style><body><p title='\u5b57'>{text}</p></body></html>"
@@ -111,7 +111,7 @@ def test_characters_in_tags_and_styles_need_no_font(system: list[Any]) -> None:
     ],
 )
 def test_a_character_is_spelled_by_its_sound_or_its_name(char: str, said: str) -> None:
-    assert spelled(char) == said
+    assert spelled_sign(char) == said
 
 
 @pytest.mark.parametrize("count", [8, 9, 11])

@@ -114,7 +114,7 @@ CATALOG = Catalog.open()
 def test_a_citation_is_told_with_the_document_that_the_catalog_names(
     origin: Cited, catalog: Catalog | None, told: bool
 ) -> None:
-    found = Provenance(catalog=catalog).resolved(origin)
+    found = Provenance(catalog=catalog).resolved_origin(origin)
     if not told:
         assert found == origin
     else:

@@ -62,7 +62,7 @@ def _simulated_hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> 
     traffic = plan_traffic(own.load, seed, max(requests, ceil(5 * flight)), None, flight)
     run = Simulation(timing, traffic.arrivals)
     run.run()
-    counted = traffic.counted(run.requests)
+    counted = traffic.counted_requests(run.requests)
     return bare._replace(
         requests=len(counted),
         ttft=percentiles([first_token_seconds(each) for each in counted]),

@@ -46,7 +46,7 @@ class SimulatedEngine:
         self.expected += 1
         return self.ranks.index(rank)
 
-    def arrived(self, rank: int) -> None:
+    def note_arrival(self, rank: int) -> None:
         """Note that a request on its way to a rank has arrived."""
         self.ranks[rank % len(self.ranks)].expected -= 1
         self.expected -= 1

@@ -147,7 +147,7 @@ class Simulation:
                 self._push(now + what.loading, LOADED, what)
                 continue
             if kind == HANDED_OVER:
-                self.decode[what.rank // len(self.decode[0].ranks)].arrived(what.rank)
+                self.decode[what.rank // len(self.decode[0].ranks)].note_arrival(what.rank)
             if kind == HANDED_OVER or not self.prefill:
                 self._route(what, self._serving_engines(self.decode, now), now)
             elif self.decode[0].limits.interval == 1:

@@ -60,7 +60,7 @@ def simulate(
     timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
     run.run()
-    counted = traffic.counted(run.requests)
+    counted = traffic.counted_requests(run.requests)
     finished, tokens, seconds = _steady_output(run.requests, traffic)
     saturation = highest_rate(study.design, timing, traffic, seed, finished / seconds)
     return SimulationReport(

@@ -45,7 +45,7 @@ class Traffic(NamedTuple):
     full_after: int = 0
     cool_down: int = 0
 
-    def counted(self, requests: Sequence[Request]) -> Sequence[Request]:
+    def counted_requests(self, requests: Sequence[Request]) -> Sequence[Request]:
         """The simulated requests that count: those that come to a full plan and leave a full plan."""
         return requests[self.warm_up : len(requests) - self.cool_down]
 

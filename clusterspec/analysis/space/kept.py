@@ -57,10 +57,10 @@ class Front:
                 least = kept.memory
 
 
-def smallest(values: Numbers, count: int) -> list[int]:
+def smallest_indices(values: Numbers, count: int) -> list[int]:
     """The indices of the ``count`` smallest values, ascending by value and index.
 
-    >>> smallest([3.0, 1.0, 2.0, 1.0], 3)
+    >>> smallest_indices([3.0, 1.0, 2.0, 1.0], 3)
     [1, 3, 2]
     """
     if hasattr(values, "__array_namespace__"):

@@ -15,7 +15,7 @@ from clusterspec.analysis.space.kept import (
     by_key,
     front_of,
     least_of_families,
-    smallest,
+    smallest_indices,
 )
 from clusterspec.analysis.studied import SearchJob, Space
 from clusterspec.cluster.model import Design
@@ -116,7 +116,7 @@ class Held(NamedTuple):
         allowed = sure
         if limits.min_headroom is not None:
             allowed = _rows_at(likely, at_most(_taken_rows(block.memory, likely), limits.memory_limit))
-        return cls(block.memory, allowed, sure, likely, smallest(block.memory, 1))
+        return cls(block.memory, allowed, sure, likely, smallest_indices(block.memory, 1))
 
 
 def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
@@ -162,7 +162,7 @@ class Collected:
         """Adds some rows of a block."""
         times, held = _taken_rows(block.step_time, inside), _taken_rows(block.memory, inside)
         keys = held if self.objective == "memory" else times
-        self.best.add(_timed_layouts(block, self.objective, _indices_at(inside, smallest(keys, self.best.top))))
+        self.best.add(_timed_layouts(block, self.objective, _indices_at(inside, smallest_indices(keys, self.best.top))))
         self.front.add(_timed_layouts(block, self.objective, _indices_at(inside, front_of(times, held))))
         if self.best.rows:
             close = cast(Sequence[int], _taken_rows(inside, at_most(keys, self.best.rows[0].key * NEAR)))
@@ -173,7 +173,7 @@ class Collected:
         keys = _taken_rows(block.memory if self.objective == "memory" else block.step_time, close)
         return _indices_at(close, least_of_families(keys, _taken_rows(block.number, close), self.firsts))
 
-    def nearest(self) -> tuple[Kept, ...]:
+    def near_layouts(self) -> tuple[Kept, ...]:
         """The best layout of each family that is close to the best one."""
         most = self.best.rows[0].key * NEAR if self.best.rows else 0.0
         return tuple(sorted((each for each in self.near if each.key <= most), key=by_key))
@@ -258,7 +258,7 @@ class Run:
             self._fitting,
             self._may_fit,
             tuple(kept.best.rows),
-            kept.nearest(),
+            kept.near_layouts(),
             tuple(kept.front.rows),
             self._least.rows[0] if self._least.rows else None,
             kept is self._unsure and bool(self._unsure.best.rows),
@@ -271,7 +271,7 @@ def _smallest_layout(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
     if found:
         return found
     timed = at_most(block.step_time, inf)
-    return _timed_layouts(block, "memory", _indices_at(timed, smallest(_taken_rows(block.memory, timed), 1)))
+    return _timed_layouts(block, "memory", _indices_at(timed, smallest_indices(_taken_rows(block.memory, timed), 1)))
 
 
 def _taken_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:

@@ -64,9 +64,9 @@ class PairIndex:
 
     def __call__(self, first: Numbers, second: Numbers) -> Numbers:
         """The number of each pair."""
-        return self.fresh(first, second)[0]
+        return self.numbers_and_new_rows(first, second)[0]
 
-    def fresh(self, first: Numbers, second: Numbers) -> tuple[Numbers, Array | None]:
+    def numbers_and_new_rows(self, first: Numbers, second: Numbers) -> tuple[Numbers, Array | None]:
         """The number of each pair, and one row of each new pair in ascending number; None if there is none."""
         code = self._codes(first, second)
         found = self._find(code)
@@ -120,13 +120,13 @@ class RowIndex:
 
     def __call__(self, columns: Sequence[Numbers]) -> Numbers:
         """The number of each row."""
-        return self.fresh(columns)[0]
+        return self.numbers_and_new_rows(columns)[0]
 
-    def fresh(self, columns: Sequence[Numbers]) -> tuple[Numbers, Array | None]:
+    def numbers_and_new_rows(self, columns: Sequence[Numbers]) -> tuple[Numbers, Array | None]:
         """The number of each row, and one row of each new number in ascending order; None if there is none."""
         found, rows = columns[0], None
         for pair, column in zip(self._pairs, columns[1:], strict=True):
-            found, rows = pair.fresh(found, column)
+            found, rows = pair.numbers_and_new_rows(found, column)
         return found, rows
 
 
@@ -151,14 +151,14 @@ class RowTable:
 
     def numbers_of(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> Numbers:
         """The number of each row, which `look_up` takes."""
-        found, rows = self._index.fresh(columns)
+        found, rows = self._index.numbers_and_new_rows(columns)
         if rows is not None:
             self.add(len(rows), compute(rows))
         return found
 
     def reserve(self, columns: Sequence[Numbers]) -> tuple[Numbers, Array | None]:
         """The number of each row, and the new rows: `add` takes their values in this order."""
-        return self._index.fresh(columns)
+        return self._index.numbers_and_new_rows(columns)
 
     def add(self, count: int, columns: Sequence[Array]) -> None:
         """Stores the values of ``count`` new numbers."""

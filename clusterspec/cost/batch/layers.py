@@ -54,7 +54,7 @@ class StageTable:
 
     def numbers_of(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
         """The number of the pair in each row; ``compute`` returns the kinds for the row at a position."""
-        found, fresh = self._index.fresh(pp, virtual_stages)
+        found, fresh = self._index.numbers_and_new_rows(pp, virtual_stages)
         if fresh is not None:
             self.kinds += map(compute, fresh.tolist())
             self._columns = list(self._filled_columns())

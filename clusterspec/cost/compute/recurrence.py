@@ -48,7 +48,7 @@ class Chunks(NamedTuple):
     launches: float
 
     @classmethod
-    def declared(cls, kind: str, source: str, url: str, *values: float) -> Chunks:
+    def declared_chunks(cls, kind: str, source: str, url: str, *values: float) -> Chunks:
         """Chunking parameters, registered as constants with the kernel source that they come from."""
 
         def figure(name: str, value: float) -> Figure:
@@ -58,13 +58,13 @@ class Chunks(NamedTuple):
         return cls(*(figure(name, value).value for name, value in zip(cls._fields, values, strict=True)))
 
 
-_DELTA = Chunks.declared(
+_DELTA = Chunks.declared_chunks(
     "delta", "flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda", _FLA, 64, 3, 2, 3, 2, 2, 2, 6
 )
 CHUNKS = {
     "gated-delta": _DELTA,
     "kimi-delta": _DELTA,
-    "mamba-2": Chunks.declared(
+    "mamba-2": Chunks.declared_chunks(
         "mamba-2", "mamba, ops/triton/ssd_combined.py; chunks of Nemotron 3", _MAMBA, 128, 1, 1, 2, 0, 3, 6, 5
     ),
 }

@@ -343,15 +343,15 @@ class Rank:
     def of(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
         """The rank of a pipeline stage (from 0) that holds some chunks."""
         if job.workload.trainable is not None:  # the weights of adapters depend on more
-            return cls.computed(job, stage, chunks)
+            return cls.computed_rank(job, stage, chunks)
         layout = job.layout
         degrees = (layout.pp, layout.tp, layout.ep, layout.expert_tp, layout.redundant_experts)
         given = (chunks, stage, job.micro_batches, layout.schedule, degrees, job.model)
         known = next((rank for inputs, rank in _RECENT if inputs == given), None)
-        return known or _RECENT.keep((given, cls.computed(job, stage, chunks)))[1]
+        return known or _RECENT.keep((given, cls.computed_rank(job, stage, chunks)))[1]
 
     @classmethod
-    def computed(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
+    def computed_rank(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
         """A rank computed anew, without the cache of recent jobs."""
         counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)

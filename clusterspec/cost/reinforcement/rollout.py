@@ -259,10 +259,10 @@ class _EngineRun:
         """Seconds of a step that decodes ``sequences`` sequences of ``context`` tokens on a rank."""
         line = self._between.get(sequences)
         if line is None:
-            line = self._between[sequences] = self._line_between(sequences)
+            line = self._between[sequences] = self._interpolated_step_line(sequences)
         return line.seconds(context)
 
-    def _line_between(self, sequences: float) -> _StepLine:
+    def _interpolated_step_line(self, sequences: float) -> _StepLine:
         """Step time over context for ``sequences`` sequences, interpolated between the adjacent powers of `RATIO`."""
         low = floor(log(max(1.0, sequences)) / log(RATIO))
         before, after = self._step_line(low), self._step_line(low + 1)
@@ -293,7 +293,7 @@ class _EngineRun:
         heapify(ends)
         now = self.prompts(float(len(lengths)))
         done, starts, count = 0.0, 0.0, len(ends)
-        line = self._line_between(float(count))
+        line = self._interpolated_step_line(float(count))
         for length in lengths[count:]:
             end = ends[0][0]
             context = self.prompt + (done + end) / 2 - starts / count

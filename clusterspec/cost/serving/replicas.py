@@ -215,13 +215,13 @@ def prompt_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime])
     found = PromptCycle(ranks, ranks * prompts, most, decode.total, floor, floor, late, LEAST)
 
     for _ in range(LENGTHS):
-        found = _balanced(found)
+        found = _balanced_cycle(found)
         longer, met = _seconds_in_row(pools, found)
         found = replace(found, longer=max(decode.total, longer), met=max(decode.total, met))
-    return _balanced(found)
+    return _balanced_cycle(found)
 
 
-def _balanced(cycle: PromptCycle) -> PromptCycle:
+def _balanced_cycle(cycle: PromptCycle) -> PromptCycle:
     """A cycle with the prompts of a step at which none are missing."""
 
     def missing(drawn: float) -> float:

@@ -7,7 +7,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.cells import safe
+from clusterspec.cells import escaped_cell
 from clusterspec.exchange.acceptance_cases import acceptance_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, csv_table
 from clusterspec.exchange.purchasing.numbers import written_number
@@ -201,15 +201,15 @@ def _workbook(
     sheet = book.active
     assert sheet is not None
     sheet.title = title
-    sheet.append([safe(head) for head in heads])
+    sheet.append([escaped_cell(head) for head in heads])
     for number, row in enumerate(rows, 2):
-        cells = [safe(cell) for cell in row]
+        cells = [escaped_cell(cell) for cell in row]
         if blank:
             cells[PRICE] = f'=IF(D{number}="","",C{number}*D{number})'
         sheet.append(cells)
     last = sheet.max_row
     if total:
-        sheet.append([safe(total), "", None, None, f"=SUM(E2:E{last})"])
+        sheet.append([escaped_cell(total), "", None, None, f"=SUM(E2:E{last})"])
     for number, head in enumerate(heads):
         column = get_column_letter(number + 1)
         sheet.column_dimensions[column].width = WIDTHS.get(head, 14)

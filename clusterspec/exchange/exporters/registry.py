@@ -11,7 +11,7 @@ from typing import cast
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import framework_of
-from clusterspec.cells import safe
+from clusterspec.cells import escaped_cell
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -131,8 +131,8 @@ def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([safe(head) for head in heads])
-    writer.writerows([safe("" if cell is None else cell) for cell in row] for row in rows)
+    writer.writerow([escaped_cell(head) for head in heads])
+    writer.writerows([escaped_cell("" if cell is None else cell) for cell in row] for row in rows)
     return out.getvalue()
 
 

@@ -35,7 +35,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
     yaml, builder = read_yaml(file), ImportBuilder(ASTRA, file.name)
     old = "topologies-per-dim" in yaml.mapping
     names = ("topologies-per-dim", "units-count") if old else ("topology", "npus_count")
-    kinds, counts = (_listed(yaml, name) for name in names)
+    kinds, counts = (_listed_values(yaml, name) for name in names)
     if not kinds or len(kinds) != len(counts) or len(kinds) > MOST_DIMENSIONS:
         raise FormatError(f"{len(kinds)} topologies and {len(counts)} counts: one of each for every dimension")
     line = yaml.line(names[1])
@@ -55,7 +55,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _listed(yaml: Yaml, name: str) -> list[Any]:
+def _listed_values(yaml: Yaml, name: str) -> list[Any]:
     """The values of a key; a single value may stand without brackets."""
     value = yaml.mapping.get(name)
     return value if isinstance(value, list) else [] if value is None else [value]
@@ -64,7 +64,7 @@ def _listed(yaml: Yaml, name: str) -> list[Any]:
 def _link_text(yaml: Yaml, dimension: int, *, old: bool) -> str:
     """Bandwidth and latency of a dimension as text; empty if they are not stated."""
     names = ("link-bandwidth", "link-latency", "links-count") if old else ("bandwidth", "latency", "")
-    bandwidth, latency, links = (next(iter(_listed(yaml, name)[dimension:]), None) for name in names)
+    bandwidth, latency, links = (next(iter(_listed_values(yaml, name)[dimension:]), None) for name in names)
     if not _is_number(bandwidth) or not _is_number(latency):
         return ""
     several = f"{links} links of " if isinstance(links, int) and _is_number(links) else ""

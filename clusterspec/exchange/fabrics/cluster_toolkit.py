@@ -85,25 +85,27 @@ def _machines_of(yaml: Yaml) -> Iterator[_Machines]:
             stated = value_at(module, "settings")
             if not isinstance(stated, dict) or not isinstance(stated.get("machine_type"), str):
                 continue
-            settings = {str(key): _resolved(value, known) for key, value in stated.items()}
+            settings = {str(key): _resolved_value(value, known) for key, value in stated.items()}
             machine = str(settings["machine_type"])
             path = ("deployment_groups", n, "modules", m)
             found = match_instance(machine, "gcp", ids)
             source = str(module.get("source"))
-            yield _Machines(str(module.get("id")), path, source, settings, machine, found, _attached(settings, known))
+            yield _Machines(
+                str(module.get("id")), path, source, settings, machine, found, _attached_accelerators(settings, known)
+            )
 
 
-def _resolved(value: Any, variables: dict[str, Any]) -> Any:
+def _resolved_value(value: Any, variables: dict[str, Any]) -> Any:
     """A value; a variable of the blueprint is replaced by its value."""
     match = _VARIABLE.fullmatch(value.strip()) if isinstance(value, str) else None
     return variables.get(match[1], value) if match else value
 
 
-def _attached(settings: dict[str, Any], variables: dict[str, Any]) -> tuple[str, int] | None:
+def _attached_accelerators(settings: dict[str, Any], variables: dict[str, Any]) -> tuple[str, int] | None:
     """The accelerators that ``guest_accelerator`` attaches, if it states one type and number."""
     listed = settings.get("guest_accelerator")
     first = listed[0] if isinstance(listed, list) and len(listed) == 1 else None
-    kind, number = (_resolved(value_at(first, key), variables) for key in ("type", "count"))
+    kind, number = (_resolved_value(value_at(first, key), variables) for key in ("type", "count"))
     counted = whole_of(number)
     return (kind, counted) if isinstance(kind, str) and counted and accelerator_of_label(kind) else None
 

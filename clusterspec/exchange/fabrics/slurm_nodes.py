@@ -143,7 +143,7 @@ def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
             kind = _kind_of_gres(pairs.get("gres", default), number)
             whole |= dict.fromkeys(names, (kind, number))
     for node, (counts, number) in parts.items():
-        whole.setdefault(node, (_one_kind(counts, number), number))
+        whole.setdefault(node, (_kind_of_node(counts, number), number))
     return whole
 
 
@@ -184,10 +184,10 @@ def _kind_of_gres(text: str, line: int) -> Kind:
     for match in _GRES.finditer(text):
         if match.start() == 0 or text[match.start() - 1] == ",":
             counts[match[1] or ""] += int(match[2] or 1)
-    return _one_kind(counts, line)
+    return _kind_of_node(counts, line)
 
 
-def _one_kind(counts: Counter[str], line: int) -> Kind:
+def _kind_of_node(counts: Counter[str], line: int) -> Kind:
     """The kind of a node. Raises `FormatError` if it has accelerators of several types."""
     if len(counts) > 1:
         shown = ", ".join(f"{count} {name or 'unnamed'}" for name, count in counts.items())

@@ -174,7 +174,7 @@ class _Parser:
         if sign == '"':
             return self.string()
         if sign == "[":
-            return self.listed(depth)
+            return self.list_elements(depth)
         if sign == "{":
             return self.object(depth)
         if self.takes_heredoc():
@@ -194,7 +194,7 @@ class _Parser:
         self.at = end.end() if end else len(self.text)
         return True
 
-    def listed(self, depth: int) -> Any:
+    def list_elements(self, depth: int) -> Any:
         """The elements of a list; its text if it is computed (``[for …]``)."""
         start = self.at
         self.at += 1
@@ -206,7 +206,7 @@ class _Parser:
             if self.at >= len(self.text):
                 raise self.fault("a list without end")
             if not found and _FOR.match(self.text, self.at):
-                return self.computed(start)
+                return self.computed_expression(start)
             found.append(self.value(depth + 1, inner=True))
             self.skip()
             if not self.takes(",") and not self.text.startswith("]", self.at):
@@ -223,7 +223,7 @@ class _Parser:
             if self.at >= len(self.text):
                 raise self.fault("an object without end")
             if not table and _FOR.match(self.text, self.at):
-                return self.computed(start)
+                return self.computed_expression(start)
             line, key = self.line(), self.key()
             self.skip(_BLANKS)
             if not (self.takes("=") or self.takes(":")):
@@ -245,7 +245,7 @@ class _Parser:
             self.at = match.end()
         return self.text[start : self.at]
 
-    def computed(self, start: int) -> Expression:
+    def computed_expression(self, start: int) -> Expression:
         """The text of a list or object that an expression computes, to its closing bracket."""
         self.at = start
         self.to_end(inner=True)

@@ -153,7 +153,7 @@ def _defaults(blocks: list[Block]) -> dict[str, Any]:
     return found
 
 
-def _resolved(value: Any, defaults: Mapping[str, Any]) -> Any:
+def _resolved_value(value: Any, defaults: Mapping[str, Any]) -> Any:
     """A value; a reference to a variable or local value is replaced by its value."""
     for _ in range(4):
         match = _REFERENCE.fullmatch(value) if isinstance(value, Expression) else None
@@ -175,36 +175,36 @@ class Pools:
         count = 0
         for block in self.blocks:
             if block.kind in {"resource", "module"} and block.labels:
-                for pool in self.inside(block, block.table, ()):
+                for pool in self.pools_inside(block, block.table, ()):
                     count += 1
                     if count > MOST_POOLS:
                         raise FormatError(f"states more than {MOST_POOLS:,} pools of machines")
                     yield pool
 
-    def inside(self, block: Block, table: Table, around: tuple[Table, ...]) -> Iterator[Pool]:
+    def pools_inside(self, block: Block, table: Table, around: tuple[Table, ...]) -> Iterator[Pool]:
         """The pools of a mapping and of its inner mappings; ``around`` are the mappings around it, outermost first."""
         name = next((name for name in TYPES if name in table), None)
         if name is not None:
-            stated, line = _resolved(table[name], self.defaults), table.lines.get(name, block.line)
-            machine = _resolved(stated[0] if isinstance(stated, list) and stated else stated, self.defaults)
+            stated, line = _resolved_value(table[name], self.defaults), table.lines.get(name, block.line)
+            machine = _resolved_value(stated[0] if isinstance(stated, list) and stated else stated, self.defaults)
             if isinstance(machine, Expression):
                 self.open.append((f"{block.labels[-1]}.{name} = {machine[:60]}", line))
             elif isinstance(machine, str) and _MACHINE.fullmatch(machine):
                 yield self.pool(block, table, around, machine)
                 return
         for key, stated in table.items() if len(around) < DEEPEST else ():
-            value = _resolved(stated, self.defaults)
+            value = _resolved_value(stated, self.defaults)
             for each in value if isinstance(value, list) else [value]:
                 if isinstance(each, Table):
-                    named = each if "name" in each or key in _SCALING else _named(each, key)
-                    yield from self.inside(block, named, (*around, table))
+                    named = each if "name" in each or key in _SCALING else _with_own_name(each, key)
+                    yield from self.pools_inside(block, named, (*around, table))
 
     def pool(self, block: Block, table: Table, around: tuple[Table, ...], machine: str) -> Pool:
         """The pool of a mapping with a type of machine."""
         outer, name = around[0] if around else table, table.get("name")
         scaling = [inner for place in (table, *around[::-1]) for inner in _scaling_blocks(place)]
         count, given = self.count([table, *scaling, *around[::-1]], of_module=block.kind == "module")
-        copies = _resolved(outer.get("count", 1), self.defaults)
+        copies = _resolved_value(outer.get("count", 1), self.defaults)
         if block.kind == "resource" and any(word in block.labels[0] for word in _TEMPLATES):
             count, given = None, "a template: another resource states the number"
         elif "for_each" in outer or not isinstance(copies, int):
@@ -217,7 +217,7 @@ class Pools:
 
     def count(self, places: list[Table], *, of_module: bool) -> tuple[int | None, str]:
         """The number of machines of a pool, and why it is open; one machine of a resource where no place states it."""
-        stated = {name: _resolved(place[name], self.defaults) for place in reversed(places) for name in place}
+        stated = {name: _resolved_value(place[name], self.defaults) for place in reversed(places) for name in place}
         least, most = _bound(stated, _LEAST), _bound(stated, _MOST)
         for name in (*_DESIRED, *_FIRST):
             value = stated.get(name)
@@ -234,7 +234,7 @@ class Pools:
         return (None, "the module decides") if of_module else (1, "")
 
 
-def _named(table: Table, key: str) -> Table:
+def _with_own_name(table: Table, key: str) -> Table:
     """A mapping with the key that holds it as its name."""
     named = Table()
     named.update(table, name=key)
@@ -259,10 +259,10 @@ def _accelerators(table: Table, defaults: Mapping[str, Any]) -> tuple[str | None
     """The product and the number of accelerators that a pool adds to its machines."""
     kind, number = table.get("accelerator_type"), table.get("accelerator_count")
     for name in ("guest_accelerator", "guest_accelerators", "gpu"):
-        value = _resolved(table.get(name), defaults)
+        value = _resolved_value(table.get(name), defaults)
         first = value[0] if isinstance(value, list) and value else value
         if isinstance(first, Table):
             kind, number = first.get("type"), first.get("count")
-    kind, number = _resolved(kind, defaults), _resolved(number, defaults)
+    kind, number = _resolved_value(kind, defaults), _resolved_value(number, defaults)
     count = int(number) if isinstance(number, int | str) and str(number).isdecimal() else None
     return (str(kind) if isinstance(kind, str) and not isinstance(kind, Expression) and kind else None), count or None

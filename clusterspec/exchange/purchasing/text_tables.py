@@ -24,7 +24,7 @@ def text_rows(text: str, columns_of: Columns) -> list[list[str]] | None:
     if head is None:
         return None
     columns, width = columns_of(rows[head]), len(rows[head])
-    below = [_aligned(cells, columns, width) for cells in rows[head + 1 :]]
+    below = [_aligned_cells(cells, columns, width) for cells in rows[head + 1 :]]
     return [*([] for _ in range(head)), rows[head], *below]
 
 
@@ -52,7 +52,7 @@ def _cells_of_columns(line: str) -> list[str]:
     return [cell for cell in _GAP.split(line.strip()) if cell]
 
 
-def _aligned(cells: list[str], columns: Mapping[str, int], width: int) -> list[str]:
+def _aligned_cells(cells: list[str], columns: Mapping[str, int], width: int) -> list[str]:
     """A row with the cells of the header, or with its text in one of them."""
     if len(cells) == width or not any(any(map(str.isdigit, cell)) for cell in cells):
         return cells if len(cells) == width else []

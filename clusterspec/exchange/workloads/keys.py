@@ -116,7 +116,7 @@ class Keys:
             for before, word in zip(("", *words), words, strict=False)
         )
 
-    def unused(self) -> list[str]:
+    def unused_names(self) -> list[str]:
         return [key for key in self.values if key not in self.used]
 
 
@@ -245,7 +245,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     if keys.severed:
         why = "after a line without a backslash, or a comment, the shell takes the options as another command"
         builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
-    unused = list_offloads(keys.values, keys.unused(), builder)
+    unused = list_offloads(keys.values, keys.unused_names(), builder)
     if unused:
         shown = ", ".join(unused[:MOST_LISTED]) + (", …" if len(unused) > MOST_LISTED else "")
         builder.unknown(plural(len(unused), "key"), f"not imported: {shown}")

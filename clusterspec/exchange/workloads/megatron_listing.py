@@ -62,5 +62,5 @@ def reading_of_arguments(keys: Keys, file: InputFile, kind: str) -> ImportResult
     builder = ImportBuilder(kind, file.name)
     set_printed_arguments(keys, builder)
     why = "arguments of the listing that are on or have a value: not imported"
-    builder.unknown(f"{len(keys.unused())} others", why, keys.line("num_layers"))
+    builder.unknown(f"{len(keys.unused_names())} others", why, keys.line("num_layers"))
     return builder.reading()

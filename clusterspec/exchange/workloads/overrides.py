@@ -27,17 +27,19 @@ def follow_references(keys: Keys) -> None:
         if not isinstance(value, str):
             continue
         if _REFERENCE.fullmatch(value):
-            held = _referred(value, name, keys, groups)
+            held = _referred_value(value, name, keys, groups)
             if held is not None:
                 keys.put(name, held, line)
         elif product := _PRODUCT.fullmatch(value):
-            factors = [each if each.isdecimal() else _referred(each, name, keys, groups) for each in product.groups()]
+            factors = [
+                each if each.isdecimal() else _referred_value(each, name, keys, groups) for each in product.groups()
+            ]
             counts = [whole_of(each) for each in factors]
             if counts[0] and counts[1]:
                 keys.put(name, counts[0] * counts[1], line)
 
 
-def _referred(value: str, name: str, keys: Keys, groups: set[str]) -> Any:
+def _referred_value(value: str, name: str, keys: Keys, groups: set[str]) -> Any:
     """The value to which a reference of the key ``name`` leads; None if it leads out of the file or to another."""
     match = _REFERENCE.fullmatch(value)
     if not match:
@@ -65,7 +67,9 @@ def override_keys(file: InputFile) -> Keys:
     """
     commands = [each for each in script_of(file.text).commands if not _writes_only(each)]
     each_of = [override_words(command) for command in commands]
-    different = {_stated(keys): keys for keys in reversed(each_of) if any("." in name for name in keys.values)}
+    different = {
+        _stated_overrides(keys): keys for keys in reversed(each_of) if any("." in name for name in keys.values)
+    }
     if len(different) > 1:
         return chosen_launch(list(different.values())[::-1], file.part)
     keys = Keys()
@@ -80,7 +84,7 @@ def _writes_only(command: Command) -> bool:
     return any(word.text.partition("=")[0] in _WRITES_ONLY for word in command.words)
 
 
-def _stated(keys: Keys) -> tuple[tuple[str, str], ...]:
+def _stated_overrides(keys: Keys) -> tuple[tuple[str, str], ...]:
     """The names and values of overrides."""
     return tuple((name, str(value)) for name, (value, _) in keys.values.items())
 

@@ -184,7 +184,7 @@ def sources_section(report: FullReport) -> Section | None:
     used: dict[tuple[str, str], tuple[set[str], str]] = {}
     for figure in _used_figures(report.estimate.plan):
         origin = figure.origin
-        origin = report.estimate.provenance.resolved(origin) if isinstance(origin, Cited) else origin
+        origin = report.estimate.provenance.resolved_origin(origin) if isinstance(origin, Cited) else origin
         if isinstance(origin, Cited):
             facts, _ = used.setdefault((origin.source, origin.url), (set(), origin.read))
             facts.add(f"{origin.entry} {origin.fact}")

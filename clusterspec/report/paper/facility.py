@@ -151,7 +151,7 @@ def _cooling_rows(report: FullReport) -> Iterator[TableRow]:
         return
     reserve = f", {units.spare} of them in reserve" if units.spare else ""
     text = f"{plural(units.installed, 'unit')} of {display(units.capacity, 'W')}{reserve}"
-    yield _row("Cooling distribution units", units.carried(units.spare), text, "spec.cluster.power.cdus")
+    yield _row("Cooling distribution units", units.carried_watts(units.spare), text, "spec.cluster.power.cdus")
 
 
 def _flow_rows(report: FullReport) -> Iterator[TableRow]:

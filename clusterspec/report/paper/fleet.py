@@ -173,13 +173,13 @@ def _jobs_section(report: FleetReport) -> Section:
     ]
     works = [TableRow(_work_cells(report, name), f"jobs.{name}", bare=True) for name in report.jobs]
     blocks: list[Block] = [
-        titled_table(WORK_HEADS, works, "jobs", len(WORK_HEADS), "What each job runs"),
-        titled_table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes"),
+        text_first_table(WORK_HEADS, works, "jobs", len(WORK_HEADS), "What each job runs"),
+        text_first_table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes"),
     ]
     if fleet_text.has_costs(report):
         money = zip(report.jobs, fleet_text.money_rows(report), strict=True)
         paid = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in money]
-        blocks.append(titled_table(fleet_text.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
+        blocks.append(text_first_table(fleet_text.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
     roles = [Text(line, "jobs") for line in fleet_text.role_lines(report)]
     told = re.sub(r"(^|\. )([a-z])", lambda match: match[1] + match[2].upper(), fleet_text.legend(report))
     return Section("jobs", "Jobs", (*blocks, *roles, Text(told)))
@@ -203,10 +203,10 @@ def pools_section(report: FleetReport) -> Section:
     shown.append(TableRow(total, "pools", bare=True, total=True))
     paid_for = fleet_text.cost_title(report)
     title = f"Nodes, power and {paid_for.lower()}" if fleet_text.has_costs(report) else "Nodes and power"
-    blocks: list[Block] = [titled_table(fleet_text.POOL_HEADS, shown, "pools", 1, title)]
+    blocks: list[Block] = [text_first_table(fleet_text.POOL_HEADS, shown, "pools", 1, title)]
     heads, paid = fleet_text.cost_parts(report)
     costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
-    blocks += [titled_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
+    blocks += [text_first_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
     shared = (fleet_text.wait_text(report), *fleet_text.link_texts(report))
     notes = (*shared, fleet_text.budget_text(report), fleet_text.unknown_power(report), fleet_text.left_out(report))
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
@@ -226,7 +226,7 @@ def growth_sections(report: FleetReport) -> list[Section]:
 def _growth_table(name: str, use: PoolUse) -> PaperTable:
     field = f"pools.{name}.phases"
     rows = [TableRow(cells, f"{field}[{at}]", bare=True) for at, cells in enumerate(fleet_text.growth_rows(use))]
-    return titled_table(fleet_text.GROWTH_HEADS, rows, field, 1)
+    return text_first_table(fleet_text.GROWTH_HEADS, rows, field, 1)
 
 
 def _bill_section(report: FleetReport) -> Iterator[Section]:
@@ -263,7 +263,9 @@ def _findings_section(report: FleetReport) -> Section:
     return section_of_findings(report.findings, report.sources)
 
 
-def titled_table(heads: tuple[str, ...], rows: list[TableRow], field: str, left: int, caption: str = "") -> PaperTable:
+def text_first_table(
+    heads: tuple[str, ...], rows: list[TableRow], field: str, left: int, caption: str = ""
+) -> PaperTable:
     """A table whose first columns are text."""
     columns = tuple(
         TableColumn(head[0].upper() + head[1:], "left" if number < left else "right")

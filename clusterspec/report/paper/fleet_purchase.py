@@ -100,7 +100,7 @@ def _cost_section(report: FleetReport) -> Section:
         return pools
     rows = zip(report.jobs, fleet_text.money_rows(report), strict=True)
     billed = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in rows]
-    table = fleet.titled_table(fleet_text.MONEY_HEADS, billed, "jobs", 1, "What each job is billed")
+    table = fleet.text_first_table(fleet_text.MONEY_HEADS, billed, "jobs", 1, "What each job is billed")
     said = (
         "Each job is billed the cost of its pool, by its share of the nodes and of the term; what no job is billed is "
         "the cost of nodes without a job."

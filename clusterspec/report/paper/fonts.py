@@ -94,7 +94,7 @@ def drawable_page(page: str, others: Ranges | None = None) -> DrawablePage:
     ranges = _system_ranges() if others is None and foreign else others or ()
     unknown = sorted(code for code in foreign if not any(first <= code <= last for first, last in ranges))
     return DrawablePage(
-        _with_faces(page.translate({code: spelled(chr(code)) for code in unknown}), needed), _note(unknown)
+        _with_faces(page.translate({code: spelled_sign(chr(code)) for code in unknown}), needed), _note(unknown)
     )
 
 
@@ -125,10 +125,10 @@ def _with_faces(page: str, faces: Iterable[tuple[str, str]]) -> str:
 _LETTER = re.compile(r"(?:LETTER|SYLLABLE|CHARACTER|VOWEL SIGN|VOWEL|DIGIT|SIGN) ([A-Z -]{1,80})$")
 
 
-def spelled(char: str) -> str:
+def spelled_sign(char: str) -> str:
     """The text for a character without a font: the sound of a letter, or what a sign shows, by its Unicode name.
 
-    >>> spelled("ሀ"), spelled("ក"), spelled("🚀"), spelled("\U00020bb7")
+    >>> spelled_sign("ሀ"), spelled_sign("ក"), spelled_sign("🚀"), spelled_sign("\U00020bb7")
     ('ha', 'ka', '(rocket)', '(cjk unified ideograph-20bb7)')
     """
     name = unicodedata.name(char, "")

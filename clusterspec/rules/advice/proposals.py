@@ -42,7 +42,7 @@ class Legality:
         """Whether the layout satisfies all conditions except the one with this name."""
         return violations(self.numbers, self.demands) <= {rule}
 
-    def nearest(self, rule: str, axis: str, limit: int = 3) -> list[int]:
+    def nearest_values(self, rule: str, axis: str, limit: int = 3) -> list[int]:
         """Values of one axis, the nearest first, that satisfy ``rule`` and violate no further condition."""
         numbers, demands = self.numbers, self.demands
         present: int = getattr(numbers, axis)
@@ -61,7 +61,7 @@ class Legality:
 
     def offer(self, rule: str, *axes: str) -> str:
         """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
-        found = ((axis, self.nearest(rule, axis)) for axis in axes)
+        found = ((axis, self.nearest_values(rule, axis)) for axis in axes)
         return ", or ".join(f"`{axis}` " + or_list(sorted(values)) for axis, values in found if values)
 
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:

@@ -50,7 +50,7 @@ class Gain:
         return changed_keys(self.changes)
 
 
-def best(served: Served, legality: Legality, candidates: Iterable[Mapping[str, object]]) -> Gain | None:
+def best_gain(served: Served, legality: Legality, candidates: Iterable[Mapping[str, object]]) -> Gain | None:
     """The candidate with the highest output token rate that is legal, fits, and misses no target that the present layout meets."""
     held = _with_a_load(served)
     if held is None:

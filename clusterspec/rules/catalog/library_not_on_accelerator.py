@@ -110,7 +110,7 @@ def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
 def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
     """The problem with a library without an entry."""
     name = text.partition(" ")[0].lower()
-    near = catalog.nearest("library", name)
+    near = catalog.nearest_ids("library", name)
     help_ = f"name one of the catalog, such as {and_list(list(near))}" if near else "name a library of the catalog"
     message = f"the catalog has no library of `{text}`: its release is not compared with the accelerator"
     from difflib import get_close_matches  # few specs need it

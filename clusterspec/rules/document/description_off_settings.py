@@ -260,7 +260,7 @@ def check(
     for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():
         cued = any(cue in own_description for cue in _NAME_CUES.get(key, ("",)))
         found_names = list(_NAMES[key].finditer(own_description)) if cued else []
-        names = {_plain(match.groupdict().get("name") or match[0]) for match in found_names}
+        names = {_plain_letters(match.groupdict().get("name") or match[0]) for match in found_names}
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
             yield _problem(found_names[0][0], key, own_name)
 
@@ -333,7 +333,9 @@ def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[
     found: dict[str, tuple[str, Callable[[str], bool]]] = {}
     if (accelerator := cluster.accelerator) is not None:
         own = (
-            _plain(accelerator.id) + _plain(accelerator.name) + _plain(cluster.platform.id if cluster.platform else "")
+            _plain_letters(accelerator.id)
+            + _plain_letters(accelerator.name)
+            + _plain_letters(cluster.platform.id if cluster.platform else "")
         )
         found["cluster.accelerator"] = accelerator.id, lambda name: name.rstrip("s") in own
     if cluster.scale_out is not None:
@@ -354,7 +356,7 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
     return belongs_to_something_else(description, name.start()) or _OF_OTHERS.search(after) is not None
 
 
-def _plain(name: str) -> str:
+def _plain_letters(name: str) -> str:
     """The letters and digits of a name, in lower case."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 

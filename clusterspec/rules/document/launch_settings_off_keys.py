@@ -156,13 +156,13 @@ def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
     match = only_setting(_MODEL_LENGTH, text)
     if serving is None or match is None:
         return
-    prompt, answer = (_longest(each) for each in (serving.input_tokens, serving.output_tokens))
+    prompt, answer = (_longest_length(each) for each in (serving.input_tokens, serving.output_tokens))
     if prompt and answer and prompt + answer > number_in_text(match[1]):
         longest = f"{prompt:,}, and answers up to {answer:,}: {prompt + answer:,} tokens"
         yield _problem(match[0], "workload.serving.input_tokens", f"up to {longest}")
 
 
-def _longest(lengths: object) -> int:
+def _longest_length(lengths: object) -> int:
     """The longest of some lengths; the only one where one is stated."""
     return int(lengths) if isinstance(lengths, int) else int(getattr(lengths, "max", None) or 0)
 

@@ -269,7 +269,7 @@ def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int) -> PartC
     name = "cooling distribution unit"
     if units is None or heat is None or own is None:
         return PartClass(name, None, 0, "cdu", 1.0, "", nodes, "the parts that it cools stop")
-    left, needed = units.carried(1), heat[1]
+    left, needed = units.carried_watts(1), heat[1]
     carried = (
         f"{units.installed - 1} of {units.installed} units are left, {display(left, 'W')} for {display(needed, 'W')}"
     )

@@ -85,7 +85,7 @@ def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster
     if units is None or heat is None or deviations.concern("power"):
         return
     low, middle, _ = heat
-    carried = units.carried(units.spare)
+    carried = units.carried_watts(units.spare)
     if carried >= middle:
         return
     message = f"{display(middle, 'W')} of heat to liquid at full load exceed the {display(carried, 'W')} of {_units_text(units)}"

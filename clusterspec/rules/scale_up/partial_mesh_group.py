@@ -117,9 +117,9 @@ def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], siz
 
 def _is_slower(served: Served, legality: Legality, domain: int) -> bool:
     """Whether engines of one accelerator, or of all of a domain, have a fifth more throughput than those of the plan."""
-    from clusterspec.rules.advice.serving import best
+    from clusterspec.rules.advice.serving import best_gain
 
-    gain = best(served, legality, ({"tp": 1}, {"tp": domain}))
+    gain = best_gain(served, legality, ({"tp": 1}, {"tp": domain}))
     return gain is not None and gain.share >= A_FIFTH
 
 

@@ -133,12 +133,12 @@ def _serving_severity(severity: str, gain: float) -> str:
 
 def _serving_problem(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
     """The problem with a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
-    from clusterspec.rules.advice.serving import best, comparison_text
+    from clusterspec.rules.advice.serving import best_gain, comparison_text
 
     layout, domain = served.layout, cluster.ranks_per_domain
     stages = layout.pp * -(-layout.tp // domain)
     candidates = ({"tp": domain, "pp": stages}, {"tp": domain})
-    gain = best(served, legality, candidates) if not layout.separate_engines else None
+    gain = best_gain(served, legality, candidates) if not layout.separate_engines else None
     found = gain if gain and gain.is_worth_it else None
     key = DECODE if layout.separate_engines else "layout.tp"
     return RULE.problem(

@@ -52,7 +52,7 @@ from clusterspec.cost.memory import summed_bytes
 from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import best, comparison_text
+from clusterspec.rules.advice.serving import best_gain, comparison_text
 from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -75,7 +75,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     each = memory.value / served.cluster.ranks_per_accelerator
     if weights > MOST * each or layout.tp > served.cluster.ranks_per_domain:
         return
-    gain = best(served, legality, [{"pp": 1, "stage_layers": None}])
+    gain = best_gain(served, legality, [{"pp": 1, "stage_layers": None}])
     if gain is None or gain.share < EQUAL:
         return
     lost = gain.share / (1 + gain.share)

@@ -81,7 +81,7 @@ def check(served: Served) -> Iterator[Problem]:
         behind = " behind the links that carry caches" if times.links_limit_prefill else ""
         message = (
             f"{plain(load.request_rate)} requests a second ask for {offered:,.0f} output tokens a second, and the engines "
-            f"produce {_rounded(each)} ({_rounded(low)} to {_rounded(high)}){behind}: the queue grows without end"
+            f"produce {_rounded_rate(each)} ({_rounded_rate(low)} to {_rounded_rate(high)}){behind}: the queue grows without end"
         )
         more = f"use {plain(1.25 * offered / each, 2)} times as many engines, a quarter more than the mean load takes"
         help_ = f"{link_advice(served) or more}, or at most {plain(each / load.output_tokens, 2)} requests a second"
@@ -101,10 +101,10 @@ def check(served: Served) -> Iterator[Problem]:
         yield RULE.problem(KEY, message, help_, severity="note")
 
 
-def _rounded(rate: float) -> str:
+def _rounded_rate(rate: float) -> str:
     """A predicted rate to three digits, with separators.
 
-    >>> _rounded(6771.4), _rounded(8.123)
+    >>> _rounded_rate(6771.4), _rounded_rate(8.123)
     ('6,770', '8.12')
     """
     return f"{float(plain(rate, 3)):,.10g}"

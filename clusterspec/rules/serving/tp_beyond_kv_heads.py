@@ -52,7 +52,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import Gain, best, comparison_text
+from clusterspec.rules.advice.serving import Gain, best_gain, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain
@@ -74,7 +74,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 
 def _problem(served: Served, legality: Legality, model: Model, layout: Layout, key: str) -> Problem:
     copies = plain(layout.tp / model.kv_heads, 2)
-    gain = best(served, legality, _candidates(model, layout)) if key == "layout" else None
+    gain = best_gain(served, legality, _candidates(model, layout)) if key == "layout" else None
     beside = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
     return RULE.problem(
         f"{key}.tp",

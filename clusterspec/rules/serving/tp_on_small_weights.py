@@ -52,7 +52,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import best, comparison_text
+from clusterspec.rules.advice.serving import best_gain, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
@@ -71,7 +71,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     weights = sum(line.value for line in stored.rank.weights)
     if 2 * weights >= LIGHT:
         return
-    gain = best(served, legality, _narrower_tp_layouts(layout.tp, weights))
+    gain = best_gain(served, legality, _narrower_tp_layouts(layout.tp, weights))
     if gain is None:
         return
     tp = gain.served.layout.tp

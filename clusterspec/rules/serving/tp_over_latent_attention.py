@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import Gain, best, comparison_text
+from clusterspec.rules.advice.serving import Gain, best_gain, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
@@ -70,7 +70,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     for key, layout in served.pools:
         if layout.tp == 1 or (key != "layout" and key.endswith("prefill")):
             continue
-        gain = best(served, legality, _candidates(layout)) if key == "layout" else None
+        gain = best_gain(served, legality, _candidates(layout)) if key == "layout" else None
         beside = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
         yield RULE.problem(
             f"{key}.tp",

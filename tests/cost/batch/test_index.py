@@ -32,7 +32,9 @@ def test_pairs_are_numbered_as_they_first_occur(calls: list[list[tuple[int, int]
     index, known = PairIndex(LIBRARY), dict[tuple[int, int], int]()
     for pairs in calls:
         before = len(known)
-        found, fresh = index.fresh(numbers([pair[0] for pair in pairs]), numbers([pair[1] for pair in pairs]))
+        found, fresh = index.numbers_and_new_rows(
+            numbers([pair[0] for pair in pairs]), numbers([pair[1] for pair in pairs])
+        )
         for pair, number in zip(pairs, found.values.tolist(), strict=True):
             assert known.setdefault(pair, number) == number
         new = [] if fresh is None else [known[pairs[row]] for row in fresh.tolist()]
