@@ -50,7 +50,7 @@ class Chosen(NamedTuple):
 def best_assignments(
     options: Sequence[Option], capacity: Mapping[str, int], *, top: int = 1, seconds: float = 60.0
 ) -> Iterator[Chosen]:
-    """The best assignments, best first; of those with the same value, one with the fewest nodes is first.
+    """The best assignments, best first. Among equal values, one with the fewest nodes comes first.
 
     ``capacity`` is the number of nodes of each pool, ``seconds`` the time limit of each solution. Nothing if no
     assignment exists or if none is found in time. Raises `SolverMissing`.

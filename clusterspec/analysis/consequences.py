@@ -15,7 +15,7 @@ FOLLOWS = 0.1
 
 
 def with_consequences_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, of which those of lines that follow from the failure of another rank weigh at most `FOLLOWS`."""
+    """The causes. Lines that only follow from the failure of another rank give a weight of at most `FOLLOWS`."""
     following = {f"line {line}" for _, line in run.log_lines(CONSEQUENCE)}
     for cause in found:
         follows = evidence_line(cause) in following

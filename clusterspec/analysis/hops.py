@@ -84,8 +84,8 @@ def _rates_of_link(number: int, top: int, rates: Sequence[tuple[float, float]]) 
 
 
 def _slot_share(cluster: Cluster) -> float | None:
-    """Bytes per second and direction of the PCIe slots of NICs, for each accelerator; None if the accelerators have
-    the ports, or the generation is not known.
+    """Bandwidth of the PCIe slots of all NICs of a node for each of its accelerators, in B/s per direction. None if the
+    network ports are on the accelerators, or the PCIe generation is unknown.
     """
     out = cluster.scale_out
     if out is None or not cluster.pcie_nic or out.belongs_to_accelerators:

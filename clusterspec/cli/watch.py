@@ -47,7 +47,7 @@ def watch(check: Check, paths: Collection[str]) -> int:
 
 
 def states(paths: Collection[str]) -> dict[str, tuple[int, int] | None]:
-    """Time of change and size of files, of those in folders as well; None for what cannot be read.
+    """Time of change and size of the files, and of all files in the folders; None for a file that cannot be read.
 
     Hidden folders are left out, as a check leaves them out.
     """

@@ -246,7 +246,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
 
 
 def _topology_of_rails(section: ScaleOutSpec, log: ResolutionLog) -> str:
-    """The topology of a fabric that states none: of rails where it states several."""
+    """The topology of a fabric that states none: rail-optimized if the spec states several rails."""
     if section.rails is None or section.rails < 2:
         return "unknown"
     return log.assume(f"{KEY}.topology", "rail-optimized", "the spec states `rails` and no topology")

@@ -152,7 +152,7 @@ _MARK = "\ufeff"
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits applied. Equal edits apply once; of two that overlap, the first applies.
+    """The text with all edits applied. Equal edits apply once; if two overlap, only the first applies.
 
     A byte order mark at the start of ``text`` is kept and does not count as a column.
     """

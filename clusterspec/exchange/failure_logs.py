@@ -143,7 +143,7 @@ def time_of(text: str) -> float | None:
 
 
 def read_failure_log(file: InputFile) -> FailureLog:
-    """The failures in a file, of the format that it looks like. Raises `FormatError` if it is none of them."""
+    """The failures in a file, in the format that its text resembles. Raises `FormatError` if it resembles none."""
     head = file.head
     if re.search(r"^JobID(?:Raw)?\||^[^\n]*\|State\|", head, re.MULTILINE):
         return _accounting_log(file)

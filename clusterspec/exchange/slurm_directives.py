@@ -95,7 +95,7 @@ def accelerator_kinds(text: str) -> list[tuple[str, int]]:
 
 
 def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """The directives with a count, each with its line; of the generic resources those of accelerators alone."""
+    """The directives with a count, each with its line. Generic resources other than accelerators are left out."""
     for line, words in enumerate(text.split("\n"), 1):
         for match in _OPTION.finditer(words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ():
             if match["name"] != "gres" or "gpu:" in match[0]:

@@ -65,7 +65,7 @@ def _as_words(word: str) -> Words:
 
 
 def _words_of_part(kind: str, value: Any) -> Words:
-    """The words of a group, of a repetition that occurs, or of alternatives that all have some."""
+    """The words that a part requires: a group, a repetition of at least one, or alternatives that all require some."""
     if kind == "SUBPATTERN":
         _, flags, _, parts = value
         return UNKNOWN if flags & re.IGNORECASE else _words_of_sequence(parts)

@@ -62,7 +62,9 @@ def _document(text: str, line: int = 0) -> Any:
 
 
 def _ranks(collective: str, pairs: Sequence[tuple[float, float]]) -> int | None:
-    """The ranks by the ratio of algorithm to bus bandwidth (GB/s), of the largest size that tells them."""
+    """The number of ranks, from the ratio of algorithm to bus bandwidth (GB/s) at the largest size where it is
+    decisive.
+    """
     times = 2 if collective in _HALVED else 1
     if collective != "all-reduce" and times == 1:
         return None

@@ -157,8 +157,8 @@ HOURS = ("hours", "requests/s", "engines", "accelerators", "utilization", "first
 
 
 def day_rows(day: DayPlan) -> Iterator[tuple[str, ...]]:
-    """The rows of the hours of a day, for `HOURS`: the load over what the engines that the hour needs sustain, and
-    latencies at the median, of the first token also at the 99th percentile.
+    """The rows of the hours of a day, for `HOURS`: the load as a share of what the engines of that hour sustain, and
+    median latencies; for the first token also the 99th percentile.
     """
     for each in day.hours:
         engines = f"{each.prefill:,} + {each.replicas:,}" if each.prefill else f"{each.replicas:,}"
@@ -256,7 +256,7 @@ VERDICT_COLORS = {
 
 
 def verdict_word(verdict: Verdict) -> str:
-    """The verdict in words; of a design that works and a purchase that has errors, the latter."""
+    """The verdict in words. If the design works and the purchase has errors, it names the purchase."""
     return "The purchase has errors" if verdict.of_purchase else VERDICT_WORDS[verdict.status]
 
 

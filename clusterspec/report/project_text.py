@@ -122,7 +122,7 @@ def _cells(spec: SpecDiff, shown: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cell(spec: SpecDiff, effect: Effect) -> str:
-    """A figure before and after; of an added or removed spec the one that there is."""
+    """A figure before and after. An added or removed spec has only one of them."""
     if spec.change == "changed":
         return _movement(effect)
     return effect_figure(effect, effect.new if spec.change == "added" else effect.old)

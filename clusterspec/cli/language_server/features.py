@@ -111,7 +111,7 @@ def _base_files(folder: FilePath) -> list[str]:
 
 
 def _sibling_keys(lines: list[str], line: int, before: str) -> set[str]:
-    """The keys that the mapping has already. The first key of an item of a list stands behind its dash."""
+    """The keys that the mapping already has. In an item of a list, the first key follows the dash."""
     indent = len(before) - len(before.lstrip(" "))
     found: set[str] = set()
     for numbers in (range(line - 1, -1, -1), range(line + 1, len(lines))):

@@ -40,7 +40,7 @@ def read_slurm_topology(file: InputFile) -> ImportResult:
 
 
 def _topology_lines(file: InputFile) -> list[tuple[int, str]]:
-    """The numbered lines of a topology: of the blocks of code of a page the one that is chosen, else of the file.
+    """The numbered lines of a topology: the chosen block of code if the file is a page, else all lines of the file.
 
     Raises `SeveralParts` if several blocks hold a topology and none is chosen.
     """

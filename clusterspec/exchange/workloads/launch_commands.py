@@ -32,8 +32,8 @@ MOST_LINES = 200
 
 
 def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:
-    """The words on the lines of a command, of which the first is given, that it has only where a variable is set
-    (``${EXTRA:+--option}``), with their lines.
+    """The words, with their lines, that a command has only where a variable is set (``${EXTRA:+--option}``). ``first``
+    is the first line of the command.
     """
     found: list[tuple[str, int]] = []
     start = max(first, 1) - 1

@@ -30,7 +30,7 @@ _ASIDE = re.compile(r"encoder_\w+|decoder_\w+|train_iters|train_samples|num_expe
 
 
 def printed_arguments(file: InputFile) -> Keys | None:
-    """The arguments that are on, of the only listing, or of several that agree; None without one, or if they differ."""
+    """The arguments that are on. Several listings have to agree; None if they differ, or if there is none."""
     found: list[Keys] = []
     open_ = False
     for number, line in enumerate(file.lines, 1):

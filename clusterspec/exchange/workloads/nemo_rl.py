@@ -146,7 +146,7 @@ def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _list_others(keys: Keys, builder: ImportBuilder) -> None:
-    """List the algorithm, the file below, and the keys that were not used."""
+    """Record the algorithm, and list the file named by `defaults` and the unused keys as not imported."""
     penalty = "loss_fn.reference_policy_kl_penalty"
     if penalty in keys.values and re.fullmatch(r"0*\.?0*", str(keys.values[penalty][0])):
         why = "no reference model takes part, as in dapo: state the algorithm"

@@ -69,7 +69,7 @@ def _kind_of(yaml: Yaml) -> str:
 
 
 def _put(keys: Keys, name: str, yaml: Yaml, *path: str) -> None:
-    """Put the value at a path, if there is one, under a name."""
+    """Set the key ``name`` to the value at a path, if there is one."""
     value = value_at(yaml.value, *path)
     if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
         keys.put(name, value, yaml.line(*path))

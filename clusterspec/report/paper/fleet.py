@@ -266,7 +266,7 @@ def _findings_section(report: FleetReport) -> Section:
 def text_first_table(
     heads: tuple[str, ...], rows: list[TableRow], field: str, left: int, caption: str = ""
 ) -> PaperTable:
-    """A table whose first columns are text."""
+    """A table with text in the first ``left`` columns and numbers in the others."""
     columns = tuple(
         TableColumn(head[0].upper() + head[1:], "left" if number < left else "right")
         for number, head in enumerate(heads)

@@ -109,7 +109,7 @@ def _above_nic_problem(deviations: Deviations, written: ScaleOutSpec | None, sca
 def _below_technology_problem(
     deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    """The problem with a stated NIC model of an earlier generation than the technology, whose lanes are slower."""
+    """The problem with a stated NIC model that is of an earlier generation than the technology and has slower lanes."""
     technology, own = scale_out.technology, nic_rate(scale_out.nic)
     if written is None or not written.nic or own is None or technology.family not in GENERATIONS:
         return

@@ -187,7 +187,7 @@ def check(
 
 
 def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with the first price in the text, of an accelerator or of a node, that no price of the keys equals."""
+    """The problem with the first price of an accelerator or a node in the text that no price in the keys equals."""
     prices = (spec.procurement.prices if spec.procurement is not None else None) or {}
     if prices.keys().isdisjoint(("node", "node_hour")) or _CURRENCY.search(description) is None:
         return

@@ -247,7 +247,7 @@ def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Ite
 
 
 def _release_problems(spec: Spec, software: tuple[str, ...]) -> Iterator[Problem]:
-    """Releases in the list of software that another key states otherwise."""
+    """Releases in the list of software, where another key states another release of the same software."""
     fabric = spec.cluster.scale_out if spec.cluster else None
     stated = {
         "collective_library": fabric.collective_library if fabric else None,

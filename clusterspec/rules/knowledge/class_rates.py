@@ -57,7 +57,7 @@ class MachineRates(NamedTuple):
         yield from ((numbers[key], rate) for key, rate in found.items() if rate is not None and numbers[key])
 
     def part_count(self, part: PartClass) -> int:
-        """How many of a class carry the job: of software, and of a network that is not counted, the accelerators."""
+        """How many parts of a class carry the job. For software and for the network the accelerators are counted."""
         return self.nodes * self.cluster.accelerators_per_node if part.kind in ("software", "network") else part.used
 
     def of_classes(self, classes: Iterable[PartClass], whole: float | None) -> dict[str, PartRate]:

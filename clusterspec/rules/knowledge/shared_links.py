@@ -57,8 +57,8 @@ class LinkDemand(NamedTuple):
 
 
 def fair_rate(total: float, others: Iterable[float]) -> float:
-    """The max-min fair rate, in B/s, of a job that always has data to send on a link of ``total`` B/s, with other jobs
-    that demand ``others``.
+    """The max-min fair rate in B/s of a job that always has data to send. The link carries ``total`` B/s, and other
+    jobs demand ``others``.
 
     Jobs that demand less than an equal share get their demand; the rest is divided equally.
 

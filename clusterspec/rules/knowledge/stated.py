@@ -140,7 +140,7 @@ def _present_figures(figures: Sequence[tuple[Figure | None, str]]) -> tuple[Cata
 
 
 def _scopes(cluster: Cluster) -> tuple[OtherScope, ...]:
-    """One link, one lane, a node, a domain."""
+    """The scopes for which a figure of one accelerator is often given: a link, a lane, a node, a domain."""
     entry = cluster.scale_up.interconnect
     links = entry.links if entry and entry.links else 0
     lanes = entry.lanes_per_link if entry and entry.lanes_per_link else 0

@@ -123,9 +123,9 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
 
 
 def _other_variants(text: str, base: str, own: list[str], siblings: list[list[str]], of_node: int) -> list[str]:
-    """The form factor and the memory, in GB, by which a text names a sibling: of all places that name the family, some
-    state it and none states the own one. ``own`` and ``siblings`` are the words of ids after the family's name;
-    ``of_node`` is the number of accelerators whose memory a text may add.
+    """The form factor and the memory in GB by which a text names a sibling: at least one place that names the family
+    states them, and none states those of the own part. ``own`` and ``siblings`` are the words of ids after the family's
+    name; ``of_node`` is the number of accelerators whose memory a text may add.
 
     >>> families = [["sxm", "80gb"], ["pcie", "80gb"], ["nvl", "94gb"]]
     >>> _other_variants("hgx h100 board, 8 x h100 pcie 80 gb", "h100", ["sxm", "80gb"], families, 8)

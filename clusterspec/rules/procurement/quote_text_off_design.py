@@ -249,7 +249,7 @@ def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec 
 def _fiber_problem(
     lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None, catalog: Catalog
 ) -> Iterator[Problem]:
-    """Fiber of the other kind than all modules need, of those quoted and those named in the design."""
+    """Quoted fiber that none of the modules needs, neither the quoted ones nor those in the design."""
     named = {id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids}
     needed = {_fiber_of(text) for line, text in lines if line.kind == "transceiver"}
     for id_ in named:
