@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.analysis import service_steps
 from clusterspec.analysis.exit_causes import EXIT_CAUSES
+from clusterspec.analysis.service_causes import SERVICE_CAUSES
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
 
 _ABSENT = (
@@ -17,7 +18,6 @@ _RENDEZVOUS = (
 _NAME = "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
 _PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
 _IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
-_HARDWARE = "dmesg | grep Xid: 13, 31 and 43 are the program's, 48, 63, 79, 94 and 95 the hardware's; on another host?"
 _SINGLE_COPY = "docker run --cap-add=SYS_PTRACE; or set OMPI_MCA_btl_vader_single_copy_mechanism=none for every rank"
 _SLOWER = "; a slow rank or the network give the same"
 _MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
@@ -55,10 +55,7 @@ _DRIVER = (
     "nvidia-smi; cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda: one release, not the stubs of the "
     "toolkit; restart after an update"
 )
-_SELINUX = "ausearch -m avc -ts recent; setenforce 0 to test it; nvidia-smi within the container"
-"""NVIDIA/gpu-operator issue 32."""
 _HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
-_MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
 _COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
 _STEP = "scontrol show job JOB beside the options and SLURM_* variables of the step: its nodes, tasks, memory and GPUs"
 _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
@@ -98,10 +95,6 @@ _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys
 _ATTACHED = "kubectl describe pod; kubectl get network-attachment-definitions -A; the logs of Multus on that node"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
 _TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
-_SPOOL = "SlurmdSpoolDir on that node: df and mount of it; a local disk of each node; restart slurmd there"
-"""ArjunaCluster/ArjunaUsers issue 20."""
-_BACKEND = "python -c 'import torch; print(torch.version.cuda)'; init_process_group with gloo, where it prints None"
-"""OFA-Sys/Chinese-CLIP issue 279."""
 POSSIBLE = (
     ("short-limit", "invalid-setting", ": a limit that a first step exceeds", service_steps.SHORT, STRONG),
     ("short-limit", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], GIVEN),
@@ -158,7 +151,7 @@ POSSIBLE = (
     ),
     ("process-count", "invalid-setting", "", "mpirun -np 2, or srun -n 2: the test is of one pair", STRONG),
     ("kernel-status", "program-fault", "", STEP_OF["program-fault"], STRONG),
-    ("kernel-status", "accelerator-fault", ", if the same program runs on another one", _HARDWARE, WEAK),
+    ("kernel-status", "accelerator-fault", ", if the same program runs on another one", service_steps.HARDWARE, WEAK),
     ("cluster-store", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("cluster-store", "mixed-releases", ", as with another release of Ray", STEP_OF["mixed-releases"], GIVEN),
     ("cluster-store", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
@@ -183,25 +176,12 @@ POSSIBLE = (
     ("container-toolkit", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("container-hook", "library-release", ", as with a release of the toolkit for containers", _TOOLKIT, WEAK),
     ("container-hook", "container-permission", _UNSAID, _CAPABLE, WEAK),
-    ("driver-unloaded", "driver-release", ", as with a driver that was not built for the kernel", _MODULE, STRONG),
-    ("kernel-headers", "driver-release", ": no driver can be built for the kernel", service_steps.HEADERS, STRONG),
-    ("built-without", "library-release", ", so that gradients pass host memory", service_steps.HOROVOD, WEAK),
-    ("foreign-launcher", "library-release", ", as with mpirun of another MPI", service_steps.LAUNCHER, GIVEN),
-    (
-        "no-free-device",
-        "missing-accelerator",
-        ": others hold them, or the node offers none",
-        service_steps.OFFERED,
-        STRONG,
-    ),
-    ("spool", "storage-fault", ", which slurmd itself wrote before", _SPOOL, GIVEN),
-    ("no-collectives", "invalid-setting", ", as with the backend nccl on a host without CUDA", _BACKEND, GIVEN),
-    ("no-collectives", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    *SERVICE_CAUSES,
     ("device-resource", "memory-full", ", as where another process holds most of it", STEP_OF["memory-full"], GIVEN),
     ("device-resource", "library-release", _UNSAID, STEP_OF["library-release"], WEAK),
     ("two-toolkits", "library-release", ", as with the cuBLAS of another toolkit", service_steps.TOOLKITS, GIVEN),
     ("two-toolkits", "program-error", _UNSAID, _PROGRAM, WEAK),
-    ("device-reset", "accelerator-fault", _UNSAID, _HARDWARE, GIVEN),
+    ("device-reset", "accelerator-fault", _UNSAID, service_steps.HARDWARE, GIVEN),
     ("device-reset", "program-fault", _UNSAID, STEP_OF["program-fault"], GIVEN),
     ("misuse", "program-error", "", _PROGRAM, GIVEN),
     ("two-devices", "invalid-setting", ": one process sees several accelerators", service_steps.ONE_DEVICE, GIVEN),
@@ -241,7 +221,13 @@ POSSIBLE = (
     ("rendezvous", "name-resolution", _UNSAID, _NAME, WEAK),
     ("allocator-full", "memory-full", "", STEP_OF["memory-full"], STRONG),
     ("single-copy", "invalid-setting", ": no process of the container may read another one", _SINGLE_COPY, STRONG),
-    ("launch-failure", "accelerator-fault", ", as with a faulty accelerator", _HARDWARE, GIVEN),  # MinerU issue 426
+    (
+        "launch-failure",
+        "accelerator-fault",
+        ", as with a faulty accelerator",
+        service_steps.HARDWARE,
+        GIVEN,
+    ),  # MinerU issue 426
     ("link-event", "accelerator-fault", "", STEP_OF["accelerator-fault"], GIVEN),
     ("name", "name-resolution", "", _NAME, STRONG),
     (
@@ -318,7 +304,13 @@ POSSIBLE = (
     ("queue-gone", "peer-ended", ": the peer's process is gone", _FIRST, STRONG),
     ("queue-gone", "host-memory-full", ", as where the memory of its host is full", STEP_OF["host-memory-full"], WEAK),
     ("init-error", "driver-release", ", as with a driver that does not fit, or that was updated", _DRIVER, STRONG),
-    ("init-error", "container-permission", ", as where SELinux or a sandbox keeps its devices", _SELINUX, GIVEN),
+    (
+        "init-error",
+        "container-permission",
+        ", as where SELinux or a sandbox keeps its devices",
+        service_steps.SELINUX,
+        GIVEN,
+    ),
     ("init-error", "program-error", ", as in a process that was forked after its first call", service_steps.FORK, WEAK),
     ("unknown-error", "accelerator-fault", _UNSAID, STEP_OF["accelerator-fault"], GIVEN),
     ("unknown-error", "driver-release", _UNSAID, _DRIVER, WEAK),
@@ -347,7 +339,7 @@ POSSIBLE = (
     ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
     ("ucx-device", "invalid-setting", "", _UCX, STRONG),
     ("ucx-device", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
-    ("module", "library-release", ", of another kernel or driver than it was built for", _MODULE, STRONG),
+    ("module", "library-release", ", of another kernel or driver than it was built for", service_steps.MODULE, STRONG),
     ("peer-module", "gpudirect-refused", "", STEP_OF["gpudirect-refused"], GIVEN),
     (
         "fabric-inactive",

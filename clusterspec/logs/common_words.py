@@ -30,8 +30,16 @@ SUGGESTIONS = (
     ),
     ("file-permission", r"[Kk]ey has (?:expired|been revoked)|[Rr]equired key not available|[Kk]ey was rejected"),
     ("library-release", r"[Ee]xec format error|cannot execute binary file|no runtime for \"|bad ELF|wrong ELF class"),
-    ("host-fault", r"[Kk]ernel panic|soft lockup|hard LOCKUP|detected stalls? on CPUs|Machine [Cc]heck"),
-    ("accelerator-fault", r"\bno healthy devices present\b"),
+    (
+        "host-fault",
+        r"[Kk]ernel panic|soft lockup|hard LOCKUP|detected stalls? on CPUs|Machine [Cc]heck|\bAPEI\b"
+        r"|\bEDAC\b.{0,60}\bUE\b",
+    ),
+    (
+        "job-ended",
+        r"\bPreempted (?:by|in order to)\b|TaintManagerEviction|DeletionByTaintManager|DisruptionTarget"
+        r"|\bNodeNotReady\b|\b[Nn]ode is not ready\b",
+    ),
     ("kv-cache-full", r"KV cache.{0,60}(?:not enough|insufficient|too small|exceed|larger)"),
     (
         "memory-full",
@@ -45,9 +53,11 @@ SUGGESTIONS = (
         "port-in-use",
         r"[Aa]ddress (?:is )?(?:already )?in use|\b[Pp]ort .{0,30}(?:in use|occupied|already (?:bound|allocated))",
     ),
+    ("outside-server", r"[Ff]ailed to pull (?:and unpack )?image|\bErrImagePull\b|pull access denied|toomanyrequests"),
     (
         "name-resolution",
-        r"(?:not|n't|to) resolve|[Uu]nknown host|name resolution|[Nn]ame or service|nodename nor servname"
+        r"[Rr]esolve[sd]? to ['\"]?127\."
+        r"|(?:not|n't|to) resolve|[Uu]nknown host|name resolution|[Nn]ame or service|nodename nor servname"
         r"|no such host|gaierror",
     ),
     ("unstable-link", r"\b(?:[Ll]ink|[Pp]ort)s? (?:is |are |went |status .{0,12})?(?:down|DOWN)\b"),
@@ -58,7 +68,7 @@ SUGGESTIONS = (
     # servers outside of the cluster: registries of images, hubs of models, logs of experiments
     (
         "outside-server",
-        r"[Tt]oo [Mm]any [Rr]equests|toomanyrequests|[Ff]ailed to pull image|pull access denied|\bwandb\b"
+        r"[Tt]oo [Mm]any [Rr]equests|\bwandb\b"
         r"|returned error code: [45][0-9]{2}\b|is not a valid model identifier|\bgated repo",
     ),
     ("invalid-setting", r"\b(?:UR[LI]|uri) is (?:invalid|not valid)|[Ii]nvalid port number|as a host-port pair"),
@@ -154,6 +164,8 @@ SUGGESTIONS = (
     ("shared-accelerator", r"[Dd]evice or resource busy"),
     # a file of settings that an error names
     ("invalid-setting", r"(?<![\w/])[\w-]{1,40}\.(?:conf|cfg|ini|toml)\b"),
+    # errors of a device's runtime that no other words explain, such as those of a capture
+    ("program-error", r"\b(?:CUDA|HIP) (?:driver |runtime )?error: \S|\bC(?:uda|UDA) failure\b|\bCUDA_ERROR_[A-Z]"),
 )
 """Causes and the common words of their errors, the more specific before the more common."""
 SYSTEM_ERRORS = (
@@ -165,7 +177,8 @@ SYSTEM_ERRORS = (
 )
 """Words of errors of the system that tell of an error by themselves."""
 EVENTS = (
-    *("Failed to pull image", "MountVolume", "attach or mount volumes", "no healthy devices", "rejected by pids"),
+    *("Failed to pull image", "MountVolume", "attach or mount volumes", "rejected by pids", "Preempted "),
+    *("NodeNotReady", "ode is not ready", "TaintManager", "DisruptionTarget", "APEI", "EDAC", "ErrImagePull"),
     *("% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
 )
 """The same of events of clusters, of kernels and of services, which name no error."""

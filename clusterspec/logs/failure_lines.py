@@ -325,7 +325,7 @@ FAILURE_PATTERNS = (
     ("setting", re.compile(r"(Invalid rank requested : -?[0-9]{1,7}/[0-9]{1,7})")),
     ("setting", re.compile(r"(NCCL WARN Could not open XML (?:graph )?file .{1,100})")),
     ("setting", re.compile(r"(Environment variable \[\w{1,60}\] is invalid.{0,120})")),
-    ("setting", _hccl("EI0001", "EI0004", "EI0014", "EI0016", "EI0017")),
+    ("setting", _hccl("EI0001", "EI0003", "EI0004", "EI0014", "EI0016", "EI0017")),
     ("no-interface", re.compile(r"(no device found (?:matching|after excluding) .{1,60} verify NCCL_OOB_NET_IFNAME)")),
     ("storage-fault", re.compile(r"(OSError: \[Errno (?:5|107|108|116)\] .{1,80})")),
     ("storage", re.compile(r"(\(os error (?:28|122)\))")),  # Rust

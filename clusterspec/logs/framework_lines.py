@@ -126,6 +126,10 @@ FRAMEWORK_PATTERNS = (
     ("pinned", re.compile(r"(could not allocate pinned host of size: [0-9]{1,16})")),
     # what loggers of training programs print of a step, in no one form
     ("non-finite", re.compile(r"(\bloss['\"]?\s{0,3}[:=]\s{0,3}(?:nan|NaN|NAN)\b)")),
+    # PyTorch's search for anomalies of the gradient (torch/csrc/autograd/engine.cpp)
+    ("non-finite", re.compile(r"(Function '\w{1,80}' returned nan values in its .{1,20})")),
+    # cudaErrorContained (CUDA runtime API, error 721): of memory or links, or of an access to a peer's memory
+    ("contained", re.compile(r"((?:CUDA error: |[Ff]ailure .{0,8}')Contained error.{0,40})")),
     # libfabric, prov/rxr and later prov/efa. Thread: aws/aws-ofi-nccl issue 20
     ("fabric-event", re.compile(r"(Unable to write to EQ: .{1,120})")),
     # hosts and containers: `str` of Python's OSError; coreutils/coreutils aa0c0de3, src/copy.c, remove.c and touch.c

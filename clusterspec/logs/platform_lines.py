@@ -49,6 +49,16 @@ PLATFORM_PATTERNS = (
     ("kernel-headers", re.compile(r"(Could not resolve Linux kernel version)")),
     ("kernel-headers", re.compile(r"(Unable to find a match: .{0,80}kernel-(?:devel|headers)-\S{1,60})")),
     ("kernel-headers", re.compile(r"(Unable to locate package linux-headers-\S{1,60})")),
+    # a module of the driver that is not built or not loaded: modpost of the kernel, dkms, NVIDIA's installer.
+    # Thread: NVIDIA/gpu-operator issue 751
+    ("module-build", re.compile(r"(modpost: GPL-incompatible module nvidia.{0,60})")),
+    ("module-build", re.compile(r"(Bad return status for module build on kernel: .{1,60})")),
+    ("module-build", re.compile(r"(Unable to load the (?:kernel module )?['\"]nvidia\S{0,12}['\"].{0,40})")),
+    # kubelet: a device plugin that has not started yet, or devices that it calls unhealthy.
+    # Thread: kubernetes/kubernetes issue 125579
+    ("no-healthy-device", re.compile(r"(no healthy devices present; cannot allocate unhealthy devices \S{1,60})")),
+    # `ibstatus` of infiniband-diags, where the kernel has no RDMA device. Thread: clustervision/trinity issue 219
+    ("no-rdma-device", re.compile(r"(sys files not found \(/sys/class/infiniband/\S{1,40})")),
     # MPICH and those made from it (`src/mpi/errhan/errnames.txt`). Thread: NVIDIA/nccl-tests issue 92
     ("foreign-launcher", re.compile(r"(PMI2?_KVS_(?:Get|Put|Commit|Create) returned -?[0-9]{1,4})")),
     # horovod/horovod d261b5e8, horovod/runner/launch.py line 127: what `horovodrun --check-build` prints

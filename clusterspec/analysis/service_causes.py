@@ -1,0 +1,44 @@
+"""Causes that lines of drivers, device plugins and schedulers are compatible with, each with the next step."""
+
+from __future__ import annotations
+
+from clusterspec.analysis import service_steps
+from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
+
+_UNSAID = ", which does not say why"
+SERVICE_CAUSES = (
+    (
+        "driver-unloaded",
+        "driver-release",
+        ", as with a driver that was not built for the kernel",
+        service_steps.MODULE,
+        STRONG,
+    ),
+    ("kernel-headers", "driver-release", ": no driver can be built for the kernel", service_steps.HEADERS, STRONG),
+    ("module-build", "driver-release", ": no module of the driver for this kernel", service_steps.MODULE, STRONG),
+    ("no-healthy-device", "stopped-service", ": its plugin has not started", service_steps.PLUGIN, GIVEN),
+    ("no-healthy-device", "accelerator-fault", ", as where it calls them unhealthy", service_steps.HARDWARE, GIVEN),
+    ("no-rdma-device", "nic-fault", ", as with a firmware that its driver does not take", STEP_OF["nic-fault"], GIVEN),
+    ("no-rdma-device", "wrong-interface", ": the host has no RDMA device", service_steps.RDMA, GIVEN),
+    ("contained", "accelerator-fault", _UNSAID, service_steps.HARDWARE, GIVEN),
+    ("contained", "program-fault", _UNSAID, STEP_OF["program-fault"], WEAK),
+    ("built-without", "library-release", ", so that gradients pass host memory", service_steps.HOROVOD, WEAK),
+    ("foreign-launcher", "library-release", ", as with mpirun of another MPI", service_steps.LAUNCHER, GIVEN),
+    (
+        "no-free-device",
+        "missing-accelerator",
+        ": others hold them, or the node offers none",
+        service_steps.OFFERED,
+        STRONG,
+    ),
+    ("spool", "storage-fault", ", which slurmd itself wrote before", service_steps.SPOOL, GIVEN),
+    (
+        "no-collectives",
+        "invalid-setting",
+        ", as with the backend nccl on a host without CUDA",
+        service_steps.BACKEND,
+        GIVEN,
+    ),
+    ("no-collectives", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+)
+"""What such lines leave open: evidence, cause, what follows its text, next step and weight."""
