@@ -16,6 +16,10 @@ SERVICE_CAUSES = (
     ),
     ("kernel-headers", "driver-release", ": no driver can be built for the kernel", service_steps.HEADERS, STRONG),
     ("module-build", "driver-release", ": no module of the driver for this kernel", service_steps.MODULE, STRONG),
+    ("driver-silent", "driver-release", ": no module of it is loaded", service_steps.MODULE, STRONG),
+    ("driver-silent", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    # ROCm/legacy-rocm-build issues 5616 (firmware) and 6290 (release)
+    ("access-fault", "driver-release", ", as with a firmware or a release of ROCm", service_steps.FIRMWARE, WEAK),
     ("no-healthy-device", "stopped-service", ": its plugin has not started", service_steps.PLUGIN, GIVEN),
     ("no-healthy-device", "accelerator-fault", ", as where it calls them unhealthy", service_steps.HARDWARE, GIVEN),
     ("no-rdma-device", "nic-fault", ", as with a firmware that its driver does not take", STEP_OF["nic-fault"], GIVEN),

@@ -37,6 +37,8 @@ PLUGIN = (
     "kubectl logs of the device plugin on that node: did it start, and after the node? then delete the rejected pod"
 )
 """kubernetes/kubernetes issue 125579."""
+FIRMWARE = "cat /sys/kernel/debug/dri/*/amdgpu_firmware_info, dkms status, apt list of amdgpu: another release of both"
+"""ROCm/legacy-rocm-build issue 5616."""
 RDMA = "lspci | grep -i -E 'mellanox|infiniband'; lsmod and dmesg | grep -E 'mlx|ib_core': its driver and firmware"
 """clustervision/trinity issue 219."""
 MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"

@@ -148,6 +148,9 @@ SUGGESTIONS = (
         r"(?:Value|Assertion|Runtime|Argument|NotImplemented|Config\w{0,12}|Validation)Error: .{0,200}?"
         r"(?:(?<!\w)--[a-z][\w-]{2,40}|`\w{2,40}="
         r"|\b(?:not|n't|in) ?(?:be )?compatible with\b|\b(?:cannot|can't|not) be used (?:with|together|when|for)\b"
+        r"|\b(?:must|should|needs? to|has to) be (?:an? )?(?:\w{1,12} )?"
+        r"(?:integer|number|float|string|boolean|power of|between|greater|larger|less|smaller|at (?:least|most)"
+        r"|in the range)\b"
         r"|\bmutually exclusive\b|\b(?:at most|exactly|only) one of\b|\b(?:At most|Exactly|Only) one of\b"
         r"|\b[Cc]an(?: ?not|'t) use .{1,60} without\b"
         r"|\b[Pp]lease (?:set|specify|enable|disable|unset|pass|increase|decrease|reduce)\b"
@@ -164,6 +167,11 @@ SUGGESTIONS = (
     ("shared-accelerator", r"[Dd]evice or resource busy"),
     # a file of settings that an error names
     ("invalid-setting", r"(?<![\w/])[\w-]{1,40}\.(?:conf|cfg|ini|toml)\b"),
+    # calls of functions with arguments that they do not take
+    (
+        "program-error",
+        r"\bTypeError: .{0,200}\b(?:missing \d+ required|takes \d+ positional|unexpected keyword argument)",
+    ),
     # errors of a device's runtime that no other words explain, such as those of a capture
     ("program-error", r"\b(?:CUDA|HIP) (?:driver |runtime )?error: \S|\bC(?:uda|UDA) failure\b|\bCUDA_ERROR_[A-Z]"),
 )

@@ -249,7 +249,9 @@ FAILURE_PATTERNS = (
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable devices are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(Neuron Core\(s\) not available.{0,60})")),
-    ("no-device", re.compile(r"(AssertionError: Invalid device id|couldn't communicate with the NVIDIA driver)")),
+    ("no-device", re.compile(r"(AssertionError: Invalid device id)")),
+    # nvidia-smi. Threads: GoogleCloudPlatform/compute-gpu-installation issue 25 (kernel headers) and pull 18
+    ("driver-silent", re.compile(r"(couldn't communicate with the NVIDIA driver)")),
     ("no-device", re.compile(r"(Device acquire failed)")),  # Gaudi
     (
         "no-device",
@@ -283,6 +285,7 @@ FAILURE_PATTERNS = (
         re.compile(r"CUDA (?:error|failure).{1,40}?(illegal instruction|misaligned address|launch failure)"),
     ),
     ("kernel-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),  # HSA
+    ("access-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),
     ("kernel-fault", re.compile(r"(aicore exception|vector core exception|The aicore .{1,60}exception)")),  # CANN
     ("throttled", re.compile(r"((?:HW Slowdown|[HS]W Thermal Slowdown|HW Power Brake Slowdown)\s{0,40}: Active)")),
     # errors of the CUDA and HIP runtimes, and of the CUDA driver, by their names (cudaError_t, hipError_t, CUresult)
