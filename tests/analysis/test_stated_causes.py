@@ -22,6 +22,11 @@ names, and lines in the form that programs print them.
   SGLang, TensorRT-LLM, Slurm, UCX, libfabric, Ray, Triton, ROCm and JAX. Of 40 of G, 24 were named first and 25 among
   the first three before anything was changed; of 25 of H, after G was mended by forms rather than by messages, 18 and
   19, as many as before. A row has the first of the causes that its thread allows.
+- `I` and `J` (2026-11-26): the same rule, with queries for the frameworks of G and for Kubernetes' device plugins, NeMo,
+  torchtitan and the GPU operator too. Of 26 of I, 17 were named first and 19 among the first three before anything was
+  changed; of 20 of J, after I was mended by the messages of Slurm, Open MPI, the device plugin and the kernel, 12 and
+  13. Most misses are of a message that no source had given yet; the others are releases that have a fault of their own
+  and print a general error, and one NIC toward many peers.
 """
 
 from __future__ import annotations
