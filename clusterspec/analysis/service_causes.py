@@ -18,6 +18,8 @@ SERVICE_CAUSES = (
     ("module-build", "driver-release", ": no module of the driver for this kernel", service_steps.MODULE, STRONG),
     ("driver-silent", "driver-release", ": no module of it is loaded", service_steps.MODULE, STRONG),
     ("driver-silent", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("device-allocation", "memory-full", _UNSAID, STEP_OF["memory-full"], STRONG),
+    ("device-allocation", "shared-accelerator", ": others hold its memory", STEP_OF["shared-accelerator"], GIVEN),
     # ROCm/legacy-rocm-build issues 5616 (firmware) and 6290 (release)
     ("access-fault", "driver-release", ", as with a firmware or a release of ROCm", service_steps.FIRMWARE, WEAK),
     ("no-healthy-device", "stopped-service", ": its plugin has not started", service_steps.PLUGIN, GIVEN),

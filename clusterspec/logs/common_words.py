@@ -47,6 +47,8 @@ SUGGESTIONS = (
         r"|RESOURCE_EXHAUSTED.{0,40}(?:memory|[Rr]eserve|[Aa]llocat)",
     ),
     ("memory-full", r"\b[Ii]nsufficient (?:\w{1,20} )?(?:GPU|device|HBM) memory"),
+    ("gpudirect-refused", r"\b[Rr]egister\w{0,12} ?(?:\w{1,12} ){0,3}?[Mm]emory ?[Rr]egions?\b.{0,80}[Ff]ail"),
+    ("gpudirect-refused", r"\b[Ff]ail\w{0,3} to register (?:\w{1,12} ){0,3}(?:GPU|device|CUDA|HIP) (?:memory|buffer)"),
     ("host-memory-full", r"[Cc]annot allocate memory|[Oo]ut of memory|\bOOM\b|\bOOMKilled\b"),
     ("process-limit", r"[Rr]esource temporarily unavailable|fork rejected by pids controller"),
     (
@@ -167,6 +169,7 @@ SUGGESTIONS = (
     ("shared-accelerator", r"[Dd]evice or resource busy"),
     # a file of settings that an error names
     ("invalid-setting", r"(?<![\w/])[\w-]{1,40}\.(?:conf|cfg|ini|toml)\b"),
+    ("program-error", r"\w{1,40}Error: .{0,160}\b(?:must|should|has to|needs to) be called (?:before|after)\b"),
     # calls of functions with arguments that they do not take
     (
         "program-error",

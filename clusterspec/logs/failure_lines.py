@@ -252,6 +252,11 @@ FAILURE_PATTERNS = (
     ("no-device", re.compile(r"(AssertionError: Invalid device id)")),
     # nvidia-smi. Threads: GoogleCloudPlatform/compute-gpu-installation issue 25 (kernel headers) and pull 18
     ("driver-silent", re.compile(r"(couldn't communicate with the NVIDIA driver)")),
+    # XLA and TensorFlow, stream_executor (CUDA and ROCm). Thread: ROCm/tensorflow-upstream issue 82
+    (
+        "device-allocation",
+        re.compile(r"(failed to allocate [0-9.]{1,12}\w{0,4} \([0-9]{1,20} bytes\) from device: .{0,60})"),
+    ),
     ("no-device", re.compile(r"(Device acquire failed)")),  # Gaudi
     (
         "no-device",

@@ -140,6 +140,11 @@ FRAMEWORK_PATTERNS = (
             r"(cannot (?:create|open|access|touch|remove|make)\b.{0,12} ['\"‘](?!/dev/)\S{1,160}: Permission denied)"
         ),
     ),
+    # GNU tar, and shells: the file before the call. Thread: NVIDIA/pyxis issue 121
+    (
+        "permission",
+        re.compile(r"((?!/dev/)/\S{1,160}: [Cc]annot (?:open|mkdir|write|create|stat)\b.{0,20}: Permission denied)"),
+    ),
     # Ray: a node by an address that none has. Threads: vllm-project/vllm issue 7815, eugr/spark-vllm-docker issue 227
     ("node-address", re.compile(r"(\{[^{}]{0,60}'node:[0-9A-Fa-f.:]{7,40}': 0\.[0-9]{1,3}\})")),
     ("same-address", re.compile(r"(Every node should have a unique IP address\..{0,80})")),

@@ -27,6 +27,9 @@ names, and lines in the form that programs print them.
   changed; of 20 of J, after I was mended by the messages of Slurm, Open MPI, the device plugin and the kernel, 12 and
   13. Most misses are of a message that no source had given yet; the others are releases that have a fault of their own
   and print a general error, and one NIC toward many peers.
+- `K` (2026-11-26): the same rule, after J was mended, with queries for classes of faults that I and J had few of: reasons
+  of drained nodes, images of containers, login, registered memory, Xids. Of 23, 14 were named first and 15 among the
+  first three before anything was changed.
 """
 
 from __future__ import annotations
