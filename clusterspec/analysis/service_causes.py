@@ -18,6 +18,9 @@ SERVICE_CAUSES = (
     ("module-build", "driver-release", ": no module of the driver for this kernel", service_steps.MODULE, STRONG),
     ("driver-silent", "driver-release", ": no module of it is loaded", service_steps.MODULE, STRONG),
     ("driver-silent", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("driver-request", "driver-release", _UNSAID, service_steps.PERSISTENCE, STRONG),
+    ("driver-request", "stopped-service", ": the driver's state is not kept", service_steps.PERSISTENCE, GIVEN),
+    ("port-held", "port-in-use", _UNSAID, STEP_OF["port-in-use"], STRONG),
     ("device-allocation", "memory-full", _UNSAID, STEP_OF["memory-full"], STRONG),
     ("device-allocation", "shared-accelerator", ": others hold its memory", STEP_OF["shared-accelerator"], GIVEN),
     # ROCm/legacy-rocm-build issues 5616 (firmware) and 6290 (release)

@@ -41,6 +41,8 @@ FIRMWARE = "cat /sys/kernel/debug/dri/*/amdgpu_firmware_info, dkms status, apt l
 """ROCm/legacy-rocm-build issue 5616."""
 RDMA = "lspci | grep -i -E 'mellanox|infiniband'; lsmod and dmesg | grep -E 'mlx|ib_core': its driver and firmware"
 """clustervision/trinity issue 219."""
+PERSISTENCE = "nvidia-smi -pm 1 or systemctl status nvidia-persistenced; then another release of the driver"
+"""NVIDIA/nvidia-container-toolkit issue 556, NVIDIA/nvidia-docker issue 1137."""
 MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
 HARDWARE = "dmesg | grep Xid: 13, 31 and 43 are the program's, 48, 63, 79, 94 and 95 the hardware's; on another host?"
 IDENTITY = "unset NCCL_HOSTID: by default it is taken from the name and the boot of each host"

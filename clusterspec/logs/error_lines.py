@@ -28,6 +28,9 @@ FORMS = (
     r"\b(?:CUDA|HIP|cu[A-Z]\w{2,12}|Level Zero) (?:driver |runtime )?error: \S|\bMPI_ABORT was invoked\b",
     r"\b(?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|HIPBLAS|MIOPEN|HSA)_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b",
     r"\b(?:UR|ZE|PI)_RESULT_ERROR_[A-Z_]{3,40}\b|\bNative API failed\b|\bbackend failed with error\b",
+    r"\[(?:error|err|critical|fatal)\] ?\S|\bFatal Python error: ",  # spdlog, Open MPI, CPython
+    # containers of Docker and Kubernetes
+    r"\bOCI runtime (?:create|exec|start) failed\b|^\s{0,8}Warning {1,4}(?:Failed\w{0,24}|BackOff|Evicted)\s",
     r"\bexited with (?:exit )?(?:code|status) [1-9][0-9]{0,2}\b|\breturned non-zero exit status\b",
 )
 """Lines of errors."""
@@ -36,7 +39,7 @@ WORDS = (
     *("Error", "Exception", "Exit", "Failure", "Interrupt", "ERROR", "FATAL", "CRITICAL", "SEVERE", "EMERG"),
     *("[E ", "[F ", "E0", "E1", "F0", "F1", "E external", "F external"),
     *("rror", "atal", "panic", "non-zero", "<warn>", "egmentation", "core dumped", "Killed", "terminate called"),
-    *("UNREACHABLE", "CMake Error"),
+    *("UNREACHABLE", "CMake Error", "[err]", "[critical]", "[fatal]", "OCI runtime", "Warning  "),
     *("exited", "smashing", "Terminating", "MPI_ABORT", "_STATUS_", "_ERROR_", "Native API", "failed with error"),
 )
 """Words of which a line of an error has at least one."""

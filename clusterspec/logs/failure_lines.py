@@ -257,6 +257,11 @@ FAILURE_PATTERNS = (
         "device-allocation",
         re.compile(r"(failed to allocate [0-9.]{1,12}\w{0,4} \([0-9]{1,20} bytes\) from device: .{0,60})"),
     ),
+    # libnvidia-container: NVIDIA/nvidia-container-toolkit issue 556, NVIDIA/nvidia-docker issue 1137
+    ("driver-request", re.compile(r"(driver (?:rpc )?error: failed to process request)")),
+    # gRPC servers, as of Ray: ray-project/ray pull request 14267 and issue 39383
+    ("port-held", re.compile(r"(Failed to start the grpc server\. The specified port is [0-9]{1,5})")),
+    ("port-held", re.compile(r"(No address added out of total [0-9]{1,4} resolved.{0,60})")),
     ("no-device", re.compile(r"(Device acquire failed)")),  # Gaudi
     (
         "no-device",

@@ -30,6 +30,10 @@ names, and lines in the form that programs print them.
 - `K` (2026-11-26): the same rule, after J was mended, with queries for classes of faults that I and J had few of: reasons
   of drained nodes, images of containers, login, registered memory, Xids. Of 23, 14 were named first and 15 among the
   first three before anything was changed.
+- `L` (2026-11-26): the same rule, after K was mended and the messages of Mooncake, MORI, Horovod, pyxis, enroot, Gloo and
+  runc were listed from their sources, with queries for Ray, libnvidia-container, shared file systems, Kubeflow,
+  DeepSpeed and symbols of NCCL. Of 15, nine were named first and ten among the first three before anything was changed.
+  Two of them have the same line and two causes (NVIDIA/libnvidia-container issues 103 and 204).
 """
 
 from __future__ import annotations
