@@ -15,7 +15,7 @@ from clusterspec.exchange.exporters.acceptance_runs import (
     threshold_lines,
 )
 from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, dns_label
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 
@@ -218,7 +218,7 @@ def mpijob(source: ExportInput) -> ExportedFile:
     device = DEVICES.get(cluster.accelerator.vendor)
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
-    documents = ["\n".join(_mpijob_lines(source, test, device)) for test in tests]
+    documents = ["\n".join(_mpijob_lines(source, test, device, number)) for number, test in enumerate(tests, 1)]
     omitted = (
         *unknown_variables(cluster),
         *omitted_claims(cluster),
@@ -236,18 +236,24 @@ def omitted_claims(cluster: Cluster) -> Iterator[str]:
         )
 
 
-def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str]:
+LONGEST = 51
+"""Characters of the name of an MPIJob, to which a worker adds up to 12 of the 63 of a label: the operator refuses a
+longer one, and one that begins with a digit (kubeflow/mpi-operator caa3c47f, kubeflow/validation/validation.go).
+"""
+
+
+def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str, number: int) -> Iterator[str]:
     per_node = source.cluster.ranks_per_node
     passed = " ".join(
         f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in exported_variables(source, test)
     )
-    launch = f"mpirun -np {test.ranks} -N {per_node} -bind-to none {passed}"
+    launch = f"mpirun --allow-run-as-root -np {test.ranks} -N {per_node} -bind-to none {passed}"
     yield from (f"# {line}" for line in threshold_lines(test))
     yield from (
         "apiVersion: kubeflow.org/v2beta1",
         "kind: MPIJob",
         "metadata:",
-        f"  name: {source.name}-{test.name.lower()}"[:72],
+        f"  name: {dns_label(f'{source.name}-{test.name.lower()}', number, LONGEST)}",
         "spec:",
         f"  slotsPerWorker: {per_node}",
         "  runPolicy: {cleanPodPolicy: Running}",
@@ -314,15 +320,15 @@ def _block_lines(nodes: int, size: int) -> Iterator[str]:
 
 
 def _tree_lines(source: ExportInput) -> Iterator[str]:
-    groups, pods = _leaf_groups(source)
+    groups, of_pod = _leaf_groups(source)
+    pods = parts_needed(len(groups), of_pod)
     yield from ("- topology: default", "  cluster_default: true", "  tree:", "    switches:")
     if len(groups) > 1:
         top = f"block[{1:04d}-{len(groups):04d}]" if pods < 2 else f"pod[{1:04d}-{pods:04d}]"
         yield from ("      - switch: fabric", f"        children: {top}")
     if pods > 1:
-        size = parts_needed(len(groups), pods)
         for pod in range(pods):
-            first, last = pod * size + 1, min(len(groups), (pod + 1) * size)
+            first, last = pod * of_pod + 1, min(len(groups), (pod + 1) * of_pod)
             yield f"      - switch: pod{pod + 1:04d}"
             yield f"        children: block[{first:04d}-{last:04d}]"
     for number, (first, last) in enumerate(groups, 1):
@@ -331,14 +337,14 @@ def _tree_lines(source: ExportInput) -> Iterator[str]:
 
 
 def _leaf_groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
-    """The first and last node of each group that shares a leaf (one leaf per rail), and the number of pods."""
+    """The first and last node of each group that shares a leaf (one leaf per rail), and the groups below one pod."""
     cluster = source.cluster
     if source.bill.fabric is None:  # a provider's fabric is not known to the customer: one group
         return [(1, cluster.nodes)], 1
     plane: FabricPlane = fabric_plane(source)
     size = plane.nodes_per_leaf
     groups = [(first, min(cluster.nodes, first + size - 1)) for first in range(1, cluster.nodes + 1, size)]
-    return groups, min(plane.pods, len(groups))
+    return groups, max(1, parts_needed(plane.leaves, plane.pods) // plane.rails)
 
 
 def kueue(source: ExportInput) -> ExportedFile:
@@ -348,9 +354,9 @@ def kueue(source: ExportInput) -> ExportedFile:
     (kubernetes-sigs/kueue, pull requests 7304 and 8020).
     """
     cluster = source.cluster
-    groups, pods = _leaf_groups(source)
+    groups, of_pod = _leaf_groups(source)
     levels = []
-    if pods > 1:
+    if len(groups) > of_pod:
         levels.append("clusterspec.io/pod")
     if nodes_of_domain(cluster) > 1:
         levels.append("clusterspec.io/domain")

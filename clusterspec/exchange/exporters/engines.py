@@ -140,6 +140,32 @@ def quantizes_at_load(work: Workload, omitted: list[str]) -> bool:
     return True
 
 
+def omitted_cache(serving: Serving, host_memory: str) -> Iterator[str]:
+    """A note that a launch omits the memory below the accelerator's that keeps caches; ``host_memory`` names the
+    option of the engine for it.
+    """
+    if serving.tiers:
+        media = ", ".join(dict.fromkeys(tier.medium for tier in serving.tiers))
+        yield f"the cache of keys and values beside the accelerators ({media}): see {host_memory}"
+
+
+def omitted_share(serving: Serving, option: str) -> str:
+    """A note that an ``option`` for a share of the whole memory takes no share of what the weights leave."""
+    return f"{serving.memory_fraction:g} of the memory that the weights leave: {option} is a share of the whole"
+
+
+def drafts_with_model(work: Workload) -> bool:
+    """Whether layers of the model itself draft tokens: the spec says so, or names no method and the model has them."""
+    method = work.serving.draft_method if work.serving is not None else None
+    return method in {None, "mtp"} and work.model.drafts
+
+
+def omitted_drafts(serving: Serving, option: str) -> str:
+    """A note that a launch omits the drafted tokens, whose method an ``option`` states."""
+    by = f" by {serving.draft_method}" if serving.draft_method else ""
+    return f"drafts of {serving.draft_tokens} tokens{by}: {option} needs a method or a draft model"
+
+
 def heading(source: ExportInput, options: str) -> str:
     """The first line of a script: the design, its size, and the release whose ``options`` are written."""
     layout = source.layout

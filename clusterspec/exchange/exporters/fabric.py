@@ -50,7 +50,8 @@ class FabricPlane:
     """The switches of one fabric plane, and how nodes share leaves.
 
     ``rails`` is 1 if the NICs of a node use adjacent ports, as on a single leaf; ``nodes_per_leaf`` nodes have a NIC on
-    one leaf.
+    one leaf. ``leaf_spine`` is the number of links between leaves and spines, which may be fewer than the leaves have
+    ports ``up`` for.
     """
 
     cluster: Cluster
@@ -63,6 +64,7 @@ class FabricPlane:
     rails: int
     nics: int
     extra: int
+    leaf_spine: int
     spine_core: int
     apart: bool = False
     """Whether each rail has separate spines."""
@@ -75,6 +77,12 @@ class FabricPlane:
     def nodes_per_leaf(self) -> int:
         """The number of nodes that fit one leaf. A leaf takes the NICs of one rail; without rails, all NICs."""
         return max(1, self.down // self.nics_of_rail)
+
+    def uplinks_of(self, leaf: int) -> int:
+        """The links of a leaf, from 0, to spines: as many as of every other leaf, or one more."""
+        trees = self.rails if self.apart else 1
+        each, more = divmod(self.leaf_spine // trees, self.leaves // trees)
+        return each + (leaf // trees < more)
 
 
 def fabric_plane(source: ExportInput) -> FabricPlane:
@@ -102,6 +110,7 @@ def fabric_plane(source: ExportInput) -> FabricPlane:
         rails=rails,
         nics=scale_out.nics_per_node,
         extra=scale_out.extra_endpoints,
+        leaf_spine=_count_of_plane(fabric.links["leaf_spine"], fabric),
         spine_core=_count_of_plane(fabric.links["spine_core"], fabric),
         apart=apart,
     )
@@ -125,9 +134,13 @@ def fabric_links(source: ExportInput) -> Iterator[Link]:
 
 
 def leaf_of(plane: FabricPlane, node: int, nic: int) -> int:
-    """The leaf, from 0, to which a NIC of a node is connected; node and NIC count from 0."""
+    """The leaf, from 0, to which a NIC of a node is connected; node and NIC count from 0.
+
+    Where there are fewer leaves than rails, adjacent rails share one.
+    """
     if plane.rails > 1:
-        return (node // plane.nodes_per_leaf) * plane.rails + nic % plane.rails
+        rail, leaves = nic % plane.rails, min(plane.leaves, plane.rails)
+        return (node // plane.nodes_per_leaf) * plane.rails + rail * leaves // plane.rails
     return (node * plane.nics + nic) // plane.down
 
 
@@ -153,10 +166,13 @@ def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     used = [0] * plane.spines
     pods = plane.rails if plane.apart else plane.pods
     leaves_of_pod, spines_of_pod = parts_needed(plane.leaves, pods), plane.spines // pods
+    before = [0] * pods  # uplinks of the leaves of a pod so far
     for leaf in range(plane.leaves):
-        pod, place = divmod(leaf, pods)[::-1] if plane.apart else divmod(leaf, leaves_of_pod)
-        for uplink in range(plane.up):
-            group = _switch_index(uplink, plane.up, place, spines_of_pod)
+        pod = leaf % pods if plane.apart else leaf // leaves_of_pod
+        uplinks, first = plane.uplinks_of(leaf), before[pod]
+        before[pod] += uplinks
+        for uplink in range(uplinks):
+            group = _switch_index(uplink, uplinks, first, spines_of_pod)
             spine = group * pods + pod
             used[spine] += 1
             yield LinkEnd("leaf", leaf + 1, plane.down + uplink + 1), LinkEnd("spine", spine + 1, used[spine])
@@ -184,18 +200,18 @@ def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
         group, place_in_group = divmod(place, spines_of_group)
         device = pod * spines_of_group + place_in_group
         for uplink in range(up):
-            core = group * cores_of_group + _switch_index(uplink, up, device, cores_of_group)
+            core = group * cores_of_group + _switch_index(uplink, up, device * up, cores_of_group)
             used[core] += 1
             yield LinkEnd("spine", spine + 1, below + uplink + 1), LinkEnd("core", core + 1, used[core])
 
 
-def _switch_index(uplink: int, uplinks: int, device: int, switches: int) -> int:
+def _switch_index(uplink: int, uplinks: int, first: int, switches: int) -> int:
     """The index of the switch that an uplink of a device connects to: adjacent uplinks share a switch if the uplinks
-    divide evenly, else all uplinks are assigned round robin.
+    divide evenly, else all uplinks are assigned round robin, after the ``first`` ones of the devices before.
     """
     if uplinks % switches == 0:
         return uplink * switches // uplinks
-    return (device * uplinks + uplink) % switches
+    return (first + uplink) % switches
 
 
 # Cabling list as CSV: from port, to port, rate, rail, plane, and the length class if racks are known

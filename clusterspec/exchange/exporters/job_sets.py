@@ -18,11 +18,8 @@ from clusterspec.exchange.exporters.acceptance import (
     unknown_variables,
 )
 from clusterspec.exchange.exporters.acceptance_runs import benchmark_command, limit_check, threshold_lines
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, dns_label
 from clusterspec.units import plural
-
-LONGEST = 40
-"""Characters of the name of a JobSet, to which the names of its Jobs and pods add some 20 of the 63 of a DNS label."""
 
 
 def jobset(source: ExportInput) -> ExportedFile:
@@ -46,9 +43,7 @@ def jobset(source: ExportInput) -> ExportedFile:
 
 
 def _jobset_lines(source: ExportInput, test: AcceptanceCase, device: str, number: int) -> Iterator[str]:
-    name = f"{source.name}-{test.name.lower()}"
-    if len(name) > LONGEST:  # two tests may begin alike
-        name = f"{name[: LONGEST - 4].rstrip('-')}-{number}"
+    name = dns_label(f"{source.name}-{test.name.lower()}", number)
     yield from (f"# {line}" for line in threshold_lines(test))
     yield from (
         f"# before: ssh-keygen -N '' -f id_rsa && kubectl create secret generic {name}-ssh --from-file=id_rsa \\",

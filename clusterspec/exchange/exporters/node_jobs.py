@@ -12,9 +12,12 @@ from collections.abc import Iterator
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
 from clusterspec.exchange.exporters.acceptance import DEVICES, environment_variables, runnable_cases
 from clusterspec.exchange.exporters.acceptance_runs import benchmark_command, limit_check, threshold_lines
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, dns_label
 from clusterspec.records import replace
 from clusterspec.units import plural
+
+LONGEST = 56
+"""Characters of the name of a Job, to which the name of a pod adds its index: together a label of 63."""
 
 
 def kubernetes_job(source: ExportInput) -> ExportedFile:
@@ -29,11 +32,11 @@ def kubernetes_job(source: ExportInput) -> ExportedFile:
         omitted.append(
             f"{plural(others, 'test')} of several nodes, which need MPI: see `export mpijob` and `export jobset`"
         )
-    documents = ["\n".join(_job_lines(source, test)) for test in single]
+    documents = ["\n".join(_job_lines(source, test, number)) for number, test in enumerate(single, 1)]
     return ExportedFile("---\n".join(f"{each}\n" for each in documents), tuple(omitted))
 
 
-def _job_lines(source: ExportInput, test: AcceptanceCase) -> Iterator[str]:
+def _job_lines(source: ExportInput, test: AcceptanceCase, number: int) -> Iterator[str]:
     cluster = source.cluster
     count = cluster.accelerators_per_node
     yield from (f"# {line}" for line in threshold_lines(test))
@@ -42,7 +45,7 @@ def _job_lines(source: ExportInput, test: AcceptanceCase) -> Iterator[str]:
         "apiVersion: batch/v1",
         "kind: Job",
         "metadata:",
-        f"  name: {source.name}-{test.name.lower()}"[:63].rstrip("-"),
+        f"  name: {dns_label(f'{source.name}-{test.name.lower()}', number, LONGEST)}",
         "spec:",
         "  completionMode: Indexed",
         f"  completions: {cluster.nodes}",

@@ -23,7 +23,7 @@ from clusterspec.exchange.exporters.engines import (
     repository_of,
     served_workload,
 )
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, dns_label
 
 DYNAMO = "1.6.1"
 """The release of Dynamo whose options are written."""
@@ -49,7 +49,7 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
         f"# {source.name}: options of Dynamo {DYNAMO} with {framework} {release}",
         "apiVersion: nvidia.com/v1beta1",
         "kind: DynamoGraphDeployment",
-        f"metadata: {{name: {source.name}}}",
+        f"metadata: {{name: {dns_label(source.name, 1, 48)}}}",
         "spec:",
         "  components:",
     ]

@@ -127,6 +127,18 @@ def require_vendor(source: ExportInput, framework: str) -> None:
         raise NotExportable(f"{entry.name} does not run on {accelerator.name} of {accelerator.vendor}")
 
 
+def dns_label(name: str, number: int, longest: int = 40) -> str:
+    """A name of a Kubernetes object after which hosts and Services are called: a label of RFC 1035, which begins with a
+    letter. A name above ``longest`` characters is cut and ends with ``number``, since two may begin alike; the 63 of a
+    label leave the rest for what Kubernetes adds.
+    """
+    plain = name if name[:1].isalpha() else f"design-{name}"
+    if len(plain) <= longest:
+        return plain
+    end = f"-{number}"
+    return plain[: longest - len(end)].rstrip("-") + end
+
+
 def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
     out = io.StringIO()

@@ -17,11 +17,15 @@ from clusterspec.exchange.exporters.engines import (
     Launch,
     checked_release,
     command,
+    drafts_with_model,
     engine_kinds,
     heading,
     is_published_precision,
     launches,
+    omitted_cache,
+    omitted_drafts,
     omitted_router,
+    omitted_share,
     quantizes_at_load,
     repository_of,
     script,
@@ -114,7 +118,8 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
         replicas = layout.attention_dp
         chunk = max(serving.chunk_tokens, (serving.chunk_of_replica(replicas) or 0) * replicas)
         yield f"--chunked-prefill-size {chunk}"
-    yield f"--mem-fraction-static {serving.memory_fraction:g}"
+    if not serving.of_free:
+        yield f"--mem-fraction-static {serving.memory_fraction:g}"
     if not serving.captured_graphs:
         yield _EAGER[release]
     if serving.receive_interval > 1:
@@ -122,7 +127,7 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
 
 
 def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:
-    """The options of precisions and of speculation."""
+    """The options of precisions and of speculation, and what of the cache has none."""
     if work.kv_precision == "fp8":
         yield "--kv-cache-dtype fp8_e4m3"
     if quantizes_at_load(work, omitted):
@@ -131,12 +136,18 @@ def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:
         yield "--dtype half"
     elif not is_published_precision(work):
         omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
-    tokens = work.serving.draft_tokens if work.serving is not None else 0
-    if tokens and work.model.drafts:
+    serving = work.serving
+    if serving is None:
+        return
+    if serving.of_free:
+        omitted.append(omitted_share(serving, "--mem-fraction-static"))
+    omitted += omitted_cache(serving, "--enable-hierarchical-cache")
+    tokens = serving.draft_tokens
+    if tokens and drafts_with_model(work):
         yield f"--speculative-algorithm EAGLE --speculative-num-steps {tokens}"
         yield f"--speculative-eagle-topk 1 --speculative-num-draft-tokens {tokens + 1}"
     elif tokens:
-        omitted.append(f"drafts of {tokens} tokens: --speculative-algorithm needs a draft model")
+        omitted.append(omitted_drafts(serving, "--speculative-algorithm"))
 
 
 def _launch_options(kind: EngineKind, launch: Launch) -> Iterator[str]:

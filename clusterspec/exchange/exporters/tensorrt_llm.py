@@ -25,10 +25,13 @@ from clusterspec.exchange.exporters.engines import (
     Launch,
     checked_release,
     command,
+    drafts_with_model,
     engine_kinds,
     heading,
     is_published_precision,
     launches,
+    omitted_cache,
+    omitted_drafts,
     omitted_router,
     repository_of,
     script,
@@ -108,10 +111,17 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
     if serving.receive_interval > 1:
         why = "TensorRT-LLM takes requests every step"
         omitted.append(f"the receive interval of {serving.receive_interval} steps: {why}")
-    omitted.append(
-        f"{serving.memory_fraction:g} of the memory of an accelerator: free_gpu_memory_fraction is a share of what the "
-        "weights leave"
-    )
+    if not serving.of_free:
+        share = f"{serving.memory_fraction:g} of the memory of an accelerator"
+        omitted.append(f"{share}: free_gpu_memory_fraction is a share of what the weights leave")
+
+
+def _cache(work: Workload) -> Iterator[tuple[str, Value]]:
+    """The keys of ``kv_cache_config``: the share of what the weights leave (llmapi/llm_args.py, KvCacheConfig)."""
+    if work.serving is not None and work.serving.of_free:
+        yield "free_gpu_memory_fraction", work.serving.memory_fraction
+    if work.kv_precision == "fp8":
+        yield "dtype", "fp8"
 
 
 def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, Value]:
@@ -120,16 +130,18 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
     options: dict[str, Value] = {"enable_attention_dp": layout.attention_dp > 1}
     if serving is not None and serving.chunk_tokens:
         options["enable_chunked_prefill"] = True
-    if work.kv_precision == "fp8":
-        options["kv_cache_config"] = {"dtype": "fp8"}
+    if cache := dict(_cache(work)):
+        options["kv_cache_config"] = cache
     if serving is not None and not serving.captured_graphs:
         options["cuda_graph_config"] = None
+    if serving is not None:
+        omitted += omitted_cache(serving, "kv_cache_config.host_cache_size")
     tokens = serving.draft_tokens if serving is not None else 0
-    if tokens and work.model.drafts:
+    if tokens and drafts_with_model(work):
         drafts = {"num_nextn_predict_layers": tokens, "max_draft_len": tokens}
         options["speculative_config"] = {"decoding_type": "MTP", **drafts}
-    elif tokens:
-        omitted.append(f"drafts of {tokens} tokens: speculative_config needs a draft model")
+    elif serving is not None and tokens:
+        omitted.append(omitted_drafts(serving, "speculative_config"))
     if kind.role:
         options["cache_transceiver_config"] = {"backend": "NIXL"}
     if kind.role == "prefill":  # examples/disaggregated/README.md: engines of prompts run without it

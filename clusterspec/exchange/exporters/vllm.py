@@ -15,16 +15,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.requests import Serving
 from clusterspec.exchange.exporters.engines import (
     EngineKind,
     Launch,
     checked_release,
     command,
+    drafts_with_model,
     engine_kinds,
     heading,
     is_published_precision,
     launches,
+    omitted_cache,
+    omitted_drafts,
     omitted_router,
+    omitted_share,
     quantizes_at_load,
     repository_of,
     script,
@@ -128,14 +133,14 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
         if serving.max_sequences:
             yield f"--max-num-seqs {serving.max_sequences}"
         if serving.chunk_tokens:
-            yield f"--max-num-batched-tokens {serving.chunk_tokens}"
-        yield f"--gpu-memory-utilization {serving.memory_fraction:g}"
+            yield f"--max-num-batched-tokens {_step_tokens(serving, omitted)}"
+        yield from _memory_options(serving, omitted)
         if not serving.captured_graphs:
             yield "--enforce-eager"
         if serving.receive_interval > 1:
             omitted.append(f"the receive interval of {serving.receive_interval} steps: vLLM takes requests every step")
         if serving.draft_tokens:
-            yield from _speculation(work, serving.draft_tokens, omitted)
+            yield from _speculation(work, serving, omitted)
     if work.kv_precision == "fp8":
         yield "--kv-cache-dtype fp8"
     if quantizes_at_load(work, omitted):
@@ -148,8 +153,28 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
         )
 
 
-def _speculation(work: Workload, tokens: int, omitted: list[str]) -> Iterator[str]:
-    if work.model.drafts:
-        yield f'--speculative-config \'{{"method": "mtp", "num_speculative_tokens": {tokens}}}\''
+def _memory_options(serving: Serving, omitted: list[str]) -> Iterator[str]:
+    """The option of the share of memory for weights and cache."""
+    if serving.of_free:
+        omitted.append(omitted_share(serving, "--gpu-memory-utilization"))
     else:
-        omitted.append(f"drafts of {tokens} tokens: --speculative-config needs a method or a draft model")
+        yield f"--gpu-memory-utilization {serving.memory_fraction:g}"
+    omitted += omitted_cache(serving, "--kv-offloading-size and --kv-transfer-config")
+
+
+def _step_tokens(serving: Serving, omitted: list[str]) -> int:
+    """The tokens of a step: not fewer than its sequences, which vLLM refuses (0.33.0: config/scheduler.py, 331)."""
+    chunk, sequences = serving.chunk_tokens or 0, serving.max_sequences or 0
+    if chunk < sequences:
+        omitted.append(f"chunks of {chunk:,} tokens: a step of vLLM has a token for each of {sequences:,} sequences")
+    return max(chunk, sequences)
+
+
+def _speculation(work: Workload, serving: Serving, omitted: list[str]) -> Iterator[str]:
+    """The option of drafted tokens; matches in the prompt have a default length (0.33.0: speculative.py, 1303)."""
+    method = "mtp" if drafts_with_model(work) else serving.draft_method
+    if method == "ngram" or drafts_with_model(work):
+        drafts = f'{{"method": "{method}", "num_speculative_tokens": {serving.draft_tokens}}}'
+        yield f"--speculative-config '{drafts}'"
+    else:
+        omitted.append(omitted_drafts(serving, "--speculative-config"))

@@ -1,0 +1,132 @@
+"""Names of exported objects and values of exported options are those that their targets accept."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from clusterspec.exchange.exporters.fabric import fabric_links
+from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
+from clusterspec.studies.study import study_text
+from tests.exchange.test_exporters import exported, pod, source
+from tests.settings import SETTINGS
+
+LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+def named(name: str) -> ExportInput:
+    text = f"clusterspec: 1\nname: {name}\ncluster: {{platform: dgx-h100, nodes: 128}}\n"
+    return ExportInput(study_text(text, SETTINGS).design)
+
+
+@pytest.mark.parametrize("name", ["405b-tight", "a-design-whose-name-is-as-long-as-one-may-be-in-all", "pod"])
+@pytest.mark.parametrize(("kind", "added"), [("mpijob", "-worker-127"), ("kubernetes-job", "-127"), ("jobset", "-ssh")])
+def test_hosts_of_an_exported_job_have_a_label(name: str, kind: str, added: str) -> None:
+    """mpi-operator refuses a job whose last worker is no label of RFC 1035; a Job of Kubernetes is alike."""
+    documents = list(yaml.safe_load_all(exported(kind, named(name))))
+    names = [each["metadata"]["name"] for each in documents]
+    assert all(LABEL.fullmatch(each + added) and len(each + added) <= 63 for each in names), names
+    assert len(set(names)) == len(names)
+
+
+def test_the_launcher_of_an_mpijob_may_run_as_root() -> None:
+    """The user of a container is root where its image names none, and Open MPI refuses root without the option."""
+    assert "mpirun --allow-run-as-root -np 8" in exported("mpijob", named("pod"))
+
+
+SCALE_OUT = "scale_out: {{topology: {0}, switch: quantum-2-qm9700, {1}}}"
+ORDERED = [
+    (16, "rail-optimized", "leaf_switches: 4, spine_switches: 2", 4, {2}),  # two rails share a leaf
+    (16, "rail-optimized", "leaf_switches: 8, spine_switches: 2", 8, {1}),  # 16 uplinks of a leaf with 32 ports up
+    (20, "fat-tree", "leaf_switches: 5, spine_switches: 3, links: {leaf_spine: 163}", 5, {8}),  # 33 or 32 of a leaf
+]
+
+
+@pytest.mark.parametrize(("nodes", "topology", "more", "leaves", "rails"), ORDERED)
+def test_an_ordered_fabric_is_wired_with_what_was_ordered(
+    nodes: int, topology: str, more: str, leaves: int, rails: set[int]
+) -> None:
+    design = source(f"platform: dgx-h100, nodes: {nodes}, {SCALE_OUT.format(topology, more)}")
+    found = list(fabric_links(design))
+    for level, count in design.fabric.links.items():
+        assert sum(link.level == level for link in found) == count, level
+    ends = [(end.device, end.port) for link in found for end in (link.low, link.high)]
+    assert len(set(ends)) == len(ends)
+    assert all(1 <= port <= 64 for device, port in ends if not device.startswith("node"))
+    below: dict[int, set[int]] = {}
+    for link in found:
+        if link.level == "node_leaf":
+            below.setdefault(link.high.number, set()).add(link.low.port)
+    assert len(below) == leaves
+    assert {len(each) for each in below.values()} == rails
+    uplinks = [sum(link.low.device == f"leaf{leaf:04d}" for link in found) for leaf in range(1, leaves + 1)]
+    assert max(uplinks) - min(uplinks) <= 1
+
+
+@pytest.mark.parametrize(("nodes", "spares"), [(512, 12), (512, 0), (300, 0)])
+def test_a_scheduler_gets_no_pod_of_spare_nodes_alone(nodes: int, spares: int) -> None:
+    text = exported("slurm-topology", pod(nodes, "fat-tree", more=f", spare_nodes: {spares}"))
+    switches = yaml.safe_load(text)[0]["tree"]["switches"]
+    assert [each["switch"] for each in switches if each["switch"] == "fabric"] == ["fabric"]
+    ranges = re.findall(r"\[(\d+)-(\d+)\]", text)
+    assert ranges and all(int(first) <= int(last) for first, last in ranges)
+    blocks = [re.findall(r"\d+", each["children"]) for each in switches if each["switch"].startswith("pod")]
+    held = [number for first, last in blocks for number in range(int(first), int(last) + 1)]
+    assert held == [*range(1, sum(each["switch"].startswith("block") for each in switches) + 1)]
+
+
+SERVED = """\
+workload:
+  kind: serve
+  model: {model}
+  serving: {{input_tokens: 2000, output_tokens: 500, concurrency: 64{more}}}
+layout: {{framework: {framework}, tp: 8}}
+"""
+
+
+def served(framework: str, more: str = "", model: str = "deepseek-v3") -> ExportInput:
+    return pod(2, rest=SERVED.format(model=model, more=more, framework=framework).replace("tp: 8", "tp: 16"))
+
+
+def test_a_share_of_what_the_weights_leave_is_written_where_it_is_one() -> None:
+    """TensorRT-LLM counts its share from what the weights leave, vLLM and SGLang from the whole."""
+    share = yaml.safe_load(exported("trt-llm", served("trt-llm")).split("<<'EOF'\n")[1].split("EOF\n")[0])
+    assert share["kv_cache_config"] == {"free_gpu_memory_fraction": 0.9}
+    for kind, option in (("vllm", "--gpu-memory-utilization"), ("sglang", "--mem-fraction-static")):
+        file = exporter_of(kind).write(served("trt-llm"))
+        assert option not in str(file.content), kind
+        assert any(f"{option} is a share of the whole" in each for each in file.omitted), kind
+        assert f"{option} 0." in exported(kind, served(kind)), kind
+    stated = exporter_of("trt-llm").write(served("trt-llm", ", memory_fraction: 0.8"))
+    assert "free_gpu_memory_fraction" not in str(stated.content)
+    assert any("free_gpu_memory_fraction is a share of what the weights leave" in each for each in stated.omitted)
+
+
+@pytest.mark.parametrize("method", ["mtp", "ngram", "eagle"])
+def test_drafts_come_from_what_the_design_names(method: str) -> None:
+    more = f", speculative: {{tokens: 2, acceptance: 0.6, method: {method}}}"
+    written = {kind: exporter_of(kind).write(served(kind, more)) for kind in ("vllm", "sglang", "trt-llm")}
+    own = {"vllm": '"method": "mtp"', "sglang": "--speculative-algorithm EAGLE", "trt-llm": "decoding_type: MTP"}
+    for kind, option in own.items():
+        assert (option in str(written[kind].content)) is (method == "mtp"), kind
+    left = {kind for kind, file in written.items() if any(f"2 tokens by {method}" in each for each in file.omitted)}
+    assert left == {"mtp": set(), "ngram": {"sglang", "trt-llm"}, "eagle": set(own)}[method]
+    if method == "ngram":
+        assert '{"method": "ngram", "num_speculative_tokens": 2}' in str(written["vllm"].content)
+
+
+def test_a_step_of_vllm_has_a_token_for_every_sequence() -> None:
+    """vLLM does not start with fewer tokens in a step than sequences."""
+    file = exporter_of("vllm").write(served("vllm", ", max_sequences: 512, chunk_tokens: 256"))
+    assert "--max-num-batched-tokens 512" in str(file.content)
+    assert any("chunks of 256 tokens" in each for each in file.omitted)
+
+
+@pytest.mark.parametrize("kind", ["vllm", "sglang", "trt-llm"])
+def test_a_launch_names_the_cache_beside_the_accelerators_that_it_omits(kind: str) -> None:
+    tiers = ", cache_tiers: [{medium: host, capacity: 1 TB, read: 50 GB/s, write: 50 GB/s, scope: node}]"
+    omitted = exporter_of(kind).write(served(kind, tiers)).omitted
+    assert any("the cache of keys and values beside the accelerators (host)" in each for each in omitted)
+    assert not any("beside the accelerators" in each for each in exporter_of(kind).write(served(kind)).omitted)
