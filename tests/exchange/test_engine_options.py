@@ -108,7 +108,7 @@ ROWS: list[tuple[str, Given, Given, set[str], set[str]]] = [  # engine, before, 
         *("trt-llm", PLAIN, more(PLAIN, serving=", chunk_tokens: 4096"), {"--max_num_tokens 8192"}),
         {"--max_num_tokens 4096"},
     ),
-    ("trt-llm", PLAIN, more(PLAIN, work="  kv_precision: fp8\n"), set(), {"kv_cache_config:", "dtype: fp8"}),
+    ("trt-llm", PLAIN, more(PLAIN, work="  kv_precision: fp8\n"), set(), {"dtype: fp8"}),
     ("trt-llm", PLAIN, more(PLAIN, serving=", captured_graphs: false"), set(), {"cuda_graph_config: null"}),
     (
         *("trt-llm", ALONE, more(ALONE, serving=DRAFTS), set()),

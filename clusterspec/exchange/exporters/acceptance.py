@@ -320,13 +320,13 @@ def _block_lines(nodes: int, size: int) -> Iterator[str]:
 
 
 def _tree_lines(source: ExportInput) -> Iterator[str]:
-    groups, of_pod = _leaf_groups(source)
-    pods = parts_needed(len(groups), of_pod)
+    groups, pods = _leaf_groups(source)
     yield from ("- topology: default", "  cluster_default: true", "  tree:", "    switches:")
     if len(groups) > 1:
         top = f"block[{1:04d}-{len(groups):04d}]" if pods < 2 else f"pod[{1:04d}-{pods:04d}]"
         yield from ("      - switch: fabric", f"        children: {top}")
     if pods > 1:
+        of_pod = _groups_of_pod(fabric_plane(source))
         for pod in range(pods):
             first, last = pod * of_pod + 1, min(len(groups), (pod + 1) * of_pod)
             yield f"      - switch: pod{pod + 1:04d}"
@@ -337,14 +337,21 @@ def _tree_lines(source: ExportInput) -> Iterator[str]:
 
 
 def _leaf_groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
-    """The first and last node of each group that shares a leaf (one leaf per rail), and the groups below one pod."""
+    """The first and last node of each group that shares a leaf (one leaf per rail), and the number of pods with nodes
+    of the job: those that hold spare nodes alone are left out.
+    """
     cluster = source.cluster
     if source.bill.fabric is None:  # a provider's fabric is not known to the customer: one group
         return [(1, cluster.nodes)], 1
     plane: FabricPlane = fabric_plane(source)
     size = plane.nodes_per_leaf
     groups = [(first, min(cluster.nodes, first + size - 1)) for first in range(1, cluster.nodes + 1, size)]
-    return groups, max(1, parts_needed(plane.leaves, plane.pods) // plane.rails)
+    return groups, parts_needed(len(groups), _groups_of_pod(plane))
+
+
+def _groups_of_pod(plane: FabricPlane) -> int:
+    """The groups of nodes below one pod: its leaves, or those of one rail."""
+    return max(1, parts_needed(plane.leaves, plane.pods) // plane.rails)
 
 
 def kueue(source: ExportInput) -> ExportedFile:
@@ -354,9 +361,9 @@ def kueue(source: ExportInput) -> ExportedFile:
     (kubernetes-sigs/kueue, pull requests 7304 and 8020).
     """
     cluster = source.cluster
-    groups, of_pod = _leaf_groups(source)
+    groups, pods = _leaf_groups(source)
     levels = []
-    if len(groups) > of_pod:
+    if pods > 1:
         levels.append("clusterspec.io/pod")
     if nodes_of_domain(cluster) > 1:
         levels.append("clusterspec.io/domain")

@@ -160,10 +160,10 @@ def drafts_with_model(work: Workload) -> bool:
     return method in {None, "mtp"} and work.model.drafts
 
 
-def omitted_drafts(serving: Serving, option: str) -> str:
-    """A note that a launch omits the drafted tokens, whose method an ``option`` states."""
+def omitted_drafts(serving: Serving, option: str, needs: str = "a draft model") -> str:
+    """A note that a launch omits the drafted tokens: their ``option`` ``needs`` what a design does not state."""
     by = f" by {serving.draft_method}" if serving.draft_method else ""
-    return f"drafts of {serving.draft_tokens} tokens{by}: {option} needs a method or a draft model"
+    return f"drafts of {serving.draft_tokens} tokens{by}: {option} needs {needs}"
 
 
 def heading(source: ExportInput, options: str) -> str:

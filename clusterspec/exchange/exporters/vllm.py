@@ -177,4 +177,4 @@ def _speculation(work: Workload, serving: Serving, omitted: list[str]) -> Iterat
         drafts = f'{{"method": "{method}", "num_speculative_tokens": {serving.draft_tokens}}}'
         yield f"--speculative-config '{drafts}'"
     else:
-        omitted.append(omitted_drafts(serving, "--speculative-config"))
+        omitted.append(omitted_drafts(serving, "--speculative-config", "a method or a draft model"))

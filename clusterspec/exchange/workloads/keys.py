@@ -350,6 +350,10 @@ def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, str(value)) for name, (value, _) in keys.values.items() if name not in RANKS))
 
 
+_PASSED_OPTION = re.compile(r"--[\w.-]{1,60}=(--[A-Za-z][\w-]{1,60}(?:=.*)?)", re.DOTALL)
+"""An option whose value is an option of the engine that a wrapper starts: ``--engine.cli=--tensor-parallel-size=4``."""
+
+
 def command_keys(command: Command) -> Keys:
     """The options of one command; the last value of a name applies. A branch that contains the whole command does not
     make its options undecided.
@@ -361,7 +365,8 @@ def command_keys(command: Command) -> Keys:
     for at, word in enumerate(words):
         if not _is_option(word.text):
             continue
-        name, equals, value = word.text.lstrip("-").partition("=")
+        passed = _PASSED_OPTION.fullmatch(word.text)
+        name, equals, value = (passed[1] if passed else word.text).lstrip("-").partition("=")
         follower = words[at + 1] if at + 1 < len(words) and not _is_option(words[at + 1].text) else None
         tests = (word.branch, follower.branch if follower and not equals else 0)
         if branch := next((each for each in tests if each and each not in own), 0):

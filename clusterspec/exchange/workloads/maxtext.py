@@ -141,10 +141,14 @@ def read_maxtext(file: InputFile) -> ImportResult:
     _set_layout(keys, builder)
     set_parameters(builder, keys.line("base_num_decoder_layers"))
     _set_global_batch(keys, devices, builder)
+    if own := next((word for word in keys.command.words if _CONFIGURATION.search(word.text)), None):
+        builder.unknown(own.text[:80], "a separate file: import it as well", own.line)
     list_unused(keys, builder)
     return builder.reading()
 
 
+_CONFIGURATION = re.compile(r"^[^=]{1,200}(?<!/base)(?<!^base)\.ya?ml$")
+"""The configuration that a launch names in place of base.yml."""
 _OPEN = {"ici": "fsdp", "dcn": "data"}
 """The axis of each mesh that takes the remaining devices unless a key states its size (``-1`` in base.yml)."""
 

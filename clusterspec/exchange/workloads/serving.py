@@ -353,9 +353,23 @@ def _set_drafts(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("workload.serving.speculative.tokens", tokens or None, keys.line(steps, verified))
 
 
+_REPOSITORY = re.compile(r"\w[\w.-]{0,95}/[\w.-]{1,96}")
+
+
+def _possible_engine(keys: Keys) -> str:
+    """The model that ``trtllm-serve`` starts if it is no name of a repository; a path may be that of a built engine
+    (tensorrt_llm/commands/serve.py: "model name | HF checkpoint path | TensorRT engine path").
+    """
+    named = _positional_model(keys.command)
+    return named.text if named and not _REPOSITORY.fullmatch(named.text) else ""
+
+
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     names, other = ("tp_size", "tp", "tensor_parallel_size"), ("extra_llm_api_options", "config", "extra_engine_args")
     elsewhere = keys.find(*names) is None and keys.find(*other) is not None  # a file of options may state it
+    if keys.find(*names) is None and not elsewhere and (built := _possible_engine(keys)):
+        elsewhere, why = True, "it may be a built engine, whose config.json states its ranks"
+        builder.unknown(f"layout.tp of {built[:60]}", why, keys.command.line)
     tp, line = None if elsewhere else _degree(keys, builder, *names), keys.line(*names)
     if keys.is_on("enable_attention_dp"):
         builder.set("layout.tp", 1 if tp else None, line)

@@ -53,9 +53,7 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     tasks, at = found.get("ntasks-per-node", ("0", 0))
     if int(tasks) > 1:  # one task of a node starts the others by itself
         builder.count("ranks_per_node", int(tasks), at)
-    for kind, place in accelerator_kinds(file.text) if not parts else ():
-        why = "a name of the site: it does not tell the form and the memory of the product"
-        builder.unknown(f"accelerator {kind}", why, place)
+    list_kinds(file.text, builder)
     builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
     return builder.reading()
 
@@ -87,6 +85,13 @@ def _set_by_tasks(text: str, count: int, line: int, builder: ImportBuilder) -> N
     else:
         why = "how many of the tasks are on one node is not stated"
         builder.unknown(f"{count} accelerators per task", why, line)
+
+
+def list_kinds(text: str, builder: ImportBuilder) -> None:
+    """List the kinds of whole accelerators that directives name."""
+    for kind, place in accelerator_kinds(text) if not parts_asked(text) else ():
+        why = "a name of the site: it does not tell the form and the memory of the product"
+        builder.unknown(f"accelerator {kind}", why, place)
 
 
 def list_parts(parts: list[tuple[str, int]], builder: ImportBuilder) -> None:
