@@ -132,8 +132,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.levels import ModuleCount
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
