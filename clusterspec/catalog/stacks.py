@@ -33,7 +33,8 @@ class FrameworkMemory:
     """How one generation of a framework uses memory.
 
     ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process beside what
-    the allocator counts. ``fragmentation``: reserved over allocated memory, less one.
+    the allocator counts. ``fragmentation``: reserved over allocated memory, less one. ``expandable``: segments of the
+    allocator expand, or it holds one arena, so that it keeps little that no tensor needs.
     ``gradients``: by precision of the matrix work, the precision of gradients where the spec states none.
     ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
     unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
@@ -59,6 +60,7 @@ class FrameworkMemory:
     logits: Spread | None = None
     context: Spread | None = None
     fragmentation: Spread | None = None
+    expandable: bool = False
     gradients: Mapping[str, str] = field(default_factory=dict)
     sharded_master: bool = False
     gradient_copy: float = 0.0
@@ -236,6 +238,7 @@ class Stack(Entry):
 GROUP = "memory"
 SERVING = "serving"
 _MEMORY_FLAGS = (
+    "expandable",
     "sharded_master",
     "accumulators",
     "offloads_gradients",

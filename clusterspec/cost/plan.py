@@ -116,11 +116,11 @@ class Plan:
         A serving engine gives the cache all memory that weights and activations leave free. If those need more, the
         cache shrinks, at most to the size of one request.
         """
-        total = self.memory.total if self.memory else None
-        if total is None or total.low is None or total.high is None:
+        found = self.memory.range if self.memory else None
+        if found is None:
             return None
-        least, limit = total.high - self._spare_cache, self.memory_capacity
-        return (total.low, limit) if limit is not None and least <= limit < total.high else (total.low, total.high)
+        (low, high), limit = found, self.memory_capacity
+        return (low, limit) if limit is not None and high - self._spare_cache <= limit < high else (low, high)
 
     @property
     def _spare_cache(self) -> float:

@@ -111,7 +111,8 @@ class MemoryUse:
     """Bytes on the fullest accelerator, all its ranks together; each part a term.
 
     ``capacity`` is that accelerator's memory, None if not known. ``elsewhere`` is the accelerator if it belongs to
-    prefill engines on another pool. Published peaks should lie in the range of ``total``.
+    prefill engines on another pool. ``kept`` are bytes that the allocator may hold for no tensor, and gives back where
+    memory is short. Published peaks should lie in ``range``.
     """
 
     total: Term
@@ -122,6 +123,18 @@ class MemoryUse:
     other: Term
     capacity: Figure | None
     elsewhere: Accelerator | None = None
+    kept: float = 0.0
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The range of ``total`` in bytes. Above it lies what the allocator keeps, as far as there is memory: that
+        part never keeps a job from running.
+        """
+        low, high, value = self.total.low, self.total.high, self.total.value
+        if low is None or high is None:
+            return None
+        held = value + ((high - value) ** 2 + self.kept**2) ** 0.5
+        return low, max(high, held if self.capacity is None else min(held, self.capacity.value))
 
     @property
     def allocator(self) -> float:

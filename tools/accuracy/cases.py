@@ -150,7 +150,7 @@ UNCOUNTED: dict[str, frozenset[str]] = {
     "allocated": OUTSIDE | {"fragmentation"},
 }
 """Memory that a published peak omits, by what the peak counts: all device memory in use (also where the source does not
-say), memory reserved by PyTorch's allocator, or memory that the allocator has given to tensors.
+say), memory reserved by PyTorch's allocator, or memory that the allocator has given to tensors, without what it keeps.
 """
 
 
@@ -162,7 +162,8 @@ def _memory(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
     if plan and plan.memory and plan.memory_range:
         left = UNCOUNTED[run.get("memory_counts", "device")]
         out = sum(part.value for part in plan.memory.other.parts if isinstance(part, Term) and part.name in left)
-        found = (plan.memory.total.value - out, plan.memory_range[0] - out, plan.memory_range[1] - out)
+        low, high = plan.memory.total.ends if "fragmentation" in left else plan.memory_range
+        found = (plan.memory.total.value - out, low - out, high - out)
     yield Case(run["id"], run["accelerator"], run["memory"], *found, run["source"], run["model"])
 
 

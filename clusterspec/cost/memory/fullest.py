@@ -11,6 +11,7 @@ from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workl
 from clusterspec.cost.formulas.compute import larger, positive_part, value_where
 from clusterspec.cost.layers import Chunk, StageGroup, micro_batches_in_flight, stage_groups
 from clusterspec.cost.memory import (
+    KEPT,
     Job,
     Layers,
     Lines,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import MemoryUse
 
 NOTHING = PeakPoint((), (), ())
+FRAGMENTATION = "fragmentation"
+"""The line of memory that the allocator holds but cannot use."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,14 @@ class Memory(NamedTuple):
         there = recomputation.share_on_device(self.job)
         saved = summed_bytes(each for each in self.rank.activations if "on_device" in dict(each.factors))
         return saved * (1 - there) / there * self.ranks
+
+    @property
+    def kept(self) -> float:
+        """Bytes on that accelerator that the allocator may hold for no tensor, and gives back where memory is short."""
+        if self.job.framework.expandable:
+            return 0.0
+        allocated = sum(line.numbers["count"] for line in self.rank.reserved if line.name == FRAGMENTATION)
+        return KEPT.value * allocated * self.ranks
 
     @property
     def upper(self) -> float:

@@ -1,0 +1,69 @@
+"""The range of memory above what the allocator gives to tensors: blocks that it keeps, as far as there is memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clusterspec.cost.memory.explain import memory_assumptions
+from clusterspec.cost.memory.fullest import Memory, design_memory
+from clusterspec.cost.term import MemoryUse, Term
+from clusterspec.quantity import Figure
+from clusterspec.source import Computed
+from tests.cost.memory.designs import design
+
+TENSORS, OUTSIDE = 30e9, 2e9
+
+
+def use(capacity: float | None, kept: float) -> MemoryUse:
+    """30 GB of tensors and 2 GB outside the allocator, 31 to 36 GB by the ranges of their parts."""
+    none = Term("none", 0.0, "B", "")
+    tensors, other = Term("weights", TENSORS, "B", ""), Term("other", OUTSIDE, "B", "")
+    total = Term("memory", TENSORS + OUTSIDE, "B", "", parts=(tensors, other), low=31e9, high=36e9)
+    size = None if capacity is None else Figure(capacity, "B", Computed("given"))
+    return MemoryUse(total, tensors, none, none, none, other, size, kept=kept)
+
+
+def of(framework: str, year: int = 2025) -> Memory:
+    found = design_memory(design(framework=framework, software_year=year))
+    assert found is not None
+    return found
+
+
+def test_the_range_reaches_what_the_allocator_keeps() -> None:
+    assert use(80e9, 12e9).range == pytest.approx((31e9, 32e9 + (4e9**2 + 12e9**2) ** 0.5))
+    assert use(None, 12e9).range == use(80e9, 12e9).range
+
+
+def test_what_it_keeps_fills_the_memory_at_most() -> None:
+    assert use(40e9, 12e9).range == (31e9, 40e9)
+
+
+def test_where_tensors_need_more_than_there_is_nothing_is_kept() -> None:
+    assert use(34e9, 12e9).range == (31e9, 36e9)
+
+
+def test_four_tenths_of_allocated_memory_may_be_kept() -> None:
+    found = of("megatron-core")
+    held = (*found.rank.weights, *found.rank.gradients, *found.rank.optimizer, *found.rank.activations)
+    allocated = sum(line.value for line in held) + found.rank.peak.value
+    assert found.kept == pytest.approx(0.4 * allocated)
+
+
+def test_segments_that_expand_keep_nothing() -> None:
+    assert of("torchtitan").kept == of("maxtext").kept == 0.0
+    found = of("megatron-core")
+    expandable = replace(found.job, framework=replace(found.job.framework, expandable=True))
+    assert found._replace(job=expandable).kept == 0.0
+
+
+def test_decisions_to_fit_are_made_without_it() -> None:
+    found = of("megatron-core")
+    assert found.upper < found.total + found.kept
+
+
+@pytest.mark.parametrize(("framework", "listed"), [("megatron-core", True), ("fsdp", True), ("torchtitan", False)])
+def test_the_assumption_is_listed_where_it_widens_the_range(framework: str, listed: bool) -> None:
+    found = of(framework)
+    assert ("memory.kept" in {key for key, *_ in memory_assumptions(found.job, found.rank)}) is listed
