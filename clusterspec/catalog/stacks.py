@@ -188,8 +188,9 @@ class Stack(Entry):
     accelerators have figures of it. ``compiled``: the host does not launch kernels one by one.
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
     layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
-    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``captured``, whether captured graphs
-    launch them, and ``loss``, how the loss is computed (None: as usual).
+    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``fused_experts``, whether GEMMs of
+    experts in 8 or 4 bits convert what they write, ``captured``, whether captured graphs launch them, and
+    ``loss``, how the loss is computed (None: as usual).
     """
 
     year: int = 0
@@ -207,6 +208,7 @@ class Stack(Entry):
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     fully_sharded: FrameworkMemory | None = None
     fused: bool | None = None
+    fused_experts: bool = False
     captured: bool = False
     loss: str | None = None
     serving: ServingSoftware | None = None

@@ -267,16 +267,18 @@ def _as_written(
         stated=frozenset(key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None),
         separate_engines=_has_separate_engines(workload),
         gradient_sync=section.gradient_sync or layout.gradient_sync,
+        recompute_layers=section.recompute_layers,
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
 
 
 def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
     """The software with what the layout states of its kernels."""
-    stated = (section.fused_kernels, section.captured_graphs or None, section.loss)
-    if stack is None or stated == (None, None, None):
+    stated = (section.fused_kernels, section.captured_graphs or None, section.loss, section.fused_experts or None)
+    if stack is None or stated == (None, None, None, None):
         return stack
-    return replace(stack, fused=section.fused_kernels, captured=section.captured_graphs or False, loss=section.loss)
+    fused, captured, loss, experts = stated
+    return replace(stack, fused=fused, captured=captured or False, loss=loss, fused_experts=experts or False)
 
 
 def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> tuple[str, str]:

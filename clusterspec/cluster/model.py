@@ -333,6 +333,8 @@ class Layout:
     gradient_compression: float
     overlap: Overlap
     dispatcher: Dispatcher = Dispatcher()
+    recompute_layers: int | None = None
+    """Layers of each stage, or of each of its virtual stages, that full recomputation covers; None: all."""
     gradient_sync: str = "micro-batch"
     """When ranks reduce gradients that sharding divides: after each `micro-batch`, or once in a `step`."""
     attention_dp: int = 1
@@ -352,6 +354,14 @@ class Layout:
     """
     separate_engines: bool = False
     """Prefill and decode run on separate engines: the degrees describe decode, ``ranks`` counts both."""
+
+    @property
+    def recomputed_share(self) -> float:
+        """The share of the layers that full recomputation covers."""
+        if self.recompute_layers is None or self.recompute != "full":
+            return 1.0
+        stages = self.pp * self.virtual_stages
+        return min(1.0, self.recompute_layers * stages / sum(self.stage_layers))
 
     @property
     def data_ranks(self) -> int:

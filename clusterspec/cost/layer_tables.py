@@ -20,7 +20,7 @@ from clusterspec.cost.formulas.pipeline import exposed_time_of_calls
 from clusterspec.cost.layers import FeedForward, Layer, Mixer
 from clusterspec.cost.step import StageTime
 from clusterspec.cost.traffic import Transfer, call_seconds
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.standard import sum_of
 
 PHASES = ("forward", "backward", "recomputation")
@@ -259,13 +259,12 @@ class LayerKernels(NamedTuple):
         backward = {name: speed.timed_kernels(work.backward) for name, work in parts.items()}
         return cls(layer, shard, parts, PassKernels.of(forward), PassKernels.of(backward))
 
-    def recomputed_passes(
-        self, recompute: str | tuple[str, ...], software: SoftwareBehavior, speed: Speed
-    ) -> PassKernels:
-        """The kernels that run again under ``recompute``: a word, or a list of modules."""
-        if recompute == "full":
+    def recomputed_passes(self, layout: Layout, software: SoftwareBehavior, speed: Speed) -> PassKernels:
+        """The kernels that run again under the recomputation of a layout."""
+        recompute, share = layout.recompute, layout.recomputed_share
+        if recompute == "full" and share == 1:
             return self.forward
-        kernels = recomputed_kernels(self.parts, recompute, software.stack.selective)
+        kernels = recomputed_kernels(self.parts, recompute, software.stack.selective, share)
         return PassKernels.of({"": speed.timed_kernels(kernels)}) if kernels else NO_KERNELS
 
 
@@ -274,8 +273,19 @@ def layer_time(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTim
     sent, returned = _layer_transfers(kernels, layout, timer)
     forward = timer.phase_time(kernels.forward, sent)
     backward = timer.phase_time(kernels.backward, returned)
-    again = timer.phase_time(kernels.recomputed, sent if layout.recompute == "full" else ())
+    repeated = _share_of_transfers(sent, layout.recomputed_share) if layout.recompute == "full" else ()
+    again = timer.phase_time(kernels.recomputed, repeated)
     return PartTime(name, forward, backward, again, kernels.forward.flops, kernels.recomputed.flops)
+
+
+def _share_of_transfers(sent: TransferTimes, share: float) -> TransferTimes:
+    """A share of the calls of each transfer."""
+    if share == 1:
+        return sent
+    calls = (replace(one.transfer, calls=one.transfer.calls * share) for one in sent)
+    return tuple(
+        replace(one, transfer=each, exposed=one.exposed * share) for one, each in zip(sent, calls, strict=True)
+    )
 
 
 def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> tuple[TransferTimes, TransferTimes]:

@@ -171,12 +171,13 @@ class Tables:
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
         groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
         key = (layer, *_shape_degrees(layout), *experts, layout.cp_method, hiding, *groups.items())
-        found = self._parts.get((layout.recompute, key))
+        again = (layout.recompute, layout.recomputed_share, key)
+        found = self._parts.get(again)
         if found is None:
             name, kernels = layer_name(layer, self._one_mixer), self._kernels_of(layer, layout)
             assert self.rates is not None
             timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__)
-            found = self._parts[layout.recompute, key] = layer_time(name, kernels, layout, timer)
+            found = self._parts[again] = layer_time(name, kernels, layout, timer)
         return found
 
     def _kernels_of(self, layer: Layer, layout: Layout) -> LayerKernels:
@@ -189,10 +190,10 @@ class Tables:
             same = (layer, Shard.of(self.workload, layout, layer.mixer))
             found = self._kernels[key] = known.get(same) or self._timed_kernels(*same)
             known[same] = found
-        again = self._recomputed.get((layout.recompute, key))
+        wanted = (layout.recompute, layout.recomputed_share, key)
+        again = self._recomputed.get(wanted)
         if again is None:
-            again = found.recomputed_passes(layout.recompute, self.software, self.rates.speed)
-            self._recomputed[layout.recompute, key] = again
+            again = self._recomputed[wanted] = found.recomputed_passes(layout, self.software, self.rates.speed)
         return found._replace(recomputed=again)
 
     def _timed_kernels(self, layer: Layer, shard: Shard) -> LayerKernels:

@@ -42,6 +42,8 @@ _KEYS = {
     "schedule": "pipeline_schedule pp_schedule",
     "dispatcher": "moe_dispatcher moe_token_dispatcher moe_token_dispatcher_type token_dispatcher all2all_backend",
     "gradient_sync": "no_sync sync_each_batch set_requires_gradient_sync requires_gradient_sync defer_fsdp_grad_sync",
+    "recompute_layers": "recompute_num_layers activations_checkpoint_num_layers",
+    "fused_experts": "use_transformer_engine_op_fuser",
     "captured_graphs": "cuda_graph cuda_graphs enable_cuda_graph",
     "framework": "engine training_framework",
     "sequence_length": "max_length cutoff_len context_window max_context training_sequence_length seq_len "

@@ -133,7 +133,7 @@ def number_column(column: object) -> Numbers:
 
 
 def _variants(job: SearchJob, words: Words) -> list[Layout]:
-    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule)
+    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, recompute_layers=None)
     words_of = ((again, parallel) for again in words.recompute for parallel in (False, True))
     return [replace(layout, recompute=again, sequence_parallel=parallel) for again, parallel in words_of]
 

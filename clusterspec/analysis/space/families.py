@@ -324,6 +324,7 @@ def layout_of(job: SearchJob, choice: Choice) -> Layout:
         order=choice.order,
         schedule=pipeline.schedule,
         recompute=choice.recompute,
+        recompute_layers=None,
     )
     degrees = {axis: getattr(family, axis) for axis in ("tp", "cp", "ep", "expert_tp", "pp", "dp")}
     degrees |= {"virtual_stages": pipeline.virtual_stages, "micro_batch": pipeline.micro_batch}

@@ -217,7 +217,7 @@ class LayerTimes:
             if layout.recompute != "full":
                 kernels = (self.tables.layer_kernels(layer, layout) for layer in self.layers)
                 software, speed = self.tables.software, self.tables.rates.speed
-                again = [each.recomputed_passes(layout.recompute, software, speed) for each in kernels]
+                again = [each.recomputed_passes(layout, software, speed) for each in kernels]
             _set_columns(found, at, [getattr(one, name) for one in again for name in AGAIN])
         return found
 

@@ -288,38 +288,6 @@ def _accumulation_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
     return Kernel(f"{kernel.name}: sum", 0.0, bytes_each * rows * columns * batch, launches=0)
 
 
-NARROW_RATES = ("matmul_fp8", "matmul_fp4")
-
-
-def expert_launches(kernel: Kernel) -> float:
-    """Launches of a grouped GEMM that runs expert by expert; 0 for other kernels.
-
-    In 16 bits each expert is one launch. In 8 and 4 bits its rows are narrowed first (`NARROW_LAUNCHES`), except for
-    weight gradients, which multiply what the other two products narrowed.
-    """
-    if kernel.shape is None or not kernel.shape.experts:
-        return 0.0
-    narrows = kernel.rate in NARROW_RATES and kernel.role is not Role.WEIGHT_GRADIENT
-    return kernel.shape.batch * (NARROW_LAUNCHES if narrows else 1.0)
-
-
-def cast_work(work: Work, bytes_each: float) -> Work:
-    """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
-
-    Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
-    that search for the maximum first move more. Weights are converted once per step and are not included.
-    """
-    forward = tuple(_cast_kernel(k, bytes_each) for k in work.forward if k.rate in NARROW_RATES)
-    narrow = (k for k in work.backward if k.rate in NARROW_RATES)
-    return Work(forward, tuple(_cast_kernel(k, bytes_each) for k in narrow if k.role is Role.INPUT_GRADIENT))
-
-
-def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
-    assert kernel.shape is not None
-    m, k, _, batch, _ = kernel.shape
-    return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)
-
-
 # The share of one rank in one micro-batch: the shapes that kernels are built from
 
 

@@ -17,7 +17,6 @@ from clusterspec.cost.compute import (
     Shard,
     Work,
     accumulation_work,
-    cast_work,
     less_fused_work,
     linear_work,
     scaled_kernel,
@@ -25,6 +24,7 @@ from clusterspec.cost.compute import (
     sum_bytes,
 )
 from clusterspec.cost.compute.attention import mixing_parts
+from clusterspec.cost.compute.narrow import cast_work
 from clusterspec.cost.layers import FeedForward
 from clusterspec.cost.parameters import MOMENTS
 from clusterspec.quantity import precision_width
@@ -50,7 +50,8 @@ class SoftwareBehavior:
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
     kernels of their own apply; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and
     backward, which move next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one
-    weight's gradient to an fp32 sum, ``loss`` per logit.
+    weight's gradient to an fp32 sum, ``loss`` per logit. ``fused_experts``
+    where fused GEMMs of experts convert what they write, or a compiler does.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
@@ -75,6 +76,7 @@ class SoftwareBehavior:
     cast: float
     accumulation: float
     loss: float
+    fused_experts: bool
     interval: float
     interval_expert: float
     gap: float
@@ -106,8 +108,9 @@ class SoftwareBehavior:
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
             loss=_loss(stack.loss, figure("loss", LOSS)),
+            fused_experts=stack.fused_experts or stack.compiled,
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
-            interval_expert=figure("launch.expert", 0.0),
+            interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
             gap=0.0 if stack.captured else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
@@ -121,7 +124,7 @@ class SoftwareBehavior:
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
         routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.unevenness
-        return self.fusion, *routed, self.cast, self.accumulation
+        return self.fusion, *routed, self.cast, self.accumulation, float(self.fused_experts)
 
     @property
     def part_figures(self) -> tuple[object, ...]:
@@ -281,7 +284,8 @@ def _work_of_software(work: Work, software: SoftwareBehavior, shard: Shard) -> W
     """The work as the software runs it: less fused, with casts to narrow precisions and gradient accumulation."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))
-    narrow, sums = cast_work(work, software.cast), _gradient_sums(work, software.accumulation, shard)
+    narrow = cast_work(work, software.cast, software.fused_experts)
+    sums = _gradient_sums(work, software.accumulation, shard)
     return firm + less_fused_work(loose, 1 / software.fusion) + narrow + sums
 
 
@@ -290,16 +294,21 @@ def _gradient_sums(work: Work, counted: float, shard: Shard) -> Work:
     return accumulation_work(work, sum_bytes(counted, shard.sum_width))
 
 
-def recomputed_kernels(parts: Parts, recompute: str | tuple[str, ...], selective: str) -> tuple[Kernel, ...]:
+def recomputed_kernels(
+    parts: Parts, recompute: str | tuple[str, ...], selective: str, share: float = 1.0
+) -> tuple[Kernel, ...]:
     """The kernels of the forward pass that run again before the backward pass under ``recompute``: a word, or a list
-    of modules. ``selective`` names what the software recomputes under that word.
+    of modules. ``selective`` names what the software recomputes under that word, ``share`` the layers that ``full``
+    covers, over all.
     """
     if isinstance(recompute, tuple):
         return _module_kernels(parts, recompute)
     if recompute == "none":
         return ()
     everything = tuple(kernel for part in parts.values() for kernel in part.forward)
-    return everything if recompute == "full" else _SELECTIVE.get(selective, _core_kernels)(parts, everything)
+    if recompute == "full":
+        return tuple(scaled_kernel(kernel, share) for kernel in everything)
+    return _SELECTIVE.get(selective, _core_kernels)(parts, everything)
 
 
 def _module_kernels(parts: Parts, modules: tuple[str, ...]) -> tuple[Kernel, ...]:

@@ -144,6 +144,7 @@ FACTORS = {
     "norms": "normalizations of a layer",
     "on_device": "share that is not offloaded to host memory",
     "every_second": "every second layer",
+    "of_layers": "share of the layers that store it",
     "kept_gathered": "1 where weights stay gathered from forward to backward pass pass",
     "beyond_activations": "share of the gradients that does not replace activations",
     "pipelined": "1 with several pipeline stages",

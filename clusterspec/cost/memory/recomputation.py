@@ -45,7 +45,7 @@ def kept_tensors(job: Job) -> list[Tensor]:
     if isinstance(chosen, tuple):
         return layer_tensors(job, frozenset(chosen))
     if chosen == "full":
-        return [layer_input_tensor(job)]
+        return _fully_recomputed_tensors(job)
     return _selective_tensors(job) if chosen == "selective" else layer_tensors(job)
 
 
@@ -53,7 +53,7 @@ def recomputed_bytes(job: Job, tensors: StoredTensors, kind: Layers) -> float:
     """Bytes of one layer of ``kind`` that are recomputed before its backward pass."""
     if job.layout.recompute == "none":
         return 0.0
-    stored = tensors.kept
+    stored = tensors.kept if job.layout.recomputed_share == 1 else [layer_input_tensor(job)]
     if job.layout.recompute == "selective" and job.selective == "alternate-layers":
         stored = [layer_input_tensor(job)]
     return positive_part(_layer_bytes(tensors.every, kind) - _layer_bytes(stored, kind))
@@ -121,6 +121,16 @@ def _alternate_product_tensors(job: Job) -> list[Tensor]:
         Tensor(memory_line("feed-forward", tensor_bytes, TORCHTITAN, **sizes, elements=model.ffn_hidden), Layers.DENSE),
         layer_input_tensor(job, "layer outputs", TORCHTITAN),
     ]
+
+
+def _fully_recomputed_tensors(job: Job) -> list[Tensor]:
+    """The inputs of the layers that run again, and all tensors of the others."""
+    share, inputs = job.layout.recomputed_share, layer_input_tensor(job)
+    if share == 1:
+        return [inputs]
+    stored = ((1.0 - share, tensor) for tensor in layer_tensors(job))
+    shares = (*stored, (share, inputs))
+    return [tensor._replace(line=tensor.line.with_factor("of_layers", part)) for part, tensor in shares]
 
 
 def _alternate_layer_tensors(job: Job) -> list[Tensor]:

@@ -141,7 +141,9 @@ def stage_text(layers: tuple[int, ...]) -> str:
 
 def _recompute_arguments(layout: Layout) -> Iterator[str]:
     if layout.recompute == "full":
-        yield "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"
+        some = layout.recompute_layers if layout.recomputed_share < 1 else None
+        method = "uniform --recompute-num-layers 1" if some is None else f"block --recompute-num-layers {some}"
+        yield f"--recompute-granularity full --recompute-method {method}"
     elif layout.recompute != "none":
         modules = layout.recompute if isinstance(layout.recompute, tuple) else ()
         named = f" --recompute-modules {' '.join(_MODULES[module] for module in modules)}" if modules else ""

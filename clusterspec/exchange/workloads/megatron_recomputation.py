@@ -17,7 +17,7 @@ _MODULES = {
 
 
 def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the recomputation of modules, of all layers or of none; list recomputation of some layers as unknown."""
+    """Set the recomputation of modules, of all layers or of none; of some layers by their number."""
     modules = keys.words("recompute_modules")
     if modules and str(keys.get("recompute_granularity")) == "selective" and set(modules) <= _MODULES.keys():
         builder.set("layout.recompute", [_MODULES[name] for name in modules], keys.line("recompute_modules"))
@@ -25,11 +25,8 @@ def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.recompute", "none", keys.line(*_RECOMPUTED))
         keys.get("recompute_granularity", "activations_checkpoint_granularity")
     elif _recomputes_some_layers(keys):
-        builder.unknown(
-            f"recompute_method: block, {keys.get(*_RECOMPUTED)} layers of each pipeline stage",
-            "the spec has no key for the recomputation of some layers: state layout.recompute",
-            keys.line(*_METHODS),
-        )
+        builder.set("layout.recompute", "full", keys.line(*_METHODS))
+        builder.set("layout.recompute_layers", keys.whole(*_RECOMPUTED), keys.line(*_RECOMPUTED))
         keys.get("recompute_granularity", "activations_checkpoint_granularity")
     else:
         set_choice(

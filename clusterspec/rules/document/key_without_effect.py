@@ -81,7 +81,7 @@ def check(
     stated = written.recipe or written.loss_scaling or written.quantization or written.expert_parameter_precision
     keys = written_layout or LayoutSpec()
     of_layout = keys.dispatcher or keys.attention_dp or keys.shard_group or keys.capacity_factor
-    of_layout = of_layout or keys.gradient_sync or keys.schedule
+    of_layout = of_layout or keys.gradient_sync or keys.schedule or keys.recompute_layers or keys.fused_experts
     if not (
         stated
         or of_layout
@@ -126,8 +126,19 @@ def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[P
         yield RULE.problem("workload.loss_scaling", message, "remove the key", severity="note")
 
 
+def _kernel_problems(workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
+    """Settings of a recomputation or of kernels that the plan of training does not have."""
+    if layout.recompute_layers is not None and layout.recompute != "full":
+        message = "`recompute_layers` counts the layers that `recompute: full` covers, and it is not stated"
+        yield RULE.problem("layout.recompute_layers", message, "write `recompute: full`, or remove the key")
+    if layout.fused_experts and workload.model.experts and workload.precision not in NARROW:
+        message = f"`fused_experts` convert results to 8 or 4 bits, and the products are in {workload.precision}"
+        yield RULE.problem("layout.fused_experts", message, "write `precision: fp8` or `fp4`, or remove the key")
+
+
 def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
     """Keys of serving, or of other algorithms, that a plan of training states."""
+    yield from _kernel_problems(workload, layout)
     if written.kv_precision is not None and written.rl is None:
         message = "`kv_precision` is of serving: training keeps no cache of keys and values"
         yield RULE.problem("workload.kv_precision", message, "remove the key, or write `kind: serve`")
@@ -166,6 +177,7 @@ def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Prob
         ("workload.serving.expert_load", serving.expert_load if serving else None),
         ("layout.dispatcher", layout.dispatcher),
         ("layout.capacity_factor", layout.capacity_factor),
+        ("layout.fused_experts", layout.fused_experts),
         ("workload.model.experts_per_token", sized.experts_per_token if sized else None),
         ("workload.model.expert_ffn_hidden", sized.expert_ffn_hidden if sized else None),
     ):
@@ -202,6 +214,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.shard_group", layout.shard_group),
         ("layout.schedule", layout.schedule),
         ("layout.recompute", layout.recompute),
+        ("layout.recompute_layers", layout.recompute_layers),
         ("layout.virtual_stages", (layout.virtual_stages or 1) > 1 or None),
         ("layout.micro_batch", (layout.micro_batch or 1) > 1 or None),
         ("layout.offload", layout.offload),
@@ -209,6 +222,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.gradient_compression", layout.gradient_compression),
         ("layout.gradient_sync", layout.gradient_sync),
         ("layout.fused_kernels", layout.fused_kernels),
+        ("layout.fused_experts", layout.fused_experts),
         ("layout.captured_graphs", layout.captured_graphs),
         ("layout.loss", layout.loss),
     ):

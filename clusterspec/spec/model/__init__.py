@@ -241,12 +241,14 @@ class LayoutSpec:
     virtual_stages: int | None = None
     micro_batch: int | None = None
     recompute: str | tuple[str, ...] | None = None
+    recompute_layers: int | None = None
     offload: OffloadSpec | None = None
     optimizer_states: OptimizerStatesSpec | None = None
     capacity_factor: int | float | None = None
     gradient_compression: int | float | None = None
     gradient_sync: str | None = None
     fused_kernels: bool | None = None
+    fused_experts: bool | None = None
     captured_graphs: bool | None = None
     loss: str | None = None
     overlap: OverlapSpec | None = None

@@ -15,8 +15,6 @@ from clusterspec.cost.compute import (
     Work,
     accumulation_work,
     attention,
-    cast_work,
-    expert_launches,
     expert_layer,
     layer,
     less_fused_work,
@@ -25,6 +23,7 @@ from clusterspec.cost.compute import (
 )
 from clusterspec.cost.compute.biases import biased_expert_work
 from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts, recomputed_kernels
+from clusterspec.cost.compute.narrow import cast_work, expert_launches
 from clusterspec.cost.layers import FeedForward, Mixer
 from clusterspec.records import replace
 from tests.cost.plans import design, spec
@@ -133,6 +132,26 @@ def test_an_expert_in_a_narrow_precision_takes_more_launches(precision: str, eac
         Role.WEIGHT_GRADIENT: 16,
     }
     assert expert_launches(linear_work("w", GemmShape(64, 128, 256, 16.0), precision).forward[0]) == 0
+
+
+@pytest.mark.parametrize(("fused", "each"), [(False, 8.0), (True, 4.0)])
+def test_rows_of_experts_are_converted_one_by_one_unless_their_products_are_fused(fused: bool, each: float) -> None:
+    """16 experts of 64 rows: 128 numbers of a row before the product, and 256 of its gradient."""
+    experts = linear_work("experts", GemmShape(64, 128, 256, 16.0, experts=True), "fp8")
+    work = cast_work(experts, 4.0, fused)
+    assert [kernel.traffic for kernel in work.forward] == [each * 16 * 64 * 128]
+    assert [kernel.traffic for kernel in work.backward] == [each * 16 * 64 * 256]
+    dense = cast_work(linear_work("w", GemmShape(64, 128, 256), "fp8"), 4.0, fused)
+    assert [kernel.traffic for kernel in (*dense.forward, *dense.backward)] == [4 * 64 * 128, 4 * 64 * 256]
+
+
+def test_a_layout_states_fused_experts_and_a_compiler_fuses_them() -> None:
+    moe = {"model": "deepseek-v3", "precision": "fp8"}
+    assert not shard(moe, tp=1, ep=8)[1].fused_experts
+    stated = shard(moe, tp=1, ep=8, fused_experts=True)[1]
+    assert stated.fused_experts
+    assert stated.interval_expert == 0.0
+    assert shard(moe, tp=1, ep=8, framework="maxtext")[1].fused_experts
 
 
 def test_latent_attention_counts_its_own_weights() -> None:
