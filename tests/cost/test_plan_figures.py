@@ -30,8 +30,8 @@ def test_a_plan_fits_up_to_its_capacity_and_surely_below_the_upper_end() -> None
     for value, fits, surely in (
         (found.stored.total * 0.999, False, False),
         (found.stored.total, True, False),
-        (found.memory_range[1], True, True),
-        (found.memory_range[1] * 0.999, True, False),
+        (upper, True, True),
+        (upper * 0.999, True, False),
     ):
         size = Figure(value, "B", found.stored.capacity.origin)
         one = replace(found, stored=found.stored._replace(capacity=size))
