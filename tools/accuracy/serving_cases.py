@@ -25,7 +25,7 @@ def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
     requests, whether replicas of attention share an engine and whether all outputs are equally long, images the
     release of others.
     """
-    stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp", "equal_lengths")
+    stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp", "equal_lengths", "overlap_tp")
     further = {row["id"]: {name: row[name] for name in stated if row[name]} for row in table("serving_settings.csv")}
     further |= {
         row["id"]: further.get(row["id"], {}) | {"software": row["software"]} for row in table("serving_releases.csv")
@@ -83,6 +83,8 @@ def spec_of(row: dict[str, str]) -> dict[str, Any]:
     elif row["software_year"]:
         layout["software_year"] = int(row["software_year"])
     layout |= {name: int(row[name]) for name in DEGREES if row[name]}
+    if row.get("overlap_tp"):
+        layout["overlap"] = {"tp": row["overlap_tp"]}
     return {
         "clusterspec": 1,
         "name": row["id"],

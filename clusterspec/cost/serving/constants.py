@@ -152,6 +152,11 @@ TILE_ROWS = {"sm_90": 64.0}
 computes as many, which takes longer than reading its weights where compute is scarce (H20). Kernels that exchange the
 tiles of weights and of tokens, as those of experts do, fill up less.
 """
+REDUCED_TILE = (128.0, 256.0)
+"""Rows and columns of the outputs that one compute unit multiplies and then reduces over all ranks, in kernels that do
+both (NVIDIA/TensorRT-LLM at 1a71cc69, cpp/tensorrt_llm/kernels/cutlass_kernels/allreduce_gemm,
+allreduce_gemm_impl_sm100.h: TileShape_MNK).
+"""
 HEAD_WIDTH = 128.0
 """Elements of the heads with which attention was measured."""
 ATTENTION_TILE = 128.0

@@ -15,10 +15,12 @@ from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
+from clusterspec.cost.serving.gemm_sizes import Products, dense_products, sizes_share
 from clusterspec.cost.serving.host import HostOverhead
 from clusterspec.cost.serving.parts import (
     absorbed_parts,
     cache_reading_parts,
+    dense_gemms,
     launches_per_step,
     prompt_attention_parts,
     repeated_reads,
@@ -51,8 +53,8 @@ class Engine:
     stages.
 
     ``peak`` and ``expert_peak`` are dense FLOP/s of a rank in the precisions ``precision`` and ``expert_precision`` of
-    its GEMMs; ``expert`` the weights of one expert; ``products`` the GEMMs of one step, ``launches`` includes the
-    kernels that route tokens.
+    its GEMMs; ``expert`` the weights of one expert; ``launches`` the GEMMs of one step and the kernels that route
+    tokens; ``products`` its dense GEMMs by size, ``sizes`` their rate over that of the median shape.
     """
 
     cluster: Cluster
@@ -71,6 +73,8 @@ class Engine:
     launches: float
     tensor_links: RankLinks | None
     exchange_links: RankLinks | None
+    products: tuple[Products, ...] = ()
+    sizes: float = 1.0
     steps: dict[tuple[object, ...], StepTime] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The timed steps, by contents: bisections over the load evaluate the same steps again."""
     contexts: dict[float, float] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -80,8 +84,8 @@ class Engine:
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
         """The engine of a layout; None if the accelerator has no peak for the workload."""
         clock = capped_clock(cluster)
-        share = measured_kernels(cluster)
-        measured = share.share.value if share is not None else 1.0
+        factor = measured_kernels(cluster)
+        measured = factor.share.value if factor is not None else 1.0
         rates = KernelRates.of(
             cluster.accelerator, cluster.kernels, clock.value if clock is not None else 1.0, measured
         )
@@ -95,6 +99,9 @@ class Engine:
             peak = workload.peak.value / cluster.ranks_per_accelerator * measured
         expert_precision, expert_peak = _expert_gemm_peak(workload, rates, (precision, peak))
         ranks = layout.tp * layout.attention_dp
+        share = parameters.rank_share(model, layout, (whole,))
+        gemms = {"weights": share.dense + share.replicated, "gemms": dense_gemms(model, whole)}
+        products = dense_products(model, whole, layout.tp, **gemms)
         return cls(
             cluster=cluster,
             workload=workload,
@@ -103,7 +110,7 @@ class Engine:
             rates=rates,
             habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture, layout.software_year),
             whole=whole,
-            share=parameters.rank_share(model, layout, (whole,)),
+            share=share,
             expert=counted.expert,
             precision=precision,
             peak=peak,
@@ -112,6 +119,8 @@ class Engine:
             launches=launches_per_step(model, whole),
             tensor_links=rank_links(cluster, layout.tp) if layout.tp > 1 else None,
             exchange_links=rank_links(cluster, ranks) if layout.attention_dp > 1 else None,
+            products=products,
+            sizes=sizes_share(rates, precision, products, software_of(layout)),
         )
 
     @property
@@ -206,7 +215,7 @@ class Engine:
     @property
     def software(self) -> str:
         """The framework whose kernels the engine runs: for a fork, its base framework."""
-        return self.layout.capabilities.framework.stacks or self.layout.framework
+        return software_of(self.layout)
 
     @property
     def software_year(self) -> float:
@@ -331,6 +340,11 @@ class Engine:
     @property
     def _serving_software(self) -> ServingSoftware | None:
         return self.layout.stack.serving if self.layout.stack is not None else None
+
+
+def software_of(layout: Layout) -> str:
+    """The framework whose kernels an engine of this layout runs."""
+    return layout.capabilities.framework.stacks or layout.framework
 
 
 def measured_kernels(cluster: Cluster) -> MeasuredShare | None:

@@ -12,6 +12,7 @@ from clusterspec.cost.formulas.serving import (
     all_reduce_time,
     cache_time,
     compute_time,
+    exposed_all_reduce_time,
     exposed_exchange_time,
     latent_time,
     launch_time,
@@ -251,7 +252,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         "bytes_read": weights * precision_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.weight_read_rate(name),
         "flops": 2 * weights * tokens,
-        "rate": _dense_rate(engine, tokens, weights),
+        "rate": _dense_rate(engine, tokens),
     }
     table = engine.rates.gemm_table(name, engine.software)
     return Part(
@@ -262,13 +263,12 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
     )
 
 
-def _dense_rate(engine: Engine, tokens: float, weights: float) -> float:
-    """FLOP/s of dense GEMMs with ``weights`` in all; where they convert these, the number of tiles lowers it."""
+def _dense_rate(engine: Engine, tokens: float) -> float:
+    """FLOP/s of dense GEMMs; where they convert weights, the number of tiles lowers it."""
     kept, name = engine.workload.parameter_precision, engine.precision
     if not converts_weights(kept, name):
-        each = weights / max(1.0, dense_gemms(engine.model, engine.whole))
         rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, engine.software)
-        return min(engine.peak, rate * engine.rates.weights_share(name, each))
+        return min(engine.peak, rate * engine.sizes)
     rate = engine.rates.gemm_rate(name, tokens, engine.peak)
     return rate * dense_rate_share(kept, engine.cluster.accelerator.architecture, tokens, rate / engine.rates.bandwidth)
 
@@ -307,8 +307,31 @@ def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
     each = links.by_library(size)
     if links.direct:
         each = min(each, engine.rates.all_reduce_seconds(ranks, size, links.inside) or each)
-    numbers = {"calls": 2.0 * model.layers, "each": each}
-    return (Part("all_reduce", all_reduce_time, numbers, table_origins(engine.rates.table, each="all_reduce")),)
+    numbers, origins = {"calls": 2.0 * model.layers, "each": each}, table_origins(engine.rates.table, each="all_reduce")
+    covered = _covered_seconds(engine, tokens, each)
+    if not covered:
+        return (Part("all_reduce", all_reduce_time, numbers, origins),)
+    return (Part("all_reduce", exposed_all_reduce_time, numbers | {"covered": covered}, origins),)
+
+
+def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
+    """The mean seconds of an all-reduce of ``each`` seconds that run inside the GEMM before it, as far as the layout
+    overlaps them.
+
+    Tiles are reduced while the next ones are multiplied: of the shorter of both, all but the part of one wave of tiles
+    is covered. A GEMM of few rows has a single wave, which covers nothing.
+    """
+    overlap, units = engine.layout.overlap.tp, engine.cluster.accelerator.compute_units
+    share = float(overlap == "full") if isinstance(overlap, str) else float(overlap)
+    if not share or units is None:
+        return 0.0
+    rows, columns = constants.REDUCED_TILE
+    tiles = max(1.0, tokens / rows) * engine.model.hidden / columns
+    share *= 1 - 1 / max(1.0, tiles * engine.cluster.ranks_per_accelerator / units)
+    dense = _dense_part(engine, tokens).seconds / (engine.share.dense + engine.share.replicated)
+    reduced = (product for product in engine.products if product.reduced)
+    covered = sum_of(product.number * min(each, product.weights * dense) for product in reduced)
+    return share * covered / (2.0 * engine.model.layers)
 
 
 def _launch_part(engine: Engine, sequences: float) -> Part:

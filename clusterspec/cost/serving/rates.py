@@ -130,13 +130,15 @@ class KernelRates:
         padded = larger(rows, self.tile)
         return self.dense_gemm_rate(precision, padded, peak, software) * (rows / padded if rows else 1.0)
 
-    def weights_share(self, precision: str, weights: float) -> float:
-        """The rate of a GEMM with ``weights`` weights over that of the median shape: 1 if it was not measured.
+    def weights_share(self, precision: str, weights: float, software: str = "") -> float:
+        """The rate of a GEMM with ``weights`` weights over that of the median shape, by the kernels of ``software``
+        where they were measured apart: 1 if it was not measured.
 
         A GEMM reads and converts its inputs and writes its outputs in 16 bits, which takes the longer beside products
         in 4 bits the smaller its weights are.
         """
-        curve = self.curves.get(f"gemm.{precision}.by_weights")
+        own = self.curves.get(f"gemm.{software.replace('-', '_')}.{precision}.by_weights")
+        curve = own or self.curves.get(f"gemm.{precision}.by_weights")
         return interpolated_value(curve, weights * precision_width(precision)) if curve is not None else 1.0
 
     def experts_share(self, precision: str, rows: float, software: str, blocks: bool = False) -> float:

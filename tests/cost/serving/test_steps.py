@@ -61,17 +61,50 @@ def numbers(step: StepTime, name: str) -> dict[str, float]:
     return part.numbers
 
 
-def test_dense_gemms_of_four_bits_compute_at_the_rate_of_their_mean_weights() -> None:
-    """Four GEMMs in each of 32 layers: 54.5 M weights on one rank, a fourth of them on four."""
+def test_dense_gemms_of_four_bits_compute_at_the_rates_of_their_weights() -> None:
+    """Four GEMMs in each of 32 layers of width 4,096: queries with keys and values, output, gate with up, and down."""
+    sizes = [4096 * 6144, 4096 * 4096, 4096 * 28672, 4096 * 14336]
     for layout, ranks in (("tp: 1", 1), ("tp: 4", 4)):
         for framework in ("trt-llm", "vllm"):
             one = engine(layout=layout, precision="fp4", platform="dgx-b200", framework=framework)
-            each = WEIGHTS / 128 / ranks
             median = one.rates.padded_gemm_rate("fp4", 4096.0, one.peak, framework)
-            expected = median * one.rates.weights_share("fp4", each)
+            lasting = sum(size / ranks / one.rates.weights_share("fp4", size / ranks, framework) for size in sizes)
             found = numbers(one.prefill(4096.0, 4096.0, 1.0), "dense")["rate"]
-            assert found == pytest.approx(expected, rel=1e-3)
+            assert found == pytest.approx(median * sum(sizes) / ranks / lasting, rel=1e-3)
             assert (found > median) == (ranks == 1)
+
+
+def test_gemms_of_a_model_have_all_its_weights_outside_experts_and_routers() -> None:
+    for model in ("llama-3.1-8b", "deepseek-v3", "gpt-oss-120b", "qwen3-next-80b-a3b", "deepseek-v4-flash"):
+        for ranks in (1, 8):
+            one = engine(model, layout=f"tp: {ranks}", nodes=2)
+            weights = sum(each.weights * each.number for each in one.products)
+            routers = one.whole.moe_layers * one.model.hidden * one.model.experts
+            held = one.share.dense + one.share.replicated
+            assert held - routers <= weights * 1.003, model
+            assert weights <= held, model
+
+
+def test_all_reduces_run_inside_the_gemms_before_them_as_far_as_these_have_several_waves() -> None:
+    """Of the shorter of both, one wave of tiles of 128 by 256 on 148 units is not covered."""
+    plain, fused, half = (
+        engine("llama-3.1-70b", layout=f"tp: 4{overlap}", precision="fp4", platform="dgx-b200", framework="trt-llm")
+        for overlap in ("", ", overlap: {tp: full}", ", overlap: {tp: 0.5}")
+    )
+    tokens = 4096.0
+    before, after, between = (numbers(one.prefill(tokens, tokens, 1.0), "all_reduce") for one in (plain, fused, half))
+    waves = tokens / 128 * 8192 / 256 / 148
+    dense = numbers(plain.prefill(tokens, tokens, 1.0), "dense")
+    each = [
+        dense["flops"] / dense["rate"] * width * 8192 / 4 / (dense["flops"] / 2 / tokens) for width in (8192, 28672)
+    ]
+    covered = sum(min(after["each"], seconds) for seconds in each) / 2 * (1 - 1 / waves)
+    assert after["covered"] == pytest.approx(covered, rel=1e-3)
+    assert between["covered"] == pytest.approx(covered / 2, rel=1e-3)
+    assert before == {name: value for name, value in after.items() if name != "covered"}
+    assert "covered" not in numbers(fused.decode(32.0, 1000.0), "all_reduce")  # a single wave
+    for rows in (1.0, 64.0, 1000.0, 8192.0):
+        assert fused.prefill(rows, rows, 1.0).total <= plain.prefill(rows, rows, 1.0).total
 
 
 @pytest.mark.parametrize(
