@@ -133,6 +133,8 @@ class ServingSoftware:
     """The attention replicas of an engine share the default ``chunk_tokens``."""
     prompts_alone: bool = False
     """Steps with prompts hold no sequences that decode."""
+    dense_short_prompts: bool = False
+    """Prompts that are no longer than the selection of a sparse index run as dense attention."""
     steps_ahead: frozenset[str] = frozenset()
     """The engines that form and launch a step while the step before it runs: ``decode``, or separate ``prefill``
     engines.
@@ -306,6 +308,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
         chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
         prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
+        dense_short_prompts=read.text(f"{SERVING}.short_prompts") == "dense",
         steps_ahead=frozenset(read.texts(f"{SERVING}.steps_ahead")),
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
         reads_by_head=frozenset(read.texts(f"{SERVING}.reads_by_head")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.catalog.models import Model, SparseAttention, TokenPrediction
+from clusterspec.catalog.models import Model, TokenPrediction
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.resolution import MODEL_PATH, Lookup, ResolutionLog, written_peak
@@ -35,8 +35,6 @@ def resolve_workload(
     if model is None or size is None:
         return None
     precisions = _precisions(section, kind, (model, stack, accelerator), log)
-    if kind == "serve" and model.sparse is not None:
-        _assume_dense_times(model.sparse, log)
     data_loading = section.data_loading
     return Workload(
         kind=kind,
@@ -79,15 +77,6 @@ def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | No
         return described_model(written, lookup.log)
     base = lookup.model(written.base, (*MODEL_PATH, "base"))
     return changed_model(base, written, lookup.log) if base else None
-
-
-def _assume_dense_times(sparse: SparseAttention, log: ResolutionLog) -> None:
-    """Lists that the times of serving do not follow the selection of a sparse index."""
-    why = (
-        f"the times of serving read and compute every token before a query: selecting {sparse.tokens:,} saves time in "
-        "contexts well beyond as many, and costs some in shorter ones"
-    )
-    log.assume("workload.model.sparse_attention", "timed as dense", why)
 
 
 USUAL_RANK = 16

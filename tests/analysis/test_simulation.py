@@ -99,6 +99,7 @@ def test_a_short_last_chunk_does_not_pass_a_pipeline_before_the_chunks_before_it
 
 
 EXPERTS = {"machine": "h200-sxm-141gb", "per": 8, "model": "deepseek-v3", "framework": "sglang", "tp": 8}
+INDEXED = {"machine": "h200-sxm-141gb", "per": 8, "model": "deepseek-v3.2", "tp": 8, "input": 6000}
 APART = "disaggregated: {prefill: {replicas: 1, tp: 1}, decode: {replicas: 1, tp: 1}}"
 PLANS: dict[str, tuple[str, dict[str, object]]] = {
     "one": ("", {}),
@@ -114,6 +115,8 @@ PLANS: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "apart": (f", {APART}", {"per": 2}),
     "window": ("", {"model": "gpt-oss-20b", "input": 20000}),
+    "index": ("", INDEXED),
+    "index, short prompts dense": ("", INDEXED | {"framework": "sglang", "input": 1000}),
 }
 
 
@@ -589,7 +592,8 @@ def test_tabulated_steps_are_those_of_the_engine(name: str, sequences: int) -> N
         chunk = 900.0
         beside = Decoding(max(1.0, sequences / tables.stages), context, tables.drafted)
         mixed = engine.prefill(chunk, chunk, float(tables.ranks), beside)
-        found = tables.mixed_seconds((sequences, context), (chunk / mixed.steps, chunk / 2, 1), float(tables.ranks))
+        attending = tables.attention_seconds(0.0, chunk) / mixed.steps
+        found = tables.mixed_seconds((sequences, context), (chunk / mixed.steps, attending, 1), float(tables.ranks))
         assert found == pytest.approx(mixed.total / mixed.steps, rel=0.08)
 
 

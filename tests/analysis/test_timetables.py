@@ -10,7 +10,7 @@ from clusterspec.analysis.simulation import outcomes
 from clusterspec.analysis.simulation.plans import LateEngines, Links, Simulation, Timing
 from clusterspec.analysis.simulation.ranks import Limits, Request
 from clusterspec.analysis.simulation.run import _share_within, _steady_output
-from clusterspec.analysis.simulation.steps import Curve, StepTables
+from clusterspec.analysis.simulation.steps import CacheRead, Curve, StepTables
 from clusterspec.analysis.simulation.traffic import Traffic
 from clusterspec.cluster.requests import Target
 from clusterspec.logs.traces import Arrival
@@ -30,7 +30,19 @@ def tables(
     """A step takes a second for each token of the fullest of some ranks, two where all have as many."""
     working, shares = ((EACH,), (1.0,)) if ranks == 1 else ((EACH, TWICE), (1.0, float(ranks)))
     return StepTables(
-        working, shares, NONE, EACH, NONE, NONE, ((inf, 0.0),), (0.0, 0.0), ranks, drafted, gained, stages, 1.0, apart
+        working,
+        shares,
+        NONE,
+        (CacheRead(EACH, NONE),),
+        NONE,
+        ((inf, 0.0),),
+        (0.0, 0.0),
+        ranks,
+        drafted,
+        gained,
+        stages,
+        1.0,
+        apart,
     )
 
 

@@ -109,12 +109,6 @@ def test_written_requests_have_precedence_over_those_of_their_trace() -> None:
     assert (found.request_rate, found.arrival_cv) == (12.5, 1.0) and "arrivals.cv" not in said
 
 
-@pytest.mark.parametrize(("model", "listed"), [("deepseek-v3.2", True), ("glm-5", True), ("deepseek-v3", False)])
-def test_times_of_a_sparse_index_are_listed_as_those_of_dense_attention(model: str, listed: bool) -> None:
-    found = assumed(plan(REQUESTS, model=model))
-    assert found.get("workload.model.sparse_attention") == ("timed as dense" if listed else None)
-
-
 def test_missing_values_are_assumptions() -> None:
     found, keys = serving_of(REQUESTS), assumed(plan(REQUESTS))
     assert (found.memory_fraction, found.chunk_tokens, found.captured_graphs) == (0.9, 8192, True)

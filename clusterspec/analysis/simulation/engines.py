@@ -280,7 +280,7 @@ class SimulatedEngine:
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """A step with these parts of prompts on one rank."""
         here = sum(part for _, part in taken)
-        seen = sum(part * (each.held - each.todo + part / 2) for each, part in taken) / here if here else 0.0
+        seen = sum(self.tables.attention_seconds(each.held - each.todo, part) for each, part in taken)
         count = 0 if self._pauses_decoding(taken) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
         completed = sum(part > each.todo - TINY for each, part in taken)

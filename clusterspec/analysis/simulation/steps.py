@@ -10,7 +10,8 @@ from math import inf
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.parts import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
-from clusterspec.records import dataclass
+from clusterspec.cost.serving.sparse_parts import core_bytes, indexed_layers, key_bytes
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
 
 RATIO = 1.2
@@ -47,25 +48,35 @@ class Curve:
         return low + (high - low) * (size - before) / (after - before)
 
 
+class CacheRead(NamedTuple):
+    """The ``seconds`` of a read over the bytes of cache that it reads, ``stored`` of a sequence over its tokens."""
+
+    stored: Curve
+    seconds: Curve
+
+    def __call__(self, sequences: float, context: float) -> float:
+        """Seconds to read the caches of sequences of ``context`` tokens."""
+        return self.seconds(sequences * self.stored(context))
+
+
 @dataclass(frozen=True)
 class StepTables:
     """Seconds of one step of an engine, on the attention rank with the most work.
 
     A step is the sum of what depends on its tokens (``working``, a curve for each of the numbers ``shares`` of
     attention ranks that have as many), on the sequences that produce a token (``ending``), on the bytes of cache that
-    they read (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens
-    (``seeing``, of one token). ``floors`` has the least seconds to launch a step with prompts, up to so many tokens,
-    ``host`` the seconds of the same thread for a step and for each sequence that produces a token. ``drafted`` tokens
-    of each sequence are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a
-    step with prompts the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold
-    prompts alone, and ``pausing`` whether a rank with prompts does not decode beside them while others do.
+    they read (``reads``), and on the position of a prompt's tokens (``seeing``, of one token). ``floors`` has the least
+    seconds to launch a step with prompts, up to so many tokens, ``host`` the seconds of the same thread for a step and
+    for each sequence that produces a token. ``drafted`` tokens of each sequence are computed in a step, of which it
+    gains ``gained``. ``stages`` work on different batches. In a step with prompts the cache is read ``repeated`` times;
+    ``apart`` from those that decode is whether such steps hold prompts alone, and ``pausing`` whether a rank with
+    prompts does not decode beside them while others do. An index selects as many tokens as ``selected``.
     """
 
     working: tuple[Curve, ...]
     shares: tuple[float, ...]
     ending: Curve
-    stored: Curve
-    reading: Curve
+    reads: tuple[CacheRead, ...]
     seeing: Curve
     floors: tuple[tuple[float, float], ...]
     host: tuple[float, float]
@@ -76,6 +87,7 @@ class StepTables:
     repeated: float = 1.0
     apart: bool = False
     pausing: bool = False
+    selected: float = 0.0
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
@@ -83,7 +95,6 @@ class StepTables:
         load = engine.workload.serving
         assert load is not None
         drafted, ranks = 1.0 + load.draft_tokens, engine.layout.attention_dp
-        unit = engine.sequence_bytes(REFERENCE) or 1.0
         least = _step_seconds(engine, 1.0, 0.0, 1.0)
         shares = *(2.0**each for each in range((ranks - 1).bit_length())), float(ranks)
         return cls(
@@ -92,10 +103,7 @@ class StepTables:
             ),
             shares=shares,
             ending=Curve.of(lambda count: _ending_seconds(engine, count) - least, 1.0, 2.0**16),
-            stored=Curve.of(engine.sequence_bytes, 1.0, MOST_TOKENS),
-            reading=Curve.of(
-                lambda size: _reading_seconds(engine, size / unit, drafted), unit / REFERENCE, unit * 2**14
-            ),
+            reads=_cache_reads(engine, drafted),
             seeing=Curve.of(lambda place: _seeing_seconds(engine, place), 1.0, MOST_TOKENS),
             floors=tuple((most, engine.launch_floor(most)) for most in (engine.most_in_graphs, inf)),
             host=(engine.habits.host, engine.habits.sequence),
@@ -106,6 +114,7 @@ class StepTables:
             repeated=engine.reads_beside_prompts,
             apart=engine.prompts_alone or (engine.replica_prompts_alone and load.draft_tokens > 0),
             pausing=engine.replica_prompts_alone,
+            selected=float(engine.model.sparse.tokens) if engine.model.sparse else 0.0,
         )
 
     def host_floor(self, tokens: float, sequences: float) -> float:
@@ -119,7 +128,7 @@ class StepTables:
         """Seconds to decode ``sequences`` of ``context`` tokens on the fullest rank, ``mean`` on average."""
         batch = max(1.0, sequences / self.stages)
         tokens = batch * self.drafted
-        read = self.reading(batch * self.stored(context)) if context else 0.0
+        read = sum_of(each(batch, context) for each in self.reads) if context else 0.0
         return self.work(tokens, mean / sequences * self.ranks if sequences else 1.0) + self.ending(tokens) + read
 
     def work(self, tokens: float, busy: float) -> float:
@@ -137,13 +146,22 @@ class StepTables:
         """Seconds of a step that decodes and runs prompts.
 
         ``decoding`` is the number of sequences and their context in tokens; ``prompt`` the prompt tokens of the step,
-        the tokens before them, and the number of prompts that they complete.
+        the seconds of their attention (`attention_seconds`), and the number of prompts that they complete.
         """
-        (sequences, context), (tokens, before, completed) = decoding, prompt
+        (sequences, context), (tokens, attending, completed) = decoding, prompt
         batch = max(1.0, sequences / self.stages) if sequences else 0.0
         every = batch * self.drafted
-        read = self.reading(batch * self.stored(context) * self.repeated) if sequences else 0.0
-        return self.work(every + tokens, busy) + self.ending(every + completed) + read + tokens * self.seeing(before)
+        read = sum_of(each(batch * self.repeated, context) for each in self.reads) if sequences else 0.0
+        return self.work(every + tokens, busy) + self.ending(every + completed) + read + attending
+
+    def attention_seconds(self, before: float, tokens: float) -> float:
+        """Seconds of attention of ``tokens`` of a prompt that follow ``before`` others of it.
+
+        They grow in proportion to the place of a token, below and above the selection of an index.
+        """
+        below = min(tokens, max(0.0, self.selected - before))
+        parts = ((below, before), (tokens - below, before + below))
+        return sum_of(part * self.seeing(start + part / 2) for part, start in parts if part)
 
 
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
@@ -157,12 +175,29 @@ def _ending_seconds(engine: Engine, sequences: float) -> float:
     return float(_step_seconds(engine, 1.0, sequences, 1.0) + absorbed)
 
 
-def _reading_seconds(engine: Engine, sequences: float, drafted: float) -> float:
-    """Reading the caches of sequences of `REFERENCE` tokens."""
-    return sum_of(part.seconds for part in cache_reading_parts(engine, sequences, REFERENCE, drafted, most=sequences))
+def _cache_reads(engine: Engine, drafted: float) -> tuple[CacheRead, ...]:
+    """The reads of a step: of the whole cache; where an index selects tokens, of these and of the keys of the index."""
+    kinds: tuple[Callable[[float], float], ...] = (engine.sequence_bytes,)
+    if indexed_layers(engine):
+        kinds = (partial(core_bytes, engine), partial(key_bytes, engine))
+    return tuple(_cache_read(engine, drafted, place, stored) for place, stored in enumerate(kinds))
+
+
+def _cache_read(engine: Engine, drafted: float, place: int, stored: Callable[[float], float]) -> CacheRead:
+    """The read of a step at ``place``, of ``stored`` bytes of a sequence over its tokens."""
+    unit = stored(REFERENCE) or 1.0
+
+    def seconds(size: float) -> float:
+        sequences = size / unit
+        parts = cache_reading_parts(engine, sequences, REFERENCE, drafted, most=sequences)
+        return float(parts[place].seconds)
+
+    return CacheRead(Curve.of(stored, 1.0, MOST_TOKENS), Curve.of(seconds, unit / REFERENCE, unit * 2**14))
 
 
 def _seeing_seconds(engine: Engine, place: float) -> float:
     """Attention of one token of a prompt over the tokens before it."""
-    found = sum_of(part.seconds for part in prompt_attention_parts(engine, 1.0, place, 0.0) if part.name != LAUNCH)
-    return float(found)
+    load = engine.workload.serving
+    longest = float(load.input_tokens) if load is not None else 0.0
+    found = prompt_attention_parts(engine, 1.0, place, 0.0, longest=longest)
+    return float(sum_of(part.seconds for part in found if part.name != LAUNCH))

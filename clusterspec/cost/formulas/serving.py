@@ -83,6 +83,19 @@ def latent_time(calls: float, floor: float, bytes_read: float, bandwidth: float,
     return calls * larger(larger(floor, bytes_read / bandwidth), flops / rate)
 
 
+@formula("flops / rate + bytes_read / bandwidth")
+def index_time(flops: float, rate: float, bytes_read: float, bandwidth: float) -> float:
+    """The time of the scores of a sparse index: products of queries and keys, then passes over the scores to select the
+    highest, by one kernel after another.
+
+    Source: vLLM, vllm/model_executor/models/deepseek_v2.py (sparse_attn_indexer): fp8_mqa_logits, top_k_per_row.
+
+    >>> round(index_time(1e12, 1e15, 4e8, 4e12), 9)
+    0.0011
+    """
+    return flops / rate + bytes_read / bandwidth
+
+
 @formula("calls * each")
 def all_reduce_time(calls: float, each: float) -> float:
     """All-reduces of ``each`` seconds, as measured at their size and number of ranks.

@@ -59,6 +59,15 @@ SCORE_BYTES = assumed_figure(
     "that AWS publishes of Trn1 (Transformers NeuronX, prompts of 128 to 8,192 tokens)",
     "B",
 )
+INDEX_SCORE_BYTES = 38.0
+"""Traffic of one score of a sparse index in a prompt, in bytes: written, masked and read in passes that select the
+highest. 36 B on H200 and 41 on B200: what remains of the time of a score, with 64 and with 32 heads, without heads
+(vLLM 0.24.0, DeepSeek-V3.2 and GLM-5; ai-dynamo/aiconfigurator, commit 095f58a5, dsa_context_module).
+"""
+FEW_HEADS = 32
+"""Heads of a rank below which prompts use the kernel of decoding where the cache is narrow (vLLM,
+vllm/v1/attention/backends/mla/flashmla_sparse.py: MIN_HEADS_FOR_BF16_PREFILL).
+"""
 EXCHANGE_UNITS = 20
 """Compute units that the kernels of an exchange of many tokens occupy: the default of DeepEP (deep_ep/buffer.py at
 1300811, line 30), as DeepSeek-V3 states for its training (arXiv 2412.19437, section 3.2.2).

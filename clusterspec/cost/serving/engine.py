@@ -21,6 +21,7 @@ from clusterspec.cost.serving.parts import (
     absorbed_parts,
     cache_reading_parts,
     dense_gemms,
+    launches_by_host,
     launches_per_step,
     prompt_attention_parts,
     repeated_reads,
@@ -244,6 +245,11 @@ class Engine:
         return self._serving_software is not None and self._serving_software.prompts_alone
 
     @property
+    def dense_short_prompts(self) -> bool:
+        """Whether prompts no longer than the selection of a sparse index run as dense attention."""
+        return self._serving_software is not None and self._serving_software.dense_short_prompts
+
+    @property
     def forms_steps_ahead(self) -> bool:
         """Whether the scheduler of a separate prefill engine forms a step while the step before it runs: no pipeline
         does.
@@ -302,7 +308,7 @@ class Engine:
             return 0.0
         serving, habits = self.workload.serving, self.habits
         each = habits.compiled if serving is None or serving.captured_graphs else habits.eager
-        return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.launches) * each
+        return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.host_launches) * each
 
     def host_floor(self, tokens: float, sequences: float) -> float:
         """Seconds that the host needs at least for a step of ``tokens`` with prompts, of which ``sequences`` produce a
@@ -311,6 +317,11 @@ class Engine:
         """
         launching, habits = self.launch_floor(tokens), self.habits
         return launching + habits.host + sequences * habits.sequence if launching else 0.0
+
+    @property
+    def host_launches(self) -> float:
+        """Kernels of a step that the host launches one by one without captured graphs, each with those around it."""
+        return launches_by_host(self.model, self.whole)
 
     @property
     def launches_beside_graphs(self) -> float:

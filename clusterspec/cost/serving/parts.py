@@ -20,7 +20,7 @@ from clusterspec.cost.formulas.serving import (
     stream_time,
 )
 from clusterspec.cost.layers import Chunk
-from clusterspec.cost.serving import constants
+from clusterspec.cost.serving import constants, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
@@ -42,6 +42,14 @@ Linear attention: two more than grouped queries.
 """
 NETWORK = 2
 """GEMMs of a dense network: gate and up projection in one, and the down projection."""
+INDEXED = 10
+"""Kernels of one layer's sparse index: three GEMMs (queries, keys, weights of heads), the norm of keys, positions,
+conversion of queries and of keys to 8 bits, scores, selection, and places of the selected tokens in the cache (vLLM,
+vllm/model_executor/models/deepseek_v2.py, Indexer). A module with it takes 43 us longer on H200 (vLLM 0.24.0, one
+sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
+"""
+INDEX_GEMMS = 3
+"""The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
 ROUTED = 6
 """Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
 
@@ -61,8 +69,19 @@ def dense_gemms(model: Model, chunk: Chunk) -> float:
 
 
 def launches_per_step(model: Model, chunk: Chunk) -> float:
-    """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
-    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers)
+    """Kernel launches of one step through all layers: GEMMs, kernels that route tokens and those of a sparse index."""
+    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + INDEXED * _indexed_layers(model, chunk))
+
+
+def launches_by_host(model: Model, chunk: Chunk) -> float:
+    """Kernels of one step that count where the host launches each of them with those around it."""
+    unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
+    return launches_per_step(model, chunk) - float(unseen)
+
+
+def _indexed_layers(model: Model, chunk: Chunk) -> int:
+    """The layers of a chunk with an index that selects tokens for latent attention."""
+    return min(model.sparse.layers, chunk.full_layers) if model.sparse and model.latent else 0
 
 
 def step_parts(
@@ -144,6 +163,8 @@ def cache_reading_parts(
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
     fullest = _sequences_on_fullest(engine, sequences, most)
+    if sparse_parts.indexed_layers(engine):
+        return sparse_parts.reading_parts(engine, fullest, context, tokens)
     read = fullest * engine.sequence_bytes(context) / calls
     table = DECODE if model.latent else rates.decode_table(engine.software, engine.workload.kv_precision)
     numbers = {
@@ -180,12 +201,7 @@ def absorbed_parts(engine: Engine, sequences: float, tokens: float = 1.0, *, mos
     if not engine.model.latent:
         return ()
     decoded = tokens * _sequences_on_fullest(engine, sequences, most)
-    model, heads = engine.model, share_of_heads(engine.model.heads, engine.layout.tp)
-    numbers = {
-        "bytes_read": decoded * engine.whole.full_layers * heads * 2 * (model.latent_kv + model.head_dim) * 2.0,
-        "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
-    }
-    return (Part("absorbed_matrices", stream_time, numbers, {}),)
+    return (Part("absorbed_matrices", stream_time, sparse_parts.absorbed_traffic(engine, decoded), {}),)
 
 
 def repeated_reads(part: Part, times: float) -> Part:
@@ -199,21 +215,33 @@ def unevenly_loaded_ranks(engine: Engine) -> int:
     return engine.layout.attention_dp if serving is not None and serving.load in {"closed", "open"} else 1
 
 
-def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
+def prompt_attention_parts(
+    engine: Engine, tokens: float, length: float, fresh: float, *, longest: float = 0.0
+) -> tuple[Part, ...]:
     """Attention within prompts of ``length`` for ``tokens`` tokens; the last ``fresh`` tokens of each are new and
     attend to all before. Layers with a window compute whole tiles, at the rate of prompts as long as two windows, whose
-    tokens see as many on average.
+    tokens see as many on average. ``longest`` is the length of the whole prompts, where it is more.
     """
+    indexed = 0.0
+    if sparse_parts.absorbs_prompts(engine, max(length, longest)):
+        indexed = sparse_parts.indexed_layers(engine)
+    sparse = sparse_parts.prompt_parts(engine, tokens, length, fresh) if indexed else ()
+    dense = engine.whole.full_layers - indexed
+    return (*_dense_prompt_parts(engine, dense, tokens, length, fresh), *sparse) if dense or not sparse else sparse
+
+
+def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
+    """Attention of prompts in ``layers`` with full attention and in those with a window."""
     model, whole, rates = engine.model, engine.whole, engine.rates
     widths = 2 * model.head_dim + model.latent_rope if model.latent else model.head_dim + model.value_width
     before, rate = length - fresh / 2, rates.attention_rate(length, widths / 2)
     window = float(model.window.tokens) if model.window else 0.0
     seen, computed = min(before, window), min(before, window + constants.ATTENTION_TILE)
     each = 2 * tokens * share_of_heads(model.heads, engine.layout.tp) * widths
-    flops = each * (whole.full_layers * before + whole.window_layers * seen)
+    flops = each * (layers * before + whole.window_layers * seen)
     if whole.window_layers and flops:
         windows = whole.window_layers * computed / rates.attention_rate(min(length, 2 * window), widths / 2)
-        rate = flops / (each * (whole.full_layers * before / rate + windows))
+        rate = flops / (each * (layers * before / rate + windows))
     numbers = {"flops": flops, "rate": rate}
     origins = table_origins(rates.table, rate="attention.prefill")
     scores = _scores_in_memory(engine, tokens, before, fresh)
@@ -343,7 +371,7 @@ def _launch_part(engine: Engine, sequences: float) -> Part:
         else {"each": "serving.eager of the software"}
     )
     numbers = {
-        "launches": engine.launches,
+        "launches": engine.launches if captured else engine.host_launches,
         "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
         "host": habits.host,
         "sequences": sequences,

@@ -218,6 +218,22 @@ class KernelRates:
             return self.peaks[precision] * self.single[own] * self.clock, own
         return self.attention_rate(LONG), "attention.prefill"
 
+    def sparse_rate(self, precision: str) -> tuple[float, str]:
+        """FLOP/s of latent attention to selected tokens of a cache in a precision, and the figure that gives it."""
+        name = next((n for n in (f"attention.sparse.{precision}", "attention.sparse") if n in self.single), None)
+        if name is None:
+            return self.attention_rate(LONG), "attention.prefill"
+        return self.wide * self.single[name] * self.clock, name
+
+    @property
+    def index_rate(self) -> tuple[float, str]:
+        """FLOP/s of the scores of a sparse index, whose queries and keys have 8 bits, and the figure that gives it."""
+        precision = "fp8" if "fp8" in self.peaks else "bf16"
+        peak = self.peaks.get(precision, self.wide)
+        if precision == "fp8" and "attention.index" in self.single:
+            return peak * self.single["attention.index"] * self.clock, "attention.index"
+        return self.gemm_rate(precision, LONG, peak), self.gemm_table(precision, "")
+
     def all_reduce_seconds(self, ranks: int, size: float, line: float) -> float | None:
         """Seconds of an all-reduce within a domain by the kernels of an engine; None for large ones.
 
