@@ -391,8 +391,7 @@ residuals, positions, the activation of the network, each written in the precisi
 three and a half times as much for an 8B model. Nothing was fitted. Full loads of 8B on RTX PRO 6000 are within 8 % now,
 and of the held-out plans without MLPerf's full loads TPOT went from 17.3 to 15.9 %, in open loads of dense models from
 24.4 to 20.3 %, throughput from 12.5 to 12.2 %; of TensorRT-LLM at full load dense models went from 6.3 to 6.5 % and
-those with experts from 10.3 to 9.7 %. 405B is still too slow: its all-reduces take a quarter of a step, and these
-engines run them in the GEMM before (`TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`), which is not described here.
+those with experts from 10.3 to 9.7 %. 405B was still too slow: its all-reduces take a quarter of a step.
 
 Requests of several engines were queued for each apart. A router sends them to the engine with the fewest, so that a
 prompt waits only where all are busy (Sakasegawa's formula with the places of all): TTFT of held-out plans went from
@@ -413,6 +412,27 @@ H200 by size of weights (first tokens on separate engines of the fitted side 21.
 
 The seconds of a request outside the engine had been tried on a coarse grid. Of 4, 6, 8 and 10 ms the fitted side takes
 8 (TTFT 36.3, 35.8, 35.2 and 35.8 %); on the held-out side it is 29.5, 28.4, 27.9 and 28.3 %.
+
+405B in open loads was predicted overloaded at rates that MLPerf's plans serve. All 16 state that GEMMs do the
+all-reduces (`gemm_allreduce_plugin`, `TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`); GEMMs had the rate of their mean size,
+and those in 4 bits on B300 the mean of TensorRT-LLM and vLLM, though the former gain twice as much from size. With the
+three, and nothing fitted, first tokens of the fitted side went from 73.8 to 44.3 % in the mean and their 99th
+percentiles from 57.8 to 20.5 % in the median (384 to 34 % in the mean), those of times per output token from 40.6 to
+13.3 %; held out first tokens from 57.7 to 49.1 % in the mean, throughput of full loads of 405B from 16 to 7 %. Without
+the part of one wave of tiles that is not covered, times per output token of the fitted side are 33.1 instead of 30.2 %.
+Times per output token of 405B are 24 % (v5.1) and 50 % (v6.0) too low in the median now; their configurations switch
+captured graphs off (`use_graphs: False`), whose cost in an engine of TensorRT is not known.
+
+DeepSeek-V3.2 and GLM-5 were timed as dense attention. With the selection of their index (kernels as measured in
+AIConfigurator at 095f58a5 for H200 and B200, none of them fitted to plans) the throughput of GPUStack's eight plans of
+DeepSeek-V3.2 went from 75 to 27 % in the median and first tokens from 49 to 34 %; that of prompts of 32,000 tokens with
+vLLM from 1.97 to 1.22 times the published one, where dense DeepSeek-R1 with as long prompts is at 1.29. One module of
+attention to 16 heads on H200 takes 1.26 us for each token of a prompt of 4,096 (fp8 cache), of which 0.87 us are
+predicted without its GEMMs, and 0.70 us with a cache in 16 bits (0.43 us).
+
+Tried and not adopted: attention over small caches on B200 as measured (11 us for 2 MB and 16 us for 32 MB where the
+tables give 26 and 22 us): TPOT of the fitted side 30.2 to 32.6 %, held out 18.0 either way and throughput 12.2 to
+13.0 %; what small kernels beside it cost is missing, for which these tables make up.
 """
 APART = {("gpustack", "h100-pcie-80gb"): ", dense Qwen3 on H100", ("argonne", "mi300x"): " on MI300X"}
 """Text about sources on accelerators whose plans differ from the others."""
