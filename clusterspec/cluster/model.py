@@ -36,6 +36,11 @@ class Overlap:
     dp: bool = True
     pp: bool = True
 
+    @property
+    def inside_gemms(self) -> float:
+        """The share of tensor-parallel traffic that is stated to run inside GEMMs: 1 if it overlaps fully."""
+        return float(self.tp == "full") if isinstance(self.tp, str) else float(self.tp)
+
 
 @dataclass(frozen=True)
 class Dispatcher:

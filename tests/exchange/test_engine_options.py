@@ -10,7 +10,7 @@ import pytest
 from clusterspec.exchange.exporters.registry import ExportedFile, NotExportable, exporter_of
 from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import given, read, unknown
-from tests.exchange.test_exporters import pod
+from tests.exchange.test_exporters import pod, source
 
 SERVED = """\
 workload:
@@ -44,6 +44,7 @@ APART = ", disaggregated: {prefill: {replicas: 1, tp: 8}, decode: {replicas: 1, 
 SPLIT: Given = {"layout": "tp: 8", "serving": APART + "}"}
 PAGES: Given = {"layout": "tp: 8", "serving": APART + ", transfer: {block_tokens: 64}}"}
 DEEPEP, OVERLAP = ", dispatcher: deepep", ", dispatcher: deepep, overlap: {ep: true}"
+FUSED = ", overlap: {tp: full}"
 DRAFTS = ", speculative: {tokens: 3, acceptance: 0.7}"
 
 
@@ -131,6 +132,9 @@ LEFT_OUT: list[tuple[str, Given, str]] = [
     ("trt-llm", more(PLAIN, serving=DRAFTS), "drafts of 3 tokens: speculative_config needs a draft model"),
     ("trt-llm", more(WIDE, serving=", redundant_experts: 32"), "32 redundant experts: see moe_config.load_balancer"),
     ("trt-llm", more(WIDE, layout=DEEPEP), "the dispatcher deepep: TensorRT-LLM chooses its own"),
+    ("trt-llm", more(PLAIN, layout=FUSED), "all-reduces inside GEMMs: they need weights in NVFP4 and Blackwell"),
+    ("vllm", more(PLAIN, layout=FUSED), "all-reduces inside GEMMs: see pass_config of --compilation-config"),
+    ("sglang", more(PLAIN, layout=FUSED), "all-reduces inside GEMMs: no option of SGLang says so"),
     ("sglang", more(WIDE, layout=", dispatcher: hybrid"), "the dispatcher hybrid: see --moe-a2a-backend"),
     ("vllm", more(ALONE, layout=DEEPEP), "the dispatcher deepep: see --all2all-backend"),
     *(
@@ -149,6 +153,25 @@ LEFT_OUT: list[tuple[str, Given, str]] = [
 def test_what_no_option_says_is_listed(kind: str, design: Given, said: str) -> None:
     assert sum(said in each for each in written(kind, **design).omitted) == 1
     assert not any(said in each for each in written(kind, layout="tp: 16", model=EXPERTS).omitted)
+
+
+def test_tensorrt_llm_does_all_reduces_inside_gemms_of_blackwell_in_four_bits() -> None:
+    for layout, kept, stated in (
+        ("tp: 8" + FUSED, "nvfp4", True),
+        ("tp: 8", "nvfp4", False),
+        ("tp: 8" + FUSED, "fp8", False),
+        ("tp: 1" + FUSED, "nvfp4", False),
+    ):
+        rest = SERVED.format(
+            model=DENSE,
+            serving="",
+            work=f"  precision: fp8\n  parameter_precision: {kept}\n",
+            layout=layout,
+            software=NEWEST["trt-llm"],
+        )
+        file = exporter_of("trt-llm").write(source("platform: dgx-b200, nodes: 2", rest))
+        assert ("TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED=1 trtllm-serve" in str(file.content)) == stated, layout
+        assert any("inside GEMMs" in each for each in file.omitted) == (kept == "fp8"), layout
 
 
 def test_the_release_of_the_spec_is_the_one_whose_options_are_written() -> None:

@@ -349,8 +349,7 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
     Tiles are reduced while the next ones are multiplied: of the shorter of both, all but the part of one wave of tiles
     is covered. A GEMM of few rows has a single wave, which covers nothing.
     """
-    overlap, units = engine.layout.overlap.tp, engine.cluster.accelerator.compute_units
-    share = float(overlap == "full") if isinstance(overlap, str) else float(overlap)
+    share, units = engine.layout.overlap.inside_gemms, engine.cluster.accelerator.compute_units
     if not share or units is None:
         return 0.0
     rows, columns = constants.REDUCED_TILE

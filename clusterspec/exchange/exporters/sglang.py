@@ -103,6 +103,8 @@ def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
             yield "the overlap of expert traffic: --enable-two-batch-overlap needs DeepEP or attention replicas"
         if layout.ep > 1 and layout.dispatcher.kind == "hybrid":
             yield "the dispatcher hybrid: see --moe-a2a-backend"
+        if layout.tp > 1 and layout.overlap.inside_gemms:
+            yield "all-reduces inside GEMMs: no option of SGLang says so"
 
 
 def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]:

@@ -8,7 +8,8 @@ Options and keys: nvidia.github.io/TensorRT-LLM/1.3.0rc11/examples/deepseek_r1_r
 tensorrt_llm/commands/serve.py at 4c05a748 (``serve``) and tensorrt_llm/llmapi/llm_args.py at fcd3f316
 (``_ParallelConfig``: tp × pp ranks); engines on several nodes: docs/source/commands/trtllm-serve/trtllm-serve.rst,
 "Multi-node Serving with Slurm", on nodes from ``--relative`` of the job on
-(slurm.schedmd.com/srun.html). All were read on 2026-11-22.
+(slurm.schedmd.com/srun.html). All were read on 2026-11-22. ``TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`` is read by
+tensorrt_llm/_torch/modules/linear.py (weights in NVFP4, architectures from sm_100 on).
 
 With ``enable_attention_dp`` every one of the tp ranks is an attention replica (docs.nvidia.com/dynamo/v1.3.0, DP Rank
 Routing: attention_dp_size = tensor_parallel_size), so a layout with both has no such launch.
@@ -43,6 +44,7 @@ from clusterspec.exchange.import_result import Value
 
 RELEASES = ("1.3.0rc11",)
 """Releases whose pages have the options that are written."""
+_BLACKWELL = {"sm_100", "sm_103"}
 
 
 def write(source: ExportInput) -> ExportedFile:
@@ -67,11 +69,21 @@ def write(source: ExportInput) -> ExportedFile:
         for launch in launches(kind, source.cluster.ranks_per_node):
             if launch.node:
                 continue  # one command starts the ranks of all nodes
-            start = f"{visible_accelerators(source, launch)}{_launcher(launch)}trtllm-serve {model}"
+            fused = _fused_all_reduces(source, kind.layout, work)
+            start = f"{visible_accelerators(source, launch)}{fused}{_launcher(launch)}trtllm-serve {model}"
             port = f"--host 0.0.0.0 --port {8000 + launch.first}"
             started.append((launch, command(start, *words, f"--config {name}", port)))
     omitted += omitted_router(source, kinds, "trtllm-serve disaggregated")
+    for layout in (kind.layout for kind in kinds):
+        if layout.tp > 1 and layout.overlap.inside_gemms and not _fused_all_reduces(source, layout, work):
+            omitted.append("all-reduces inside GEMMs: they need weights in NVFP4 and Blackwell")
     return ExportedFile(script(lines, started), tuple(dict.fromkeys(omitted)))
+
+
+def _fused_all_reduces(source: ExportInput, layout: Layout, work: Workload) -> str:
+    """The environment of an engine whose GEMMs do the all-reduces after them; empty if none do."""
+    fits = work.parameter_precision in {"fp4", "nvfp4"} and source.cluster.accelerator.architecture in _BLACKWELL
+    return "TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED=1 " if fits and layout.tp > 1 and layout.overlap.inside_gemms else ""
 
 
 def _launcher(launch: Launch) -> str:

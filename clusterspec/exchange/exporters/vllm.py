@@ -106,6 +106,8 @@ def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
             yield "the overlap of expert traffic: --enable-dbo needs attention replicas and kernels of DeepEP"
         if layout.ep > 1 and layout.dispatcher.kind != "all-to-all" and not within:
             yield f"the dispatcher {layout.dispatcher.kind}: see --all2all-backend"
+        if layout.tp > 1 and layout.overlap.inside_gemms:
+            yield "all-reduces inside GEMMs: see pass_config of --compilation-config"
 
 
 def _launch_options(layout: Layout, launch: Launch) -> Iterator[str]:
