@@ -22,16 +22,16 @@ names, and lines in the form that programs print them.
   SGLang, TensorRT-LLM, Slurm, UCX, libfabric, Ray, Triton, ROCm and JAX. Of 40 of G, 24 were named first and 25 among
   the first three before anything was changed; of 25 of H, after G was mended by forms rather than by messages, 18 and
   19, as many as before. A row has the first of the causes that its thread allows.
-- `I` and `J` (2026-11-26): the same rule, with queries for the frameworks of G and for Kubernetes' device plugins, NeMo,
-  torchtitan and the GPU operator too. Of 26 of I, 17 were named first and 19 among the first three before anything was
-  changed; of 20 of J, after I was mended by the messages of Slurm, Open MPI, the device plugin and the kernel, 12 and
-  13. Most misses are of a message that no source had given yet; the others are releases that have a fault of their own
-  and print a general error, and one NIC toward many peers.
-- `K` (2026-11-26): the same rule, after J was mended, with queries for classes of faults that I and J had few of: reasons
-  of drained nodes, images of containers, login, registered memory, Xids. Of 23, 14 were named first and 15 among the
-  first three before anything was changed.
-- `L` (2026-11-26): the same rule, after K was mended and the messages of Mooncake, MORI, Horovod, pyxis, enroot, Gloo and
-  runc were listed from their sources, with queries for Ray, libnvidia-container, shared file systems, Kubeflow,
+- `I` and `J` (2026-11-26): the same rule, with queries for the frameworks of G and for Kubernetes' device plugins,
+  NeMo, torchtitan and the GPU operator too. Of 26 of I, 17 were named first and 19 among the first three before
+  anything was changed; of 20 of J, after I was mended by the messages of Slurm, Open MPI, the device plugin and the
+  kernel, 12 and 13. Most misses are of a message that no source had given yet; the others are releases that have a
+  fault of their own and print a general error, and one NIC toward many peers.
+- `K` (2026-11-26): the same rule, after J was mended, with queries for classes of faults that I and J had few of:
+  reasons of drained nodes, images of containers, login, registered memory, Xids. Of 23, 14 were named first and 15
+  among the first three before anything was changed.
+- `L` (2026-11-26): the same rule, after K was mended and the messages of Mooncake, MORI, Horovod, pyxis, enroot, Gloo
+  and runc were listed from their sources, with queries for Ray, libnvidia-container, shared file systems, Kubeflow,
   DeepSpeed and symbols of NCCL. Of 15, nine were named first and ten among the first three before anything was changed.
   Two of them have the same line and two causes (NVIDIA/libnvidia-container issues 103 and 204).
 """

@@ -6,10 +6,10 @@ import re
 
 import pytest
 import yaml
-from clusterspec.studies.study import study_text
 
 from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
+from clusterspec.studies import study_text
 from tests.exchange.test_exporters import exported, pod, source
 from tests.settings import SETTINGS
 

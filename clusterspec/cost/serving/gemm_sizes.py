@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.models import Model
-from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.layers import Chunk, Mixer, model_of_mixer
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.records import NamedTuple

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.formulas.serving import compute_time, index_time, latent_time, stream_time
 from clusterspec.cost.mixers import INDEX, sequence_cache
 from clusterspec.cost.serving import constants
