@@ -153,6 +153,8 @@ def _plural_noun(word: str) -> str:
 NEARLY_WHOLE = 99.0
 """Percent above which a share is printed with as many digits as distinguish it from the whole."""
 
+NEARLY_NOTHING = 1e-4
+"""Percent below which a share is printed as none."""
 MOST_DIGITS = 6
 """Number of digits beyond which a difference from the whole is rounding error."""
 
@@ -160,14 +162,18 @@ MOST_DIGITS = 6
 def percent(fraction: float, digits: int = 3) -> str:
     """A fraction as a percentage, never rounded beyond whole percents: 1.174 with two digits is 117 %.
 
-    A fraction below the whole is never printed as 100 %.
+    A fraction below the whole is never printed as 100 %. One below a millionth is nothing that anybody would read.
 
+    >>> percent(2.3e-11), percent(4e-6)
+    ('0 %', '0.0004 %')
     >>> percent(0.4117), percent(1.0), percent(1.174, 2), percent(0.9965, 2), percent(0.99996), percent(53.5)
     ('41.2 %', '100 %', '117 %', '99.7 %', '99.996 %', '5,350 %')
     """
     if not math.isfinite(fraction):
         return display(fraction, "1")
     of_hundred = abs(fraction) * 100
+    if of_hundred < NEARLY_NOTHING:
+        return "0 %"
     whole = math.floor(math.log10(of_hundred)) + 1 if of_hundred >= 1 else 1
     if NEARLY_WHOLE < of_hundred < 100:
         needed = 2 + math.ceil(-math.log10(100 - of_hundred))
