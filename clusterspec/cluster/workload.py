@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.catalog.models import Model, TokenPrediction
+from clusterspec.catalog.models import Model, SparseAttention, TokenPrediction
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.resolution import MODEL_PATH, Lookup, ResolutionLog, written_peak
@@ -35,6 +35,8 @@ def resolve_workload(
     if model is None or size is None:
         return None
     precisions = _precisions(section, kind, (model, stack, accelerator), log)
+    if kind == "serve" and model.sparse is not None:
+        _assume_selection(model, model.sparse, log)
     data_loading = section.data_loading
     return Workload(
         kind=kind,
@@ -77,6 +79,23 @@ def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | No
         return described_model(written, lookup.log)
     base = lookup.model(written.base, (*MODEL_PATH, "base"))
     return changed_model(base, written, lookup.log) if base else None
+
+
+def _assume_selection(model: Model, sparse: SparseAttention, log: ResolutionLog) -> None:
+    """Lists how the times of serving follow the selection of a sparse index: not at all without latent attention, and
+    with it in layers that have no index, too.
+    """
+    key = "workload.model.sparse_attention"
+    if model.compressed or not model.latent:
+        why = (
+            f"the times of serving read and compute every token before a query: selecting {sparse.tokens:,} saves time "
+            "in contexts well beyond as many, and costs some in shorter ones"
+        )
+        log.assume(key, "timed as dense", why)
+    elif sparse.layers < model.full_layers:
+        without = model.full_layers - sparse.layers
+        why = f"{without} layers have no index: they attend to what the index of another selects, as in GLM-5.2"
+        log.assume(key, "the selection of a layer before", why)
 
 
 USUAL_RANK = 16

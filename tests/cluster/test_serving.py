@@ -109,6 +109,20 @@ def test_written_requests_have_precedence_over_those_of_their_trace() -> None:
     assert (found.request_rate, found.arrival_cv) == (12.5, 1.0) and "arrivals.cv" not in said
 
 
+SPARSE = [
+    ("minimax-m3", "timed as dense"),
+    ("deepseek-v4-flash", "timed as dense"),
+    ("glm-5.2", "the selection of a layer before"),
+    ("deepseek-v3.2", None),
+    ("deepseek-v3", None),
+]
+
+
+@pytest.mark.parametrize(("model", "listed"), SPARSE)
+def test_what_the_times_make_of_a_sparse_index_is_listed(model: str, listed: str | None) -> None:
+    assert assumed(plan(REQUESTS, model=model)).get("workload.model.sparse_attention") == listed
+
+
 def test_missing_values_are_assumptions() -> None:
     found, keys = serving_of(REQUESTS), assumed(plan(REQUESTS))
     assert (found.memory_fraction, found.chunk_tokens, found.captured_graphs) == (0.9, 8192, True)

@@ -222,12 +222,10 @@ def prompt_attention_parts(
     attend to all before. Layers with a window compute whole tiles, at the rate of prompts as long as two windows, whose
     tokens see as many on average. ``longest`` is the length of the whole prompts, where it is more.
     """
-    indexed = 0.0
-    if sparse_parts.absorbs_prompts(engine, max(length, longest)):
-        indexed = sparse_parts.indexed_layers(engine)
-    sparse = sparse_parts.prompt_parts(engine, tokens, length, fresh) if indexed else ()
-    dense = engine.whole.full_layers - indexed
-    return (*_dense_prompt_parts(engine, dense, tokens, length, fresh), *sparse) if dense or not sparse else sparse
+    if not sparse_parts.absorbs_prompts(engine, max(length, longest)):
+        return _dense_prompt_parts(engine, engine.whole.full_layers, tokens, length, fresh)
+    windows = _dense_prompt_parts(engine, 0, tokens, length, fresh) if engine.whole.window_layers else ()
+    return (*windows, *sparse_parts.prompt_parts(engine, tokens, length, fresh))
 
 
 def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:

@@ -26,7 +26,9 @@ CORE, KEYS, SCORES = "latent_attention", "index_keys", "index_scores"
 
 
 def indexed_layers(engine: Engine) -> float:
-    """The layers with latent attention that attend to tokens selected by an index; 0 for other attention."""
+    """The layers of latent attention that have an index; 0 for other attention. All other layers attend to the tokens
+    that the index of a layer before them selects (GLM-5.2).
+    """
     model = engine.model
     if model.sparse is None or not model.latent or model.compressed:
         return 0.0
@@ -50,8 +52,7 @@ def _converts_cache(engine: Engine) -> bool:
 
 def core_bytes(engine: Engine, context: float) -> float:
     """Bytes of cache that attention reads for one sequence on one rank, over all layers, without keys of the index."""
-    share = indexed_layers(engine) / max(1, engine.whole.full_layers)
-    read = share * selected_tokens(engine, context) + (1 - share) * context
+    read = selected_tokens(engine, context)
     kept = sequence_cache(engine.model, (engine.whole,), read, engine.layout.tp)
     return kept._replace(index_keys=0.0).stored_bytes(engine.workload.kv_precision).total
 
@@ -66,7 +67,7 @@ def reading_parts(engine: Engine, fullest: float, context: float, tokens: float)
     rates, calls = engine.rates, float(max(1, engine.whole.full_layers + engine.whole.linear_layers))
     layers = indexed_layers(engine)
     read = fullest * core_bytes(engine, context) / calls
-    every = layers * selected_tokens(engine, context) + (engine.whole.full_layers - layers) * context
+    every = engine.whole.full_layers * selected_tokens(engine, context)
     rate, measured = rates.sparse_rate(engine.workload.kv_precision)
     numbers = {
         "calls": calls,
@@ -103,7 +104,7 @@ def absorbs_prompts(engine: Engine, length: float) -> bool:
 
 
 def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
-    """Attention of ``tokens`` tokens of prompts of ``length`` in indexed layers, as far as they are absorbed; the last
+    """Attention of ``tokens`` tokens of absorbed prompts of ``length``, and the scores of their index; the last
     ``fresh`` tokens of each are new.
     """
     layers, rates, before = indexed_layers(engine), engine.rates, length - fresh / 2
@@ -111,7 +112,7 @@ def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> 
     converted = _converts_cache(engine) and heads < constants.FEW_HEADS  # by the kernel of decoding
     rate, measured = rates.sparse_rate(engine.workload.kv_precision if converted else "")
     seen = selected_tokens(engine, length) if converted else _mean_selected(engine, length, fresh)
-    core = {"flops": tokens * layers * seen * _flops_of_entry(engine), "rate": rate}
+    core = {"flops": tokens * engine.whole.full_layers * seen * _flops_of_entry(engine), "rate": rate}
     scoring, source = rates.index_rate
     scores = tokens * layers * before
     index = {
@@ -143,10 +144,9 @@ def absorbed_traffic(engine: Engine, tokens: float) -> dict[str, float]:
     filled up to a tile where an index selects tokens.
     """
     model, heads = engine.model, share_of_heads(engine.model.heads, engine.layout.tp)
-    layers = float(engine.whole.full_layers)
-    every = layers * heads + indexed_layers(engine) * (max(heads, _rows(engine)) - heads)
+    filled = max(heads, _rows(engine)) if indexed_layers(engine) else heads
     return {
-        "bytes_read": tokens * every * 2 * (model.latent_kv + model.head_dim) * 2.0,
+        "bytes_read": tokens * engine.whole.full_layers * filled * 2 * (model.latent_kv + model.head_dim) * 2.0,
         "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
     }
 

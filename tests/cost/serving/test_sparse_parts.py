@@ -126,6 +126,18 @@ def test_the_last_tokens_of_a_long_prompt_see_the_whole_selection() -> None:
     assert core["flops"] == pytest.approx(1000 * LAYERS * SELECTED * 64 * 2 * 1088)
 
 
+def test_layers_without_an_index_attend_to_the_selection_of_another() -> None:
+    """GLM-5.2 has an index in 21 of 78 layers."""
+    one = engine(model="glm-5.2")
+    step, prompt = one.decode(8.0, 30000.0), one.prefill(1000.0, 30000.0, 1.0)
+    core, keys = numbers(step, "latent_attention"), numbers(step, "index_keys")
+    assert [core["calls"], core["bytes_read"]] == pytest.approx([78, 8 * SELECTED * 576 * 2])
+    assert [keys["calls"], keys["bytes_read"]] == pytest.approx([21, 8 * 30000 * 132])
+    assert one.launches - dense(one).launches == INDEXED * 21
+    assert numbers(prompt, "latent_attention")["flops"] == pytest.approx(1000 * 78 * SELECTED * 64 * 2 * 1088)
+    assert numbers(prompt, "index_scores")["flops"] == pytest.approx(1000 * 21 * 29500 * 32 * 128 * 2)
+
+
 def test_few_heads_run_prompts_by_the_kernel_of_decoding_where_the_cache_is_narrow() -> None:
     for tp, rate in ((8, 0.37), (4, 0.62), (1, 0.62)):
         one = engine(cache="fp8", tp=tp)
