@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import takewhile
 
 from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.quantity import Figure
@@ -193,15 +194,17 @@ def written_expression(
 ) -> str:
     """The expression of a function with some parameters written out, multiplied by the repeats."""
     names = {key: f"({expression})" for key, expression in expanded}
-    text = re.sub(r"[a-z_]\w*", lambda found: names.get(found[0], found[0]), EXPRESSIONS[function])
+    text = EXPRESSIONS[function]
+    if names:
+        text = re.sub(r"[a-z_]\w*", lambda found: names.get(found[0], found[0]), text)
     return " * ".join([*repeats, f"({text})"]) if repeats else text
 
 
 @cache
 def formula_source(function: Callable[..., float]) -> str:
     """The source that the docstring of a formula names; empty if it names none."""
-    found = re.search(r"Source: (.*?)(?:\n *\n|\Z)", function.__doc__ or "", re.DOTALL)
-    return " ".join(found[1].split()).rstrip(".") if found else ""
+    lines = (function.__doc__ or "").partition("Source: ")[2].split("\n")
+    return " ".join(takewhile(bool, map(str.strip, lines))).rstrip(".")
 
 
 def computed_figure(value: float, why: str, unit: str = "1") -> Figure:

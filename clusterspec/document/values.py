@@ -32,9 +32,12 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_FLOAT = pattern(r"[-+]?((\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)")
-_ENDLESS = pattern(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_NUMERALS = frozenset("0123456789.eE+-")
+"""The characters of decimal numbers: a text of them is a number if `float` reads it, zeros before digits aside."""
+_ENDLESS = {
+    **{f"{sign}.{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")},
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
 _OCTAL = pattern(r"[-+]?0[0-7]+")
 """Octal in YAML 1.1 and decimal in YAML 1.2; as all digits after a zero it is kept as text, which no count takes."""
 _LONGEST_INTEGER = 100
@@ -53,16 +56,23 @@ def scalar_value(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in "+-.0123456789" or text[-1] not in "0123456789.fFnN":  # most others are quantities with units
+    if text[0] not in "+-.0123456789":  # most others are quantities with units
         return text
-    if _INTEGER.fullmatch(text):
+    return _number_of_digits(text) if _NUMERALS.issuperset(text) else _ENDLESS.get(text, text)
+
+
+def _number_of_digits(text: str) -> int | float | str:
+    """The number that a text of `_NUMERALS` is, else the text."""
+    digits = text[1:] if text[0] in "+-" else text
+    if digits.isdecimal():
+        if digits[0] == "0" != digits:
+            return text
         return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
-    if _FLOAT.fullmatch(text):
+    try:
         number = float(text)
-        return number if abs(number) > _SMALLEST else 0.0
-    if _ENDLESS.fullmatch(text):
-        return float(text.replace(".", "").lower())
-    return text
+    except ValueError:  # a date, or the number of a release
+        return text
+    return number if abs(number) > _SMALLEST else 0.0
 
 
 def is_octal(text: str) -> bool:
@@ -160,10 +170,13 @@ class _LineReader:
 
 def _value_of_pair(line: str, pair: re.Match[str]) -> Any:
     """The value of a line that matches `_LINE`."""
-    _, _, quoted, bare, _ = pair.groups()
+    _, _, quoted, bare, flow = pair.groups()
     if bare is not None:
         return scalar_value(bare.rstrip(" "))
-    return _value_of_line(line, pair.start(5)) if quoted is None else quoted
+    if quoted is not None:
+        return quoted
+    usual = _flow_pairs(flow, 0)
+    return usual[0] if usual and usual[1] == len(flow) else _value_of_line(line, pair.start(5))
 
 
 def _add_value(into: Any, key: str, value: object) -> None:

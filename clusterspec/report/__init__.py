@@ -161,7 +161,8 @@ def location_text(span: Span) -> str:
 
 def title_text(name: str) -> str:
     """A name for the start of a line, escaped so that it does not look like `file:line:`."""
-    return _PLACE.sub(r"\\x3a", plain_line(name))
+    line = plain_line(name)
+    return _PLACE.sub(r"\\x3a", line) if ":" in line else line
 
 
 _COMMAND = pattern(r"^(\s*)(::)")

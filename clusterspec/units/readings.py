@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
-from clusterspec.units import read, split_number, symbol_and_words, text_of, text_with_symbol, unknown_unit_fault
+from clusterspec.units import read, symbol_and_words, text_with_symbol, unknown_unit_fault
 from clusterspec.units.display import display, plain, plural
-from clusterspec.units.symbols import COUNTS, MEANING, Kind, both_symbols
+from clusterspec.units.symbols import COUNTS, MEANING, Kind, both_symbols, split_number, text_of
 from clusterspec.units.table import TABLE
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Kinds of quantities, spellings of units, their ambiguities, and the exception for invalid quantities."""
+"""Kinds of quantities, their numbers, spellings of units, their ambiguities, and the error of invalid quantities."""
 
 from __future__ import annotations
 
+import math
 import re
 
 from clusterspec.records import dataclass
@@ -205,3 +206,87 @@ def _power_symbol(spelling: str) -> str | None:
 def _time_symbol(spelling: str) -> str | None:
     word = spelling.lower()
     return _TIME_SYMBOLS.get(spelling) or _TIME_WORDS.get(word) or _TIME_WORDS.get(word.removesuffix("s"))
+
+
+# Parser of the number before a unit: digits, a decimal point, thousand separators, an exponent
+
+LIMIT = 100
+"""Characters: no quantity that a person writes is longer."""
+
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
+# Alternatives differ in their characters, so that matching is unambiguous and linear.
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MULTIPLIERS = frozenset("x×*")
+_TIMES = pattern(r"([1-9]\d{0,8})[ ]*[x×*][ ]*(?=[\d.])", re.ASCII)
+_NUMBER = pattern(NUMBER, re.ASCII)
+_DECIMAL_COMMA = pattern(r"(\d+),(\d+)(?![\d.,])", re.ASCII)
+_SPACES = {ord(c): " " for c in "\t\u00a0\u2009\u202f"}  # tab, and the spaces that word processors insert before a unit
+
+
+def text_of(value: object) -> str:
+    """A scalar of a document as text. Raises `UnitFault` for other values and beyond the limits."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise unreadable_fault(str(value), "write a number and its unit")
+    if isinstance(value, int) and value.bit_length() > 333:
+        raise UnitFault("unreadable-quantity", "the number has more than 100 digits", "write a smaller number")
+    text = str(value).translate(_SPACES).strip()
+    if len(text) > LIMIT:
+        raise unreadable_fault(text, f"write at most {LIMIT} characters: a number and its unit")
+    return text
+
+
+def unreadable_fault(text: str, advice: str) -> UnitFault:
+    """The error of a text that is not a quantity."""
+    return UnitFault("unreadable-quantity", f"cannot read {quoted_text(text)} as a quantity", advice)
+
+
+def split_number(text: str, whole: bool, example: str) -> tuple[float, str]:
+    """The number, times its multiplier as in ``8 x 400 Gb/s``, and the rest of the text.
+
+    ``whole`` means that only integers are valid, so that one comma is a thousand separator.
+    """
+    plain = text.partition(" ")[0].rstrip(_LETTERS)
+    if _is_plain_number(plain) and _MULTIPLIERS.isdisjoint(text):
+        return _finite_number(text, plain), text[len(plain) :].strip(" ")
+    times = _TIMES.match(text) if not _MULTIPLIERS.isdisjoint(text) else None
+    start = times.end() if times else 0
+    match = _NUMBER.match(text, start)
+    if not match:
+        raise _no_number_fault(text, example)
+    digits, rest = match[0], text[match.end() :]
+    if not (whole and digits.count(",") == 1 and "." not in digits):
+        _refuse_decimal_comma(text, start, rest)
+    return _finite_number(text, digits) * (int(times[1]) if times else 1), rest.strip(" ")
+
+
+def _is_plain_number(text: str) -> bool:
+    """Whether a text is digits, perhaps with a point and an exponent; most are, and need no pattern."""
+    mantissa, mark, power = text.partition("e")
+    digits = power[1:] if power[:1] in ("+", "-") else power
+    return text.isascii() and mantissa.replace(".", "", 1).isdecimal() and (not mark or digits.isdecimal())
+
+
+def _no_number_fault(text: str, example: str) -> UnitFault:
+    if text[:1] in ("-", "−") and text[1:].lstrip(" ")[:1].isdigit():
+        return UnitFault("unreadable-quantity", f"{quoted_text(text)} is negative", "write a figure of zero or more")
+    return unreadable_fault(text, f"begin with the number, as in `{example}`")
+
+
+def _refuse_decimal_comma(text: str, start: int, rest: str) -> None:
+    """Raises `UnitFault` for a decimal comma (``1,5 GB``), and for ``1,500`` if it is ambiguous."""
+    comma = _DECIMAL_COMMA.match(text, start) if "," in text else None
+    if comma:
+        unit = text[comma.end() :]
+        readings = f"`{text[:start]}{comma[1]}.{comma[2]}{unit}` or `{text[:start]}{comma[1]}{comma[2]}{unit}`"
+        message = f"the comma of {quoted_text(text)} may be a decimal point or a thousand separator"
+        raise UnitFault("unreadable-quantity", message, f"write {readings}")
+    if rest.startswith(","):
+        raise unreadable_fault(text, "write the number without commas")
+
+
+def _finite_number(text: str, digits: str) -> float:
+    value = float(digits.replace(",", ""))
+    mantissa = digits.lower().partition("e")[0]
+    if math.isinf(value) or (value == 0 and mantissa.strip("0.,")):
+        raise unreadable_fault(text, "write a number within floating-point range, with another prefix")
+    return value

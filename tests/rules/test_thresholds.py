@@ -14,8 +14,7 @@ from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.rules.knowledge.nics import is_starved, usual_network
 from clusterspec.rules.knowledge.ranges import RANGES, UnusualValue, UsualRange
 from clusterspec.studies import study_text
-from clusterspec.units import text_of
-from clusterspec.units.symbols import UnitFault
+from clusterspec.units.symbols import UnitFault, text_of
 from tests.settings import SETTINGS
 
 from .conftest import Check

@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from clusterspec.units import KINDS, UnitFault, read, text_of
-from clusterspec.units.symbols import quoted_text
+from clusterspec.units import KINDS, UnitFault, read
+from clusterspec.units.symbols import quoted_text, text_of
 from tests.effort import each
 
 REFUSED = [

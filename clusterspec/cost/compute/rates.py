@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import chain
 from math import inf, prod
 
@@ -27,7 +27,7 @@ from clusterspec.cost.compute.attention import (
 )
 from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.narrow import expert_launches
-from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
+from clusterspec.cost.formulas.compute import NUMBERS, depth_fill, kernel_time, larger, tile_fill
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.source import Assumed, Computed
@@ -120,14 +120,20 @@ class Speed:
         m, k, n, batch, experts = kernel.shape
         if kernel.rate.startswith("attention"):
             return depth_fill(m, self.length_start) * width_share(k, self.fixed[kernel.rate == BACKWARD]) * n / m
-        fills = [self._tile_rate(m, n, batch, tile) for tile in self.tiles]
-        quantized = reduce(larger, fills) if fills else 1.0
+        plain = isinstance(m, NUMBERS) and isinstance(n, NUMBERS) and isinstance(batch, NUMBERS)
+        quantized = (_recent_best_fill if plain else _best_fill)(m, n, batch, self.tiles, self.units)
         grouped = self.grouped if experts else 1.0
         return quantized * depth_fill(k, self.depth_start) * grouped
 
-    def _tile_rate(self, m: float, n: float, batch: float, tile: Tile) -> float:
-        rows, columns, rate = tile
-        return tile_fill(m, n, rows, columns, batch=batch, units=self.units) * rate
+
+def _best_fill(m: float, n: float, batch: float, tiles: tuple[Tile, ...], units: float) -> float:
+    """The share of the rate of the fastest tile that a product reaches with the tile that suits it best."""
+    fills = [tile_fill(m, n, rows, columns, batch=batch, units=units) * rate for rows, columns, rate in tiles]
+    return reduce(larger, fills) if fills else 1.0
+
+
+_recent_best_fill = lru_cache(maxsize=512)(_best_fill)
+"""Varied designs have most products in common; columns of numbers have no hash."""
 
 
 # The achieved rates of one rank, from its accelerator and software
@@ -366,15 +372,22 @@ class PassKernels(NamedTuple):
     def of(cls, parts: Mapping[str, TimedKernels]) -> PassKernels:
         """The kernels of the parts of a layer."""
         timed = tuple(chain.from_iterable(parts.values()))
+        device: float = 0
+        launches: float = 0
+        of_experts: float = 0
+        flops: float = 0
+        for kernel, seconds in timed:  # NOTE: `+=` would change the column of the first kernel
+            device, launches = device + seconds, launches + kernel.launches
+            of_experts, flops = of_experts + expert_launches(kernel), flops + kernel.flops
         return cls(
             timed=timed,
-            device=sum_of(seconds for _, seconds in timed),
+            device=device,
             mixing_gemms=sum_of(_gemm_seconds(kernels) for name, kernels in parts.items() if name in MIXING_PARTS),
             network_gemms=_gemm_seconds(cut_network_kernels(parts)),
             core=sum_of(seconds for _, seconds in parts.get("core", ())),
-            launches=sum_of(kernel.launches for kernel, _ in timed),
-            expert_launches=sum_of(expert_launches(kernel) for kernel, _ in timed),
-            flops=sum_of(kernel.flops for kernel, _ in timed),
+            launches=launches,
+            expert_launches=of_experts,
+            flops=flops,
         )
 
 

@@ -192,6 +192,8 @@ def summed_term(name: str, parts: Iterable[Term]) -> Term:
 
 @cache
 def _identifier(text: str) -> str:
+    if all(word.isalnum() for word in text.split(" ")):
+        return text.replace(" ", "_")
     return re.sub(r"\W+", "_", text)
 
 
