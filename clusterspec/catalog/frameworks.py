@@ -350,7 +350,7 @@ def version_numbers(release: str) -> tuple[int, ...]:
     >>> version_numbers("0.15.1"), version_numbers("1.3.0rc1"), version_numbers("2026.1")
     ((0, 15, 1), (1, 3, 0), (2026, 1))
     """
-    if release.isascii() and release.replace(".", "").isdecimal():
+    if not release or (release.isascii() and release.replace(".", "").isdecimal()):
         return tuple(int(part) for part in release.split(".") if part)
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
 

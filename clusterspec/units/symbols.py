@@ -246,8 +246,9 @@ def split_number(text: str, whole: bool, example: str) -> tuple[float, str]:
     ``whole`` means that only integers are valid, so that one comma is a thousand separator.
     """
     plain = text.partition(" ")[0].rstrip(_LETTERS)
-    if _is_plain_number(plain) and _MULTIPLIERS.isdisjoint(text):
-        return _finite_number(text, plain), text[len(plain) :].strip(" ")
+    words = text[len(plain) :].strip(" ")
+    if _is_plain_number(plain) and words[:1] not in _MULTIPLIERS:
+        return _finite_number(text, plain), words
     times = _TIMES.match(text) if not _MULTIPLIERS.isdisjoint(text) else None
     start = times.end() if times else 0
     match = _NUMBER.match(text, start)
