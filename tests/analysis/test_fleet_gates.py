@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
+import pytest
+
+from clusterspec.analysis import fleet_gates
 from clusterspec.analysis.fleet_gates import with_purchase
 from clusterspec.analysis.fleets import fleet_report
+from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.records import replace
 from clusterspec.report.paper.blocks import PaperTable
 from clusterspec.report.paper.fleet_purchase import composed_purchase, decision_sentence
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase
+from clusterspec.source import Position, Span
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -128,6 +135,27 @@ def test_an_error_of_one_job_fails_the_gate_of_the_design_in_its_name() -> None:
     found = gate("design", BOUGHT.replace("layout: {tp: 2}", "layout: {tp: 3}", 1))
     assert found.status is GateStatus.FAILED
     assert found.text.startswith("a: ")
+
+
+@pytest.mark.parametrize(
+    "severities", [found for many in range(3) for found in product(Severity, repeat=many)], ids=str
+)
+def test_the_worst_finding_about_a_fleet_decides_on_the_gate_of_its_design(severities: tuple[Severity, ...]) -> None:
+    """Beside jobs without findings; a note does not count, and each finding that counts is told."""
+    at = Span("fleet.yaml", Position(1, 1), Position(1, 2))
+    findings = [
+        Finding("unequal-pools", severity, Confidence.LIKELY, f"{number}: {severity}", "", at, ())
+        for number, severity in enumerate(severities)
+    ]
+    whole = report(BOUGHT)
+    clear = {name: replace(one, findings=(), sources={}) for name, one in whole.estimates.items()}
+    alone = fleet_gates._design_gate(replace(whole, estimates=clear, findings=()))
+    found = fleet_gates._design_gate(replace(whole, estimates=clear, findings=tuple(findings)))
+    worst = min((one.rank for one in severities), default=Severity.NOTE.rank)
+    expected = {Severity.ERROR.rank: GateStatus.FAILED, Severity.WARNING.rank: GateStatus.OPEN}
+    assert found.status is expected.get(worst, alone.status)
+    told = [one.message for one in findings if one.severity is not Severity.NOTE]
+    assert all(message in found.text for message in told) and (told or found.text == alone.text)
 
 
 def test_a_rent_after_the_last_run_of_a_pool_is_a_risk_and_that_of_a_service_is_not() -> None:
