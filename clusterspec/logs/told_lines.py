@@ -34,11 +34,11 @@ MOST_IGNORED = 80
 _STOP = re.compile(r'"key": "run_(start|stop)"(?:[^\n]{0,400}?"status": "(\w{1,20})")?')
 
 
-def told_text(text: str) -> str:
+def text_without_labels(text: str) -> str:
     """A log without the labels of tasks and with empty lines for exceptions that are ignored; its lines keep their
     numbers.
 
-    >>> told_text("0: a\\n1: b\\n0: ValueError: c\\n1: d\\nsrun: error: e")
+    >>> text_without_labels("0: a\\n1: b\\n0: ValueError: c\\n1: d\\nsrun: error: e")
     'a\\nb\\nValueError: c\\nd\\nsrun: error: e'
     """
     labelled = _is_labelled(text)

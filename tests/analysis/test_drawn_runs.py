@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.diagnosis import read_log, with_whole_characters
-from clusterspec.logs.told_lines import ended_well, told_text
+from clusterspec.logs.told_lines import ended_well, text_without_labels
 from clusterspec.logs.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_drawn_threads import Thread
@@ -111,8 +111,8 @@ def test_a_status_that_perftest_prints_as_a_number_names_its_cause(status: int, 
 
 def test_labels_are_left_out_and_lines_keep_their_numbers() -> None:
     text = "0: a\n1: [rank1]: ValueError: b\n0: c\nsrun: error: d"
-    assert told_text(text) == "a\n[rank1]: ValueError: b\nc\nsrun: error: d"
-    assert told_text("12:30: a\n12:31: b\n12:32: c") == "12:30: a\n12:31: b\n12:32: c", "times of the day"
+    assert text_without_labels(text) == "a\n[rank1]: ValueError: b\nc\nsrun: error: d"
+    assert text_without_labels("12:30: a\n12:31: b\n12:32: c") == "12:30: a\n12:31: b\n12:32: c", "times of the day"
 
 
 def test_an_ignored_exception_of_one_process_hides_no_line_of_another() -> None:
@@ -120,7 +120,7 @@ def test_an_ignored_exception_of_one_process_hides_no_line_of_another() -> None:
         "[rank0]: Exception ignored in: <function a at 0x1>\n[rank0]: Traceback (most recent call last):\n"
         "[rank1]: ValueError: b\n[rank0]: KeyError: 'c'\n[rank0]: KeyError: 'd'"
     )
-    assert told_text(text) == "\n\n[rank1]: ValueError: b\n\n[rank0]: KeyError: 'd'"
+    assert text_without_labels(text) == "\n\n[rank1]: ValueError: b\n\n[rank0]: KeyError: 'd'"
 
 
 def test_a_run_that_states_its_success_has_nothing_to_diagnose() -> None:

@@ -55,7 +55,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import computing, exposed_seconds, sent_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import computing_seconds, exposed_seconds, sent_seconds, share, step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
@@ -67,7 +67,7 @@ def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iter
         return
     if timed.step is None:
         return
-    experts, sending = computing(timed) * _expert_share(model), sent_seconds(timed, {"ep"})
+    experts, sending = computing_seconds(timed) * _expert_share(model), sent_seconds(timed, {"ep"})
     if sending <= experts:
         return
     lost = share(exposed_seconds(timed, {"ep"}), timed)

@@ -65,7 +65,7 @@ from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.shares import (
     A_QUARTER,
     SHARD_AXES,
-    computing,
+    computing_seconds,
     exposed_seconds,
     sent_seconds,
     share,
@@ -99,7 +99,9 @@ def check(
     if lost <= thresholds.of(RULE.name, MOST) or what_if.hsdp is not None:
         return
     tokens = layout.micro_batch * training.sequence_length // layout.cp
-    wanted = int(tokens * sent_seconds(timed, SHARD_AXES) / computing(timed)) if computing(timed) else tokens
+    wanted = (
+        int(tokens * sent_seconds(timed, SHARD_AXES) / computing_seconds(timed)) if computing_seconds(timed) else tokens
+    )
     more = f"; about {wanted:,} tokens would overlap it" if wanted > tokens else ""
     yield RULE.problem(
         "layout.sharding",

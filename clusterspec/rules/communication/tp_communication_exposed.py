@@ -60,7 +60,7 @@ from clusterspec.cluster.model import Layout, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, WhatIf
-from clusterspec.rules.knowledge.shares import computing, exposed_seconds
+from clusterspec.rules.knowledge.shares import computing_seconds, exposed_seconds
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
@@ -86,19 +86,19 @@ def check(
     if layout.tp == 1 or layout.overlap.tp == "full":
         return
     placement = placements.of("tp")
-    if placement is None or placement.straddling or not computing(timed):
+    if placement is None or placement.straddling or not computing_seconds(timed):
         return
     if scale_up.topology == "full-mesh" and placement.accelerators < scale_up.domain:
         return  # partial-mesh-group reports the cause
     seconds = exposed_seconds(timed, {"tp"})
-    added = seconds / computing(timed)
+    added = seconds / computing_seconds(timed)
     if added <= thresholds.of(RULE.name, MOST):
         return
     better = _halved_tp_alternative(what_if, layout)
     overlap = "`overlap: {tp: true}` with sequence parallelism, where the framework supports it"
     yield RULE.problem(
         "layout.tp",
-        f"exposed tensor-parallel communication adds {display(seconds, 's')} to {display(computing(timed), 's')} of computation ({percent(added, 2)})",
+        f"exposed tensor-parallel communication adds {display(seconds, 's')} to {display(computing_seconds(timed), 's')} of computation ({percent(added, 2)})",
         f"{what_if.comparison_text(better)}; or {overlap}"
         if better
         else f"use {overlap}; a smaller tp is predicted no faster",

@@ -41,7 +41,7 @@ def bubble(plan: Plan) -> float:
     return plan.step.times.bubble if plan.step else 0.0
 
 
-def computing(plan: Plan) -> float:
+def computing_seconds(plan: Plan) -> float:
     """Seconds of computation per step; 0 if the step is not known."""
     return plan.step.computing if plan.step else 0.0
 
