@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
 from csv import DictReader
 from io import StringIO
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clusterspec import analysis
+from clusterspec.analysis import failures_of_parts
 from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost, rate_variance
 from clusterspec.catalog import Catalog
 from clusterspec.cost.estimate import legal_estimate
@@ -788,3 +794,27 @@ def test_a_failure_stops_the_engines_on_the_part_and_no_others() -> None:
         assert {part: rows[part].lost for part in losses} == losses, (engines, layout)
         for part, lost in losses.items():
             assert rows[part].effect == ("stops" if lost == 1 else "slows" if lost else "none"), part
+
+
+RATES = st.tuples(st.floats(0.001, 2.0), st.floats(0.1, 0.9), st.floats(1.1, 9.0))
+LOSSES = st.tuples(st.floats(0.01, 500.0), st.floats(0.01, 100.0))
+
+
+@given(st.lists(st.tuples(RATES, LOSSES), min_size=1, max_size=5), st.booleans())
+def test_the_common_variance_is_a_mean_over_the_hours_that_each_part_takes(
+    parts: list[tuple[tuple[float, float, float], tuple[float, float]]], alike: bool
+) -> None:
+    """Its root is the mean of the parts' own deviations, weighed by their hours: that of each where all are alike."""
+    stated = [parts[0][0] if alike else rate for rate, _ in parts]
+    rates = {
+        str(at): SimpleNamespace(yearly=mean, low=mean * below, high=mean * above)
+        for at, (mean, below, above) in enumerate(stated)
+    }
+    losses = {str(at): YearlyLoss(*loss) for at, (_, loss) in enumerate(parts)}
+    machine = cast("Any", SimpleNamespace(failures=lambda: rates))
+    found = failures_of_parts._common_variance(machine, losses)
+    own = [math.sqrt(rate_variance(rate.yearly, rate.low, rate.high)) for rate in rates.values()]
+    hours = [failures * mean for _, (failures, mean) in parts]
+    expected = sum(deviation * each for deviation, each in zip(own, hours, strict=True)) / sum(hours)
+    assert math.sqrt(found) == pytest.approx(expected)
+    assert not alike or found == pytest.approx(own[0] ** 2)

@@ -137,6 +137,19 @@ def test_a_fault_fits_within_a_quarter_and_is_not_contradicted_by_the_log() -> N
     assert not across & {fit.fault.name for fit in fault_fits(inside)}
 
 
+def test_a_fault_fits_up_to_the_limit_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = placed(FULL)
+    one = next(cluster for cluster, text in fault_models._fewer_nics(run) if text.startswith("1 of"))
+    rate = run.predicted_bandwidth(one, 2.0**33)
+    assert rate is not None
+    slow = placed(series((2.0**33, 1.1 * rate / GB)))
+    for fit in fault_fits(slow):
+        monkeypatch.setattr(fault_models, "MAX_MISS", fit.miss)
+        assert fit.fault.name in {each.fault.name for each in fault_fits(slow)}
+        monkeypatch.setattr(fault_models, "MAX_MISS", fit.miss * (1 - 1e-9))
+        assert fit.fault.name not in {each.fault.name for each in fault_fits(slow)}
+
+
 CONTRADICTED: list[
     tuple[tuple[tuple[str, str], ...], set[str]]
 ] = [  # evidence of a log, and the faults that it excludes
