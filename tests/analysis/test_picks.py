@@ -142,8 +142,10 @@ def test_the_upper_end_on_columns_is_that_of_the_explained_memory(framework: str
     uppers = {int(n): (m, u) for block in evaluation(design, searched)(space) for n, m, u in _rows(block)}
     for number in range(0, space.size, max(1, space.size // 12)):
         plan = studied.with_layout(section_of(searched, space.choice(number))).plan
-        assert plan.memory_range is not None
-        assert uppers[number] == pytest.approx((plan.memory_bytes, plan.memory_range[1]), rel=1e-9)
+        assert plan.memory is not None and plan.memory_range is not None
+        upper = plan.memory.total.ends[1]  # the range reaches further, to what the allocator keeps and gives back
+        assert uppers[number] == pytest.approx((plan.memory_bytes, upper), rel=1e-9)
+        assert plan.memory_range[1] >= upper
 
 
 def _rows(block: EvaluatedBlock) -> list[tuple[float, float, float]]:

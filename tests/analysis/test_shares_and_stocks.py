@@ -140,12 +140,13 @@ def test_a_slowdown_is_relative_to_the_step_of_the_spec() -> None:
 
 
 def test_a_plan_that_does_not_fit_meets_no_condition_but_one_that_may_fit_does() -> None:
-    """The upper end of the range of memory counts unless the condition says otherwise."""
+    """The upper end of memory counts unless the condition says otherwise, without what the allocator gives back."""
     plan = study_of(JOB).plan
-    assert plan.stored is not None and plan.stored.capacity is not None and plan.memory_range is not None
-    share = plan.stored.total / plan.memory_range[1]
+    assert plan.stored is not None and plan.stored.capacity is not None and plan.memory is not None
+    upper = plan.memory.total.ends[1]
+    share = plan.stored.total / upper
     for capacity, surely, likely in ((1.01, True, True), (0.99, False, True), (share * 0.99, False, False)):
-        size = replace(plan.stored.capacity, value=plan.memory_range[1] * capacity)
+        size = replace(plan.stored.capacity, value=upper * capacity)
         found = replace(plan, stored=plan.stored._replace(capacity=size))
         fits = Condition("fits", "fits", at_most=False, limit=1.0)
         assert (fits.holds(found), replace(fits, surely=False).holds(found)) == (surely, likely), capacity
