@@ -225,6 +225,14 @@ def test_peak_memory_agrees_with_measurements(memory: list[Case]) -> None:
     assert score("new memory", list(cases.new_memory())).median <= 0.1
 
 
+@pytest.mark.parametrize(("held_out", "least"), [(False, 0.8), (True, 0.74)])
+def test_ranges_of_memory_hold_four_in_five_peaks(held_out: bool, least: float) -> None:
+    found = [case for case in cases.new_memory() if is_held_out(training_source(case.id)) is held_out]
+    inside = score("memory", found).inside
+    assert inside is not None
+    assert least <= inside <= 0.86
+
+
 def test_runs_that_fit_are_predicted_to_fit_and_out_of_memory_runs_are_not() -> None:
     found = list(cases.fits())
     ran = [case for case in found if case.group == "ran"]
