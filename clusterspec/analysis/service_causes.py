@@ -20,6 +20,8 @@ SERVICE_CAUSES = (
     ("driver-silent", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("driver-request", "driver-release", _UNSAID, service_steps.PERSISTENCE, STRONG),
     ("driver-request", "stopped-service", ": the driver's state is not kept", service_steps.PERSISTENCE, GIVEN),
+    ("triton-driver", "library-release", ", as with a release of Triton", STEP_OF["library-release"], GIVEN),
+    ("triton-driver", "unsupported-accelerator", _UNSAID, STEP_OF["unsupported-accelerator"], WEAK),
     ("port-held", "port-in-use", _UNSAID, STEP_OF["port-in-use"], STRONG),
     ("device-allocation", "memory-full", _UNSAID, STEP_OF["memory-full"], STRONG),
     ("device-allocation", "shared-accelerator", ": others hold its memory", STEP_OF["shared-accelerator"], GIVEN),

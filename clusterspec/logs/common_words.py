@@ -65,13 +65,18 @@ SUGGESTIONS = (
     ("unstable-link", r"\b(?:[Ll]ink|[Pp]ort)s? (?:is |are |went |status .{0,12})?(?:down|DOWN)\b"),
     (
         "wrong-interface",
-        r"[Cc]annot assign requested address|[Nn]o usable (?:network )?interface",
+        r"[Cc]annot assign requested address|[Nn]o usable (?:network )?interface|[Nn]o network interface",
     ),
     # servers outside of the cluster: registries of images, hubs of models, logs of experiments
     (
         "outside-server",
         r"[Tt]oo [Mm]any [Rr]equests|\bwandb\b"
         r"|returned error code: [45][0-9]{2}\b|is not a valid model identifier|\bgated repo",
+    ),
+    (
+        "absent-ranks",
+        r"[Ww]aiting for .{0,40}\b(?:nodes|workers|ranks|peers|processes|hosts)\b.{0,60}\btimed out"
+        r"|[Tt]im(?:ed ?out|eout) .{0,20}waiting for .{0,40}\b(?:nodes|workers|ranks|peers|processes|hosts)\b",
     ),
     ("invalid-setting", r"\b(?:UR[LI]|uri) is (?:invalid|not valid)|[Ii]nvalid port number|as a host-port pair"),
     (
@@ -175,8 +180,6 @@ SUGGESTIONS = (
         "program-error",
         r"\bTypeError: .{0,200}\b(?:missing \d+ required|takes \d+ positional|unexpected keyword argument)",
     ),
-    # errors of a device's runtime that no other words explain, such as those of a capture
-    ("program-error", r"\b(?:CUDA|HIP) (?:driver |runtime )?error: \S|\bC(?:uda|UDA) failure\b|\bCUDA_ERROR_[A-Z]"),
 )
 """Causes and the common words of their errors, the more specific before the more common."""
 SYSTEM_ERRORS = (

@@ -262,6 +262,11 @@ FAILURE_PATTERNS = (
     # gRPC servers, as of Ray: ray-project/ray pull request 14267 and issue 39383
     ("port-held", re.compile(r"(Failed to start the grpc server\. The specified port is [0-9]{1,5})")),
     ("port-held", re.compile(r"(No address added out of total [0-9]{1,4} resolved.{0,60})")),
+    # Triton: fla-org/flash-linear-attention issue 734 (release), mosaicml/llm-foundry issue 159 (device)
+    (
+        "triton-driver",
+        re.compile(r"(Triton Error \[(?:CUDA|HIP)\]: invalid (?:argument|device function|configuration))"),
+    ),
     ("no-device", re.compile(r"(Device acquire failed)")),  # Gaudi
     (
         "no-device",

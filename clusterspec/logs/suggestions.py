@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
+from clusterspec.logs.general_words import GENERAL
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.text_lines import lines_of
 
@@ -95,7 +96,7 @@ _ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|
 """What programs written in C and C++ print of a condition that they expect of themselves."""
 MOST_FRAMES = 400
 """Lines above an exception in which the one that it reports is looked for."""
-_COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
+_COMPILED = tuple((cause, re.compile(words)) for cause, words in (*SUGGESTIONS, *GENERAL))
 _DIGITS = re.compile(r"[0-9]+")
 _FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
 _SETTINGS = re.compile(

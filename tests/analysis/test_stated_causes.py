@@ -32,8 +32,10 @@ names, and lines in the form that programs print them.
   among the first three before anything was changed.
 - `L` (2026-11-26): the same rule, after K was mended and the messages of Mooncake, MORI, Horovod, pyxis, enroot, Gloo
   and runc were listed from their sources, with queries for Ray, libnvidia-container, shared file systems, Kubeflow,
-  DeepSpeed and symbols of NCCL. Of 15, nine were named first and ten among the first three before anything was changed.
-  Two of them have the same line and two causes (NVIDIA/libnvidia-container issues 103 and 204).
+  DeepSpeed and symbols of NCCL. Of 15, nine were named first and ten among the first three before anything was
+  changed. Two of them have the same line and two causes (NVIDIA/libnvidia-container issues 103 and 204).
+- `M` (2026-11-26): the same rule, after L was mended and causes by an object and what happened to it were added, with
+  four queries. Of 5, two were named first and three among the first three before anything was changed.
 """
 
 from __future__ import annotations
