@@ -83,11 +83,6 @@ GENERAL = (
         r"\b(?:yaml|omegaconf|hydra|configparser|toml|pydantic)\.[\w.]{0,60}(?:Error|Exception)\b|\bJSONDecodeError\b"
         r"|\bis not in struct\b",
     ),
-    (
-        "program-error",
-        r"\b(?:sizes?|shapes?|dimensions?|dtypes?|tensors?)\b.{0,80}\b(?:must match|mismatch|cannot be multiplied"
-        r"|not match|be broadcast|same (?:device|dtype|size|shape))|\binplace operation\b",
-    ),
     # errors of a device's runtime that no other words explain, such as those of a capture
     ("program-error", r"\b(?:CUDA|HIP) (?:driver |runtime )?error: \S|\bC(?:uda|UDA) failure\b|\bCUDA_ERROR_[A-Z]"),
 )

@@ -46,17 +46,9 @@ LINES = (
     ("omegaconf.errors.ConfigAttributeError: Key 'foo' is not in struct", "invalid-setting"),
     ("yaml.scanner.ScannerError: mapping values are not allowed here", "invalid-setting"),
     ("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "invalid-setting"),
-    (
-        "RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
-        "program-error",
-    ),
-    ("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x4)", "program-error"),
-    (
-        "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation",
-        "program-error",
-    ),
     ("RuntimeError: no network interface named eth9", "wrong-interface"),
     ("ERROR: interface ib0 has no IP address", "wrong-interface"),
+    ("RuntimeError: CUDA error: operation failed due to a previous error during capture", "program-error"),
 )
 
 
