@@ -6,8 +6,10 @@ tree-sitter-bash parses the scripts; nothing is run.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
@@ -42,7 +44,6 @@ def code_blocks(text: str) -> Iterator[tuple[str, int]]:
         raise FormatError(f"has more than {MOST_CHARACTERS >> 10} KiB: it is not a launch script")
     if sum(text.count(sign) for sign in "<([{`") > MOST_BRACKETS:
         raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is not a launch script")
-    text = _PLACEHOLDER.sub(r"\1'<\2>'", text)
     lines = text.split("\n")
     blocks = fenced_blocks(lines)
     if not blocks or blocks[0][2] == len(lines) or text.startswith("#!"):
@@ -78,10 +79,33 @@ MOST_CUTS = 20
 """Times that a script is parsed again for words that the grammar cuts."""
 
 
+def _quote_placeholders(text: str) -> str:
+    """A script with its placeholders in quotes, but those in single quotes: a script that these hold is read later."""
+    if "'" not in text or not _PLACEHOLDER.search(text):
+        return _PLACEHOLDER.sub(r"\1'<\2>'", text)
+    source = text.encode("utf-8", "replace")
+    waiting, held = [_parser().parse(source).root_node], []
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        held += [node.byte_range] if node.type in {"raw_string", "ansi_c_string"} else []
+    held.sort()
+    places = None if text.isascii() else [0, *accumulate(len(each.encode("utf-8", "replace")) for each in text)]
+
+    def in_quotes(match: re.Match[str]) -> str:
+        at = places[match.start(2)] if places else match.start(2)
+        before = bisect_right(held, (at, at)) - 1
+        inside = before >= 0 and at < held[before][1]
+        return match[0] if inside else f"{match[1]}'<{match[2]}>'"
+
+    return _PLACEHOLDER.sub(in_quotes, text)
+
+
 def tree_of(text: str) -> Node:
     """The tree of a script: with braces for variables that the grammar cuts, and with ``$(…)`` for commands in
     backquotes, where the grammar takes these only so.
     """
+    text = _quote_placeholders(text)
     source = _SPACED_PLACEHOLDER.sub(r"'\g<0>'", text).encode("utf-8", "replace")
     tree = _parser().parse(source).root_node
     for _ in range(MOST_CUTS):  # the next one of a word shows once that before it is whole

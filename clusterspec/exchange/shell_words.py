@@ -50,6 +50,22 @@ BREAK = None
 Segments = list["Segment | None"]
 
 
+_ANSI_C = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|u[0-9A-Fa-f]{1,4}|.)", re.DOTALL)
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
+
+
+def _ansi_character(escaped: re.Match[str]) -> str:
+    r"""The character of an escape in ``$'…'`` (Bash manual, ANSI-C Quoting).
+
+    >>> _ANSI_C.sub(_ansi_character, r"\x41\101\'")
+    "AA'"
+    """
+    code = escaped[1]
+    if code[0] in "xu" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return chr(int(code, 8)) if code[0] in "01234567" else _CONTROLS.get(code, code)
+
+
 class Expansion:
     """Expands the words of a script, with the variables set before them.
 
@@ -112,6 +128,8 @@ class Expansion:
             return self._parameter(node, quoted=False)
         if kind == "raw_string":
             text = text[1:-1]
+        elif kind == "ansi_c_string":
+            text = _ANSI_C.sub(_ansi_character, text[2:-1])
         elif kind == "arithmetic_expansion":
             value = self._value(node.named_children[0]) if node.named_children else None
             text = text if value is None else str(value)

@@ -252,6 +252,12 @@ _ACTIVE = (
     "top_k_experts",
 )
 _PREDICTED = ("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
+_OWN_WIDTH = frozenset(
+    {"qwen2_moe", "qwen3_moe", "qwen3_next", "deepseek_v2", "deepseek_v3", "glm4_moe", "ernie4_5_moe"}
+)
+"""Types whose experts have a width of their own (``moe_intermediate_size``) beside that of dense layers: classes of
+configurations of huggingface/transformers.
+"""
 _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size", "expert_hidden_size")
 
 
@@ -271,7 +277,10 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     if active is None:
         builder.unknown("workload.model.experts_per_token", "no key of this configuration is known to state it", line)
     width = _first_count(keys.get(*_WIDTH))
-    if width is None:
+    if width is None and kind in _OWN_WIDTH:
+        why = f"absent: {kind} has a default of its own, and intermediate_size is that of dense layers"
+        builder.unknown("workload.model.expert_ffn_hidden", why, line)
+    elif width is None:
         width = keys.whole("ffn_config.ffn_hidden_size", "intermediate_size")
     builder.set(
         "workload.model.expert_ffn_hidden", width, keys.line(*_WIDTH, "ffn_config.ffn_hidden_size", "intermediate_size")

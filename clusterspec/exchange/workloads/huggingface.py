@@ -127,7 +127,7 @@ def read_huggingface(file: InputFile) -> ImportResult:
         return _index_result(value, file, builder)
     outer, inner, nested = _language_part(value)
     keys = _flat_keys(inner, file)
-    kind = str(inner.get("model_type") or value.get("model_type") or "").lower()
+    kind = str(inner.get("model_type") or value.get("model_type") or _type_of_class(value)).lower()
     _refuse_kind(kind, value)
     set_counts(keys, _COUNTS, builder)
     if keys.find("num_hidden_layers", "num_layers", "n_layer") is None:
@@ -159,6 +159,13 @@ def read_huggingface(file: InputFile) -> ImportResult:
     keys.used |= {key for key in keys.values if key.startswith(("rope_scaling", "quantization_config", "layer_types"))}
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _type_of_class(value: dict[str, Any]) -> str:
+    """The type of a configuration without one, from the name of its class (``Qwen3MoeForCausalLM``); empty if none."""
+    named = next((each for each in value.get("architectures") or [] if isinstance(each, str)), "")
+    match = re.fullmatch(r"(\w{1,60}?)For(?:CausalLM|ConditionalGeneration)", named)
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", match[1]) if match else ""
 
 
 def _refuse_kind(kind: str, value: dict[str, Any]) -> None:

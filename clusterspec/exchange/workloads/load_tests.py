@@ -3,7 +3,7 @@ JSON, CSV and printed results of GenAI-Perf and AIPerf.
 
 Fields: vllm-project/vllm def9ce85, vllm/benchmarks/serve.py; sgl-project/sglang 50a61368,
 python/sglang/bench_serving.py. Times are milliseconds, throughput is tokens or requests per second of all servers.
-The client knows neither the engine behind its endpoint nor the engine's layout.
+The client knows neither the engine behind its endpoint nor the engine's layout, unless it asks a server of SGLang.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from clusterspec.exchange.workloads.genai_perf import (
 )
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.models import set_served_model
+from clusterspec.exchange.workloads.tested_servers import server_of, set_server
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import dataclass
 from clusterspec.units import plural
@@ -185,12 +186,16 @@ def _printed_runs(file: InputFile) -> Iterator[LoadTest]:
 def _record_run(run: LoadTest, builder: ImportBuilder) -> None:
     line = run.line
     builder.set("workload.kind", "serve", line)
-    model = run.figures.get("model_id")
-    if isinstance(model, str) and model:
-        set_served_model(model, builder, line)
+    model, server = run.figures.get("model_id"), server_of(run.figures)
+    if server is not None:
+        set_server(server, builder, line)
     else:
-        builder.unknown("workload.model", "the results do not name it", line)
-    builder.unknown("layout", "the client does not see the engine, its devices and its layout: import the launch", line)
+        if isinstance(model, str) and model:
+            set_served_model(model, builder, line)
+        else:
+            builder.unknown("workload.model", "the results do not name it", line)
+        why = "the client does not see the engine, its devices and its layout: import the launch"
+        builder.unknown("layout", why, line)
     if run.figures.get("was_cancelled") is True:
         builder.unknown("the end of the run", "it was cancelled: the figures are of the requests before", line)
     _record_load(run, builder)

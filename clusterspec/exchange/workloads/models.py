@@ -113,7 +113,8 @@ TOLERANCE = 0.02
 
 _SIZE = re.compile(
     r"_*(?:\w{1,40}\.){0,6}(?:num_(?:moe_)?experts|num_query_groups|num_key_value_heads|\w{0,20}kv_heads|kv_channels"
-    r"|head_dim|\w{0,20}(?:hidden|ffn|intermediate)_(?:hidden_)?size|\w{0,20}mlp_dim|num_(?:hidden_)?layers)(?![\w.])",
+    r"|head_dim|\w{0,20}(?:hidden|ffn|intermediate)_(?:hidden_)?size|expert_ffn_hidden|\w{0,20}mlp_dim"
+    r"|num_(?:hidden_)?layers)(?![\w.])",
 )
 """A size of a model among the entries that a reader could not decide."""
 
