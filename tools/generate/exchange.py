@@ -85,6 +85,8 @@ no reader had seen were written down before the first reading, and what failed w
 | forty-seventh, of the first repositories with 20 file names and 9 topics; 14 state none | 40 | 31 | 3 | 4 | 2 |
 | forty-eighth, by lot of 30 others of those names and topics, after those; 20 state none | 40 | 38 | 0 | 0 | 2 |
 | forty-ninth, by lot of other files of 20 of both sets' repositories; 18 state none | 36 | 34 | 2 | 0 | 0 |
+| fiftieth, by lot of 21 repositories that were never used, pages and programs too; 22 state none | 40 | 35 | 2 | 0 | 3 |
+| fifty-first, after those, of 15 repositories, 9 of them others, without pages; 6 state none | 22 | 18 | 1 | 1 | 2 |
 
 Of the ten contradicted in the first set, four expectations were themselves wrong, as the files show on second sight.
 The other six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over
@@ -253,6 +255,14 @@ the forty-eighth were wrong without a word: training with pairs of answers in ax
 number format of the branch that also chooses the program was certain. Behind the second, options that a launch has only
 where a variable is set (`:+` of the shell) were passed over. Lacking in the forty-ninth was, twice, the micro batch of
 all replicas in earlier releases of verl, which stood among the keys not imported.
+
+Of the three contradicted in the fiftieth, one was the form of an expectation, and one was read with its warning; in the
+other, `trtllm-serve` starts a built engine, and one rank was stated without a word. Behind answers that agreed, the
+configuration that a launch of MaxText names was not listed, options that a wrapper passes on as values of its own
+(`--engine.cli=--tensor-parallel-size=4`) were one key, and the name of a Slurm resource beside a launch was lost. Of
+the two in the fifty-first, one was an expectation; in the other, experts of Qwen3 got the width of dense layers from a
+configuration that names its class alone. A launch in `$'…'` was refused, and the server that SGLang's client writes
+beside its results was not read.
 """
 LIMITS = """
 ### Limits for the health checks of a site
