@@ -130,3 +130,15 @@ def test_a_launch_names_the_cache_beside_the_accelerators_that_it_omits(kind: st
     omitted = exporter_of(kind).write(served(kind, tiers)).omitted
     assert any("the cache of keys and values beside the accelerators (host)" in each for each in omitted)
     assert not any("beside the accelerators" in each for each in exporter_of(kind).write(served(kind)).omitted)
+
+
+def test_engines_that_share_a_node_are_limited_to_their_accelerators_or_it_is_said() -> None:
+    work = "workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, "
+    rest = work + "concurrency: 64}}\nlayout: {framework: vllm, tp: 4, dp: 2}\n"
+    gaudi = "accelerator: {0}, nodes: 1, accelerators_per_node: 8, scale_up: {{topology: full-mesh}}"
+    for accelerator, variable in (("gaudi3", "HABANA_VISIBLE_MODULES"), ("mi300x", "HIP_VISIBLE_DEVICES")):
+        file = exporter_of("vllm").write(source(gaudi.format(accelerator), rest))
+        assert str(file.content).count(f"{variable}=0,1,2,3 ") == str(file.content).count(f"{variable}=4,5,6,7 ") == 1
+        assert not any("of each engine of a node" in each for each in file.omitted)
+    file = exporter_of("vllm").write(source(gaudi.format("inferentia2"), rest.replace("tp: 4, dp: 2", "tp: 8, dp: 2")))
+    assert any("no variable is known that limits those of Inferentia2" in each for each in file.omitted)

@@ -85,7 +85,7 @@ no reader had seen were written down before the first reading, and what failed w
 | forty-seventh, of the first repositories with 20 file names and 9 topics; 14 state none | 40 | 31 | 3 | 4 | 2 |
 | forty-eighth, by lot of 30 others of those names and topics, after those; 20 state none | 40 | 38 | 0 | 0 | 2 |
 | forty-ninth, by lot of other files of 20 of both sets' repositories; 18 state none | 36 | 34 | 2 | 0 | 0 |
-| fiftieth, by lot of 21 repositories that were never used, pages and programs too; 22 state none | 40 | 35 | 2 | 0 | 3 |
+| fiftieth, by lot of 21 that were never used, with pages and programs; 22 state none | 40 | 35 | 2 | 0 | 3 |
 | fifty-first, after those, of 15 repositories, 9 of them others, without pages; 6 state none | 22 | 18 | 1 | 1 | 2 |
 
 Of the ten contradicted in the first set, four expectations were themselves wrong, as the files show on second sight.

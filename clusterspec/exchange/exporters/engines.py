@@ -209,13 +209,31 @@ def command(*words: str) -> str:
     return " \\\n  ".join(word for word in words if word)
 
 
-VISIBLE = {"nvidia": "CUDA_VISIBLE_DEVICES", "amd": "HIP_VISIBLE_DEVICES"}
-"""The variable that limits the accelerators of a process, by vendor."""
+VISIBLE = {"NVIDIA": "CUDA_VISIBLE_DEVICES", "AMD": "HIP_VISIBLE_DEVICES", "Intel": "HABANA_VISIBLE_MODULES"}
+"""The variable that limits the accelerators of a process, by vendor; of Intel that of Gaudi, for two or four of a node
+(docs.habana.ai, Multiple Workloads on a Single Docker, read 2026-11-26).
+"""
+
+
+def _visible_variable(source: ExportInput) -> str:
+    """The variable that limits the accelerators of a process; empty if none is known."""
+    accelerator = source.cluster.accelerator
+    counted = source.cluster.ranks_per_accelerator == 1 and (
+        accelerator.vendor != "Intel" or "Gaudi" in accelerator.name
+    )
+    return VISIBLE.get(accelerator.vendor or "", "") if counted else ""
 
 
 def visible_accelerators(source: ExportInput, launch: Launch) -> str:
     """The environment of an engine on a part of the accelerators of a node; empty if it has all."""
-    name = VISIBLE.get((source.cluster.accelerator.vendor or "").lower())
-    if launch.all or name is None or source.cluster.ranks_per_accelerator > 1:
+    name = _visible_variable(source)
+    if launch.all or not name:
         return ""
     return f"{name}={','.join(str(launch.first + each) for each in range(launch.ranks))} "
+
+
+def omitted_parts(source: ExportInput, started: Sequence[tuple[Launch, str]]) -> Iterator[str]:
+    """A note that engines which share a node are not limited to their accelerators."""
+    if not _visible_variable(source) and any(not launch.all for launch, _ in started):
+        why = f"no variable is known that limits those of {source.cluster.accelerator.name}"
+        yield f"the accelerators of each engine of a node: {why}"

@@ -28,6 +28,7 @@ from clusterspec.exchange.exporters.engines import (
     launches,
     omitted_cache,
     omitted_drafts,
+    omitted_parts,
     omitted_router,
     omitted_share,
     quantizes_at_load,
@@ -66,6 +67,7 @@ def write(source: ExportInput) -> ExportedFile:
             started.append((launch, command(start, *options, *_launch_options(kind.layout, launch))))
     if (vendor := source.cluster.accelerator.vendor) in _BY_PLUGIN:
         omitted.append(f"the plugin of vLLM for {vendor}, with the release that it needs and options of its own")
+    omitted += omitted_parts(source, started)
     omitted += omitted_router(source, kinds)
     return ExportedFile(script([heading(source, f"vLLM {release}")], started), tuple(dict.fromkeys(omitted)))
 
