@@ -18,7 +18,7 @@ WORDS: tuple[tuple[str, str], ...] = (
         "support|warranty|care|license|licence|subscription|software|install|installation|freight|shipping|training|"
         "service|services|tax|vat|discount|rebate|rack|racks|pdu|cdu|storage|spare parts|frontend|out-of-band|oob|"
         "management|power|feed|feeds|store|chiller|ups|login|bastion|head|control|busbar|whip|whips|manifold|manifolds|bmc|"
-        "ipmi|filer|nfs|lustre|weka|ceph|gpfs",
+        "ipmi|filer|nfs|lustre|weka|ceph|gpfs|ufm|months|prosupport|prodeploy|nbd",
     ),
     ("transceiver", "transceiver|transceivers|optic|optics|osfp|qsfp|qsfp56|qsfp112|module|modules"),
     ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|"
@@ -28,8 +28,8 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("core_switch", "core|superspine"),
     ("switch", "switch|switches"),
     ("nic", "nic|nics|adapter|adapters|hca|hcas|connectx|supernic|supernics|bluefield"),
-    ("node", "node|nodes|server|servers|system|systems|dgx|hgx|tray|trays|machine|machines|blade|"
-        "blades|sled|sleds|chassis|workstation|workstations|poweredge|thinksystem|proliant|hls"),
+    ("node", "node|nodes|server|servers|system|systems|dgx|hgx|tray|trays|machine|machines|sled|"
+        "sleds|chassis|workstation|workstations|poweredge|thinksystem|proliant|hls"),
     ("accelerator", "gpu|gpus|accelerator|accelerators|oam|oams|rtx"),
 )  # fmt: skip
 """The kind of part that a word names."""
@@ -60,6 +60,8 @@ _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|activ
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
+_BESIDE = pattern(r"\([^)]*\b(?:front-?end|storage|out-of-band|oob|in-band|management)\b[^)]*\)")
+"""A remark in parentheses that a part belongs to another network than the fabric."""
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t)\b")
@@ -119,7 +121,9 @@ class Offered:
         if is_credit(self.line):
             return (self.kind,)
         text = plain_part(self.line)
-        whole = self.line.quantity in {None, 1} and {*_kinds_of_words(_head(text))} <= {"other", "switch", *SWITCHES}
+        head = _head(text)
+        whole = self.line.quantity in {None, 1} and {*_kinds_of_words(head)} <= {"other", "switch", *SWITCHES}
+        whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return NETWORKED
         if self.kind == "node" and "nic" in _kinds_of_words(text):
@@ -170,13 +174,15 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
         beside = set()  # the fabric has no other switches
     for index, line in enumerate(lines):
         text = plain_part(line)
+        head = _head(text)
         kind = "other" if index in beside else kinds[index]
         rack = (
             not is_credit(line)
             and kind in {"node", "other"}
             and _RACK.search(text) is not None
-            and "tray" not in text
-            and "node" not in text
+            and _SERVICE.search(head) is None
+            and "tray" not in head
+            and "node" not in head
         )
         yield Offered(index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack else 1)
 
@@ -234,6 +240,8 @@ def kind_of_part(text: str) -> str:
     text = _SIDE_OR_EDITION.sub(" ", text)
     head = _head(text)
     found = _kinds_of_words(_ENDS.sub(" ", head)) or _kinds_of_words(head) or _kinds_of_words(text)
+    if _BESIDE.search(text) is not None:
+        return "other"
     licensed = LICENSED_PER_ACCELERATOR.search(text) is not None
     if not found or licensed or "other" in found or _HOURS.search(text) is not None:
         return "other"

@@ -149,6 +149,23 @@ def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
     }
 
 
+def test_a_rack_with_its_trays_is_all_nodes_of_a_domain_and_its_support_is_none() -> None:
+    rack = QuoteLine("NVL72-GB200 rack-scale system, 18 compute trays, 9 switch trays", 4, 3_180_000)
+    support = QuoteLine("Rack-scale hardware support, five years, lot", 1, 1_480_000)
+    machine = clean(RACKS).cluster
+    assert machine is not None
+    assert [(line.kind, line.units) for line in offered_lines([rack, support], machine)] == [("node", 18), ("other", 1)]
+
+
+def test_one_switch_that_names_its_network_is_no_whole_network() -> None:
+    machine = clean(POD).cluster
+    assert machine is not None
+    (one,) = offered_lines([QuoteLine("QM9700 InfiniBand switch, P2C", 1, 44_800)], machine)
+    (whole,) = offered_lines([QuoteLine("InfiniBand network, turnkey", 1, 448_000)], machine)
+    assert one.covered_kinds == ("switch",)
+    assert "cable" in whole.covered_kinds
+
+
 def test_the_bill_sums_to_the_lines_of_a_complete_quote() -> None:
     """992 cables at two prices, a store and racks of two lines: the sum of each kind is that of its lines."""
     quote = [
@@ -250,6 +267,10 @@ KINDS = {
     "optical cable assemblies leaf/spine": "cable",
     "copper cables in rack 1.5 m": "cable",
     "login node": "other",
+    "slingshot switch blade, 64 ports 200 gb/s (leaf)": "leaf_switch",
+    "prosupport plus 36 months, 8 h mission critical, per server": "other",
+    "ufm enterprise appliance incl. hca, 4 yr": "other",
+    "dac 100g 3 m (frontend cable)": "other",
     "lustre system 5 pb": "other",
     "ndr cabling and installation on site": "other",
     "aoc module": "cable",

@@ -74,7 +74,8 @@ def check(
     if not tested or len(tested) < len(acceptance) or domain == 1:
         return  # acceptance-incomplete reports tests without ranks
     missing = []
-    if domain > node and domain not in tested and cluster.accelerators >= cluster.scale_up.domain:
+    used = layout.nodes_per_domain * node if layout is not None and layout.nodes_per_domain else domain
+    if domain > node and not {domain, used} & {*tested} and cluster.accelerators >= cluster.scale_up.domain:
         missing.append(domain)
     if (
         cluster.accelerators > cluster.scale_up.domain
@@ -87,14 +88,14 @@ def check(
             f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
             f"use at most {max(tested):,}, so faults beyond that remain undetected"
         )
-        used = (
+        crossed = (
             placements is None or layout is None or workload is None or traffic_uses_nics(placements, layout, workload)
         )
         yield RULE.problem(
             "acceptance",
             message,
             f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks",
-            severity="" if used or domain in missing else "note",
+            severity="" if crossed or domain in missing else "note",
         )
         return
     name, joined = _lowest_level(cluster, written_cluster.scale_out)

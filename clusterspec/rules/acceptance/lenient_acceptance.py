@@ -3,7 +3,8 @@
 ## What it finds
 
 At 1 GiB and more, a `busbw` below 60 % of both the ceiling and the prediction: a warning, as is one below 50 % for an
-all-to-all or more than 1,024 ranks, and a note below 70 %, or
+all-to-all or more than 1,024 ranks, and a note below 70 %, or where it is 70 % of what rings
+reach without the reduction in switches of the fabric, or
 where an all-reduce over two nodes repeats the limit of one over four nodes or more. It is an
 error where the figure counts bits and would be a usual threshold in bytes: benchmarks print bytes. Also a `pass` of less
 than 80 % of the runs, and a `duration` below one minute.
@@ -58,6 +59,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.records import replace
 from clusterspec.rules.knowledge.benchmarks import (
     GIB,
     bus_bandwidth,
@@ -103,7 +105,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         least = LEAST_OF_MANY if many else LEAST
         share, written = percent(asked / best.ceiling_busbw, 2), test.busbw or test.algbw
         pair = test.nodes == 2 and test.collective == "all-reduce"
-        repeats = pair and is_repeated_wider(test, acceptance, rated)
+        repeats = (pair and is_repeated_wider(test, acceptance, rated)) or _suits_rings(test, asked, rated)
         meant_bytes = written is not None and written.bits and NOTED * lower <= 8 * asked <= best.ceiling_busbw
         yield RULE.problem(
             ("acceptance", number, key(test)),
@@ -111,6 +113,15 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             f"{'write bytes per second, not bits: ' if meant_bytes else ''}demand {recommended_threshold(best)}",
             severity="error" if meant_bytes else "warning" if asked < least * lower and not repeats else "note",
         )
+
+
+def _suits_rings(test: AcceptanceSpec, asked: float, cluster: Cluster) -> bool:
+    """Whether a figure is for the rings of a fabric that can also reduce in its switches."""
+    fabric = cluster.scale_out
+    if test.collective != "all-reduce" or test.algorithm or fabric is None or not fabric.in_network_reduction:
+        return False
+    rings = predicted_collective(replace(test, algorithm="ring"), cluster, GIB)
+    return rings is not None and asked >= NOTED * min(rings.busbw, rings.ceiling_busbw)
 
 
 def _repetition_problems(number: int, test: AcceptanceSpec) -> Iterator[Problem]:

@@ -48,7 +48,10 @@ def unit_of_line(offered: Offered) -> str:
 _SENTENCE_END = pattern(r"[.;#\n]\s*")
 _ELSEWHERE = pattern(
     r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
-    r"|(?:other|another|own|in the) (?:contract|order|lot|quote|tender)|(?:supplied|provided|delivered|owned) by|from stock|on stock)\b"
+    r"|(?:is|are) there|elsewhere|(?:from|on|in) (?:stock|store)|"
+    r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
+    r"|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
+    r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with))\b"
 )
 """Words by which a text says that a part is there, or is bought with something else."""
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
@@ -67,7 +70,11 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
 
     >>> are_elsewhere({"cable": 1, "transceiver": 1}, "Fiber and modules are in the contract of the hall")
     True
+    >>> are_elsewhere({"transceiver": 1}, "Modules come from the framework contract of the site, not this quote")
+    True
     >>> are_elsewhere({"cable": 1, "spine_switch": 1}, "fiber stays from the old pod")
+    False
+    >>> are_elsewhere({"cable": 1}, "800 cables of 30 m, with a spare in each rack")
     False
     """
     sentences = [each for each in _SENTENCE_END.split(remarks) if _ELSEWHERE.search(each) is not None]
