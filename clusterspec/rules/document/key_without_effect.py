@@ -132,7 +132,7 @@ def _kernel_problems(workload: Workload, layout: LayoutSpec) -> Iterator[Problem
         message = "`recompute_layers` counts the layers that `recompute: full` covers, and it is not stated"
         yield RULE.problem("layout.recompute_layers", message, "write `recompute: full`, or remove the key")
     if layout.fused_experts and workload.model.experts and workload.precision not in NARROW:
-        message = f"`fused_experts` convert results to 8 or 4 bits, and the products are in {workload.precision}"
+        message = f"`fused_experts` is of products in 8 or 4 bits, and the products are in {workload.precision}"
         yield RULE.problem("layout.fused_experts", message, "write `precision: fp8` or `fp4`, or remove the key")
 
 
