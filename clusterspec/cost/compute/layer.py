@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
     ALTERNATE,
+    EXPERT_CASTS,
     KERNELS,
     LOSS_FORWARD,
+    NARROW_RATES,
     NORM_PASSES,
     GemmShape,
     Kernel,
@@ -24,7 +26,6 @@ from clusterspec.cost.compute import (
     sum_bytes,
 )
 from clusterspec.cost.compute.attention import mixing_parts
-from clusterspec.cost.compute.narrow import cast_work
 from clusterspec.cost.layers import FeedForward
 from clusterspec.cost.parameters import MOMENTS
 from clusterspec.quantity import precision_width
@@ -372,3 +373,25 @@ _SELECTIVE = {
     "all-but-projections": _kernels_but_projections,
     "light": _light_kernels,
 }
+
+
+def cast_work(work: Work, bytes_each: float, fused_experts: bool = False) -> Work:
+    """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
+
+    Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
+    that search for the maximum first move more. Weights are converted once per step and are not included. Rows of
+    experts are converted expert by expert, unless their GEMMs are fused.
+    """
+    for_expert = bytes_each * (1.0 if fused_experts else EXPERT_CASTS.value)
+
+    def casts(kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
+        return tuple(_cast_kernel(k, for_expert if k.shape and k.shape.experts else bytes_each) for k in kernels)
+
+    narrow = [k for k in work.backward if k.rate in NARROW_RATES and k.role is Role.INPUT_GRADIENT]
+    return Work(casts(k for k in work.forward if k.rate in NARROW_RATES), casts(narrow))
+
+
+def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
+    assert kernel.shape is not None
+    m, k, _, batch, _ = kernel.shape
+    return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)

@@ -17,6 +17,7 @@ from clusterspec.cost.compute import (
     USUAL,
     Kernel,
     Role,
+    expert_launches,
 )
 from clusterspec.cost.compute.attention import (
     attention_length,
@@ -26,7 +27,6 @@ from clusterspec.cost.compute.attention import (
     width_share,
 )
 from clusterspec.cost.compute.layer import SoftwareBehavior
-from clusterspec.cost.compute.narrow import expert_launches
 from clusterspec.cost.formulas.compute import NUMBERS, depth_fill, kernel_time, larger, tile_fill
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass

@@ -63,7 +63,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
-from clusterspec.spec.model import Spec
+from clusterspec.spec.model import ScaleUpSpec, Spec
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("domain-not-whole-nodes",))
 APART = frozenset({"pcie", "torus"})
@@ -73,21 +73,11 @@ APART = frozenset({"pcie", "torus"})
 def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
     written = spec.cluster.scale_up if spec.cluster else None
     sold, stated = cluster.accelerator.domains, written.domain if written else None
-    if written is None or stated is None or not sold or cluster.scale_up.topology in APART:
+    if stated is None or not sold or cluster.scale_up.topology in APART:
         return
-    if (
-        stated == 1
-        and 1 not in sold
-        and cluster.accelerators_per_node > 1
-        and (written.interconnect or written.topology)
-    ):
-        message = f"a domain of 1 joins no accelerators, and a node has {cluster.accelerators_per_node} of {cluster.accelerator.name} on one interconnect"
-        yield RULE.problem(
-            "cluster.scale_up.domain", message, "write the accelerators of a domain, or leave the key out"
-        )
-        return
-    bridged = cluster.scale_up.topology == "bridge"
-    if stated > max(sold) or (bridged and stated not in sold):
+    if stated == 1:
+        yield from _single_problem(written, cluster)
+    elif stated > max(sold) or (cluster.scale_up.topology == "bridge" and stated not in sold):
         least = min(sold, key=lambda size: (size > stated, stated - size))
         offered = or_list(sorted(sold, reverse=True)[:4])
         yield RULE.problem(
@@ -95,3 +85,14 @@ def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
             f"{cluster.accelerator.name} is sold in domains of {offered}, not of {stated}",
             f"write `domain: {least}`, or name the accelerator that is sold in domains of {stated}",
         )
+
+
+def _single_problem(written: ScaleUpSpec | None, cluster: Cluster) -> Iterator[Problem]:
+    """The problem with a domain of one accelerator where the spec states what joins several of a node."""
+    each, joined = cluster.accelerators_per_node, written is not None and (written.interconnect or written.topology)
+    if 1 in cluster.accelerator.domains or each == 1 or not joined:
+        return
+    message = (
+        f"a domain of 1 joins no accelerators, and a node has {each} of {cluster.accelerator.name} on one interconnect"
+    )
+    yield RULE.problem("cluster.scale_up.domain", message, "write the accelerators of a domain, or leave the key out")

@@ -15,6 +15,7 @@ from clusterspec.cost.compute import (
     Work,
     accumulation_work,
     attention,
+    expert_launches,
     expert_layer,
     layer,
     less_fused_work,
@@ -22,8 +23,7 @@ from clusterspec.cost.compute import (
     scaled_kernel,
 )
 from clusterspec.cost.compute.biases import biased_expert_work
-from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts, recomputed_kernels
-from clusterspec.cost.compute.narrow import cast_work, expert_launches
+from clusterspec.cost.compute.layer import SoftwareBehavior, cast_work, layer_parts, recomputed_kernels
 from clusterspec.cost.layers import FeedForward, Mixer
 from clusterspec.records import replace
 from tests.cost.plans import design, spec
