@@ -153,8 +153,8 @@ def _plural_noun(word: str) -> str:
 NEARLY_WHOLE = 99.0
 """Percent above which a share is printed with as many digits as distinguish it from the whole."""
 
-NEARLY_NOTHING = 1e-4
-"""Percent below which a share is printed as none."""
+NEARLY_NOTHING = 1e-6
+"""The share below which none is printed."""
 MOST_DIGITS = 6
 """Number of digits beyond which a difference from the whole is rounding error."""
 
@@ -172,7 +172,7 @@ def percent(fraction: float, digits: int = 3) -> str:
     if not math.isfinite(fraction):
         return display(fraction, "1")
     of_hundred = abs(fraction) * 100
-    if of_hundred < NEARLY_NOTHING:
+    if abs(fraction) < NEARLY_NOTHING:
         return "0 %"
     whole = math.floor(math.log10(of_hundred)) + 1 if of_hundred >= 1 else 1
     if NEARLY_WHOLE < of_hundred < 100:
