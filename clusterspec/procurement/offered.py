@@ -54,7 +54,7 @@ _ENDS = pattern(
     r"(?:nodes?|servers?|hosts?|nics?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\b"
 )
 """The two ends of a cable, such as `NIC to leaf`."""
-_BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|breakouts?|splitters?|fan-?outs?)\b")
+_BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
 """Cables that carry several links."""
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
