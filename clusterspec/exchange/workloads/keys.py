@@ -16,7 +16,13 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.shell import PASSED_ON, Command, script_of
 from clusterspec.exchange.shell_words import Word
-from clusterspec.exchange.workloads.launch_commands import SHELLS, conditional_words, in_container, is_launch
+from clusterspec.exchange.workloads.launch_commands import (
+    SHELLS,
+    conditional_words,
+    in_container,
+    is_launch,
+    severed_part,
+)
 from clusterspec.exchange.workloads.launcher_options import take_launcher_options
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.offloads import list_offloads
@@ -309,21 +315,6 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     )[::-1]
 
 
-_REST = re.compile(r"--[A-Za-z]|\+{0,2}[A-Za-z_]\w{0,100}(?:\.\w{1,100}){1,20}=")
-"""The beginning of an option or override, with which no command begins."""
-
-
-def severed_part(command: Command, commands: Sequence[Command]) -> Command | None:
-    """The command of options alone that a comment, or a line without a backslash, cuts off a launch: the one after it,
-    or the launch itself, if its program is in the one before.
-    """
-    for before, after in pairwise(commands):
-        rest = bool(_REST.match(after.words[0].text))
-        if rest and (before is command or (after is command and any(_REST.match(each.text) for each in before.words))):
-            return after
-    return None
-
-
 def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
     """One of several launches. Raises `SeveralParts` if none is chosen, `FormatError` if there is no such part."""
     if not different and part is None:
@@ -338,10 +329,7 @@ def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
 
 def _word_after_command(command: Command, model: re.Pattern[str] | None) -> str:
     """The word after the command of an engine, such as the model after ``serve``; empty if there is none."""
-    if model is None:
-        return ""
-    pairs = pairwise(command.words)
-    words = (b.text for a, b in pairs if model.fullmatch(a.text) and not _is_option(b.text))
+    words = (b.text for a, b in pairwise(command.words) if model and model.fullmatch(a.text) and not _is_option(b.text))
     return next((word for word in words if word.strip(".…")), "")
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, script_in
+from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
 
 _NO_LAUNCHERS = {
@@ -88,3 +91,39 @@ def _opens_shell(command: Command) -> bool:
     runs = "run" in words and any(word in CONTAINERS for word in words[: words.index("run")])
     entry = re.search(r"--entrypoint[ =](?:\S{0,80}/)?(\w+)", " ".join(words))
     return runs and (words[-1].rpartition("/")[2] in SHELLS or bool(entry and entry[1] in SHELLS and "-c" not in words))
+
+
+_REST = re.compile(r"--[A-Za-z]|\+{0,2}[A-Za-z_]\w{0,100}(?:\.\w{1,100}){1,20}=")
+"""The beginning of an option or override, with which no command begins."""
+
+
+def severed_part(command: Command, commands: Sequence[Command]) -> Command | None:
+    """The command of options alone that a comment, or a line without a backslash, cuts off a launch: the one after it,
+    or the launch itself, if its program is in the one before.
+    """
+    for before, after in pairwise(commands):
+        rest = bool(_REST.match(after.words[0].text))
+        if rest and (before is command or (after is command and any(_REST.match(each.text) for each in before.words))):
+            return after
+    return None
+
+
+_BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
+
+
+def positional_model(command: Command) -> Word | None:
+    """The word after ``serve`` or ``trtllm-serve``, unless it is an option."""
+    pairs = pairwise(command.words)
+    after = (word for before, word in pairs if before.text.split("/")[-1] in _BEFORE_MODEL and word.text != "serve")
+    return next((word for word in after if not word.text.startswith("-")), None)
+
+
+_REPOSITORY = re.compile(r"\w[\w.-]{0,95}/[\w.-]{1,96}")
+
+
+def engine_path(command: Command) -> str:
+    """The model that ``trtllm-serve`` starts if it is no name of a repository; a path may be that of a built engine
+    (tensorrt_llm/commands/serve.py: "model name | HF checkpoint path | TensorRT engine path").
+    """
+    named = positional_model(command)
+    return named.text if named and not _REPOSITORY.fullmatch(named.text) else ""

@@ -10,7 +10,6 @@ model_executor/pool_configurator.py, line 844).
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import TEMPLATE
@@ -18,13 +17,12 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.pages import object_in_page
-from clusterspec.exchange.shell import Command
-from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
 from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
 
 SERVING = "serving"
@@ -41,7 +39,6 @@ _ENGINES = (
     ),
     ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b(?!\.utils)")),
 )
-_BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
 _PRECISIONS = {
     "fp8": "fp8",
@@ -149,7 +146,7 @@ def _take_group_size(file: InputFile, keys: Keys) -> None:
 def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
     names, quantized = ("model", "model_path", "model_name"), keys.find("quantization") is not None
     stated = keys.get(*names)
-    if stated is None and (named := _positional_model(keys.command)):
+    if stated is None and (named := positional_model(keys.command)):
         return set_served_model(named.text, builder, named.line, quantized=quantized)
     if isinstance(stated, str):
         return set_served_model(stated, builder, keys.line(*names), quantized=quantized)
@@ -158,13 +155,6 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
         return set_served_model(served, builder, keys.line("served_model_name"), quantized=quantized)
     builder.unknown("workload.model", "the command line names no model")
     return None
-
-
-def _positional_model(command: Command) -> Word | None:
-    """The word after ``serve`` or ``trtllm-serve``, unless it is an option."""
-    pairs = pairwise(command.words)
-    after = (word for before, word in pairs if before.text.split("/")[-1] in _BEFORE_MODEL and word.text != "serve")
-    return next((word for word in after if not word.text.startswith("-")), None)
 
 
 def _has_experts(model: str | None) -> bool | None:
@@ -353,21 +343,10 @@ def _set_drafts(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("workload.serving.speculative.tokens", tokens or None, keys.line(steps, verified))
 
 
-_REPOSITORY = re.compile(r"\w[\w.-]{0,95}/[\w.-]{1,96}")
-
-
-def _possible_engine(keys: Keys) -> str:
-    """The model that ``trtllm-serve`` starts if it is no name of a repository; a path may be that of a built engine
-    (tensorrt_llm/commands/serve.py: "model name | HF checkpoint path | TensorRT engine path").
-    """
-    named = _positional_model(keys.command)
-    return named.text if named and not _REPOSITORY.fullmatch(named.text) else ""
-
-
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     names, other = ("tp_size", "tp", "tensor_parallel_size"), ("extra_llm_api_options", "config", "extra_engine_args")
     elsewhere = keys.find(*names) is None and keys.find(*other) is not None  # a file of options may state it
-    if keys.find(*names) is None and not elsewhere and (built := _possible_engine(keys)):
+    if keys.find(*names) is None and not elsewhere and (built := engine_path(keys.command)):
         elsewhere, why = True, "it may be a built engine, whose config.json states its ranks"
         builder.unknown(f"layout.tp of {built[:60]}", why, keys.command.line)
     tp, line = None if elsewhere else _degree(keys, builder, *names), keys.line(*names)

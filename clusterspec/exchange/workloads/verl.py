@@ -22,8 +22,8 @@ from clusterspec.exchange.workloads.keys import (
     list_unused,
     set_choice,
     set_counts,
-    severed_part,
 )
+from clusterspec.exchange.workloads.launch_commands import severed_part
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
