@@ -175,7 +175,8 @@ def verdict(
 ) -> Verdict:
     """The verdict from the open findings, the waived ones, the fit, and what could be computed.
 
-    A waived error counts as an error: a waiver accepts it but does not remove it. Open warnings on a design whose step
+    A waived error counts as an error: a waiver accepts it but does not remove it. A target that the prediction misses
+    within its range is a reservation, though the finding is a note. Open warnings on a design whose step
     was not judged do not give "works with reservations". With ``words`` the reasons are messages of findings instead
     of names of rules.
     """
@@ -186,16 +187,18 @@ def verdict(
     broken = (*errors, *unfit)
     close = tuple(_close_fit(plan))
     warned = tuple(_messages(findings, Severity.WARNING) if words else _warning_reasons(findings))
+    missed = tuple(_narrowly_missed_targets(findings))
     open_parts = tuple(unjudged_parts(plan, words=words))
     if broken:
         rules = {one.rule for one in (*findings, *(one.finding for one in waived)) if one.severity is Severity.ERROR}
         bought = not unfit and rules <= OF_PURCHASE
         return Verdict(VerdictStatus.FAILS, (*broken, *close, *warned), open_parts, bought)
     if close:
-        return Verdict(VerdictStatus.RESERVATIONS, (*close, *warned), open_parts)
+        return Verdict(VerdictStatus.RESERVATIONS, (*close, *missed, *warned), open_parts)
     if open_parts:
         return Verdict(VerdictStatus.NOT_JUDGED, warned, open_parts)
-    return Verdict(VerdictStatus.RESERVATIONS if warned else VerdictStatus.CLEAR, warned)
+    reserved = (*missed, *warned)
+    return Verdict(VerdictStatus.RESERVATIONS if reserved else VerdictStatus.CLEAR, reserved)
 
 
 def validity_condition(plan: Plan) -> str:
@@ -310,6 +313,16 @@ def _error_reasons(findings: Sequence[Finding], waived: Sequence[Waived]) -> Ite
     accepted = [one.finding.rule for one in waived if one.finding.severity is Severity.ERROR]
     if accepted:
         yield f"{plural(len(accepted), 'waived error')}: {_rule_list(accepted)}"
+
+
+MISSED = frozenset({"target-missed-at-load", "run-longer-than-target", "low-goodput"})
+"""Rules about targets that the prediction misses; within its range their findings are notes."""
+
+
+def _narrowly_missed_targets(findings: Sequence[Finding]) -> Iterator[str]:
+    for finding in findings:
+        if finding.severity is Severity.NOTE and finding.rule in MISSED:
+            yield f"a target may be missed: {finding.message}"
 
 
 def _warning_reasons(findings: Sequence[Finding]) -> Iterator[str]:

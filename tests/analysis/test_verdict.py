@@ -159,6 +159,15 @@ def test_the_most_severe_open_finding_decides_the_verdict(
     assert verdict(study(RUNS[: RUNS.index("workload:")]).plan, (finding(severity),)).status is without
 
 
+@pytest.mark.parametrize("rule", ["target-missed-at-load", "run-longer-than-target", "low-goodput"])
+def test_a_target_that_is_missed_within_the_range_is_a_reservation(rule: str) -> None:
+    """The finding is a note, and the area of the target is exceeded on the same page."""
+    note = replace(finding(Severity.NOTE), rule=rule)
+    found = verdict(study(RUNS).plan, (note,))
+    assert found.status is VerdictStatus.RESERVATIONS
+    assert found.reasons == ("a target may be missed: two accelerators share one NIC",)
+
+
 def test_a_design_that_only_rules_of_the_purchase_stop_works_as_built() -> None:
     """All of them together as well; with one other rule, or a memory that does not fit, it does not."""
     own = [replace(finding(Severity.ERROR), rule=rule) for rule in sorted(OF_PURCHASE)]
