@@ -12,13 +12,17 @@ from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
 
+_SERVICES = (
+    "support|warranty|care|license|licence|subscription|software|install|installation|freight|shipping|training|"
+    "service|services|management|months"
+)
+"""Words of lines that offer work, licenses or time."""
 WORDS: tuple[tuple[str, str], ...] = (
     (
         "other",
-        "support|warranty|care|license|licence|subscription|software|install|installation|freight|shipping|training|"
-        "service|services|tax|vat|discount|rebate|rack|racks|pdu|cdu|storage|spare parts|frontend|out-of-band|oob|"
-        "management|power|feed|feeds|store|chiller|ups|login|bastion|head|control|busbar|whip|whips|manifold|manifolds|bmc|"
-        "ipmi|filer|nfs|lustre|weka|ceph|gpfs|ufm|months|prosupport|prodeploy|nbd",
+        f"{_SERVICES}|tax|vat|discount|rebate|rack|racks|pdu|cdu|storage|spare parts|frontend|out-of-band|oob|"
+        "power|feed|feeds|store|chiller|ups|login|bastion|head|control|busbar|whip|whips|manifold|manifolds|bmc|"
+        "ipmi|filer|nfs|lustre|weka|ceph|gpfs|ufm|prosupport|prodeploy|nbd",
     ),
     ("transceiver", "transceiver|transceivers|optic|optics|osfp|qsfp|qsfp56|qsfp112|module|modules"),
     ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|"
@@ -37,7 +41,7 @@ _KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
 _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
-_ORDER_CODES = (
+_KINDS_OF_CODES = (
     (pattern(r"(?:mma|mms)\d"), "transceiver"),
     (pattern(r"(?:mcp|mca|mfa|mfp|mfs)\d"), "cable"),
     (pattern(r"m?(?:qm|sn)\d{4}"), "switch"),
@@ -78,10 +82,9 @@ _SITE = {
 }
 """Words for the storage system and for racks, which the bill has, and which quotes sell in many units."""
 _SERVICE = pattern(
-    r"\b(?:support|warranty|care|licen[cs]es?|subscription|software|install(?:ation)?|freight|shipping|training|services?|"
-    r"spares?|rent|month|months|monthly|annual|yearly|year|years|maintenance|network|stack|management)\b"
+    rf"\b(?:{_SERVICES}|licenses|licences|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack)\b"
 )
-"""Words of lines that offer work, licenses or space, not a part."""
+"""The same, with words that name a part elsewhere: a line with `storage` or `rack` and one of them offers neither."""
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
 NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
 CABLING = ("cable", "transceiver")
@@ -112,6 +115,11 @@ class Offered:
     def is_bundle(self) -> bool:
         """Whether the line offers cables that may carry several links each, such as trunks and shuffles."""
         return self.kind == "cable" and _BUNDLE.search(plain_part(self.line)) is not None
+
+    @property
+    def has_own_units(self) -> bool:
+        """Whether its quantity does not count units of the bill: that of a lot, or of bundles."""
+        return self.is_lot or self.is_bundle
 
     @property
     def covered_kinds(self) -> tuple[str, ...]:
@@ -270,7 +278,7 @@ def _kinds_of_word(word: str) -> list[str]:
         return [_KINDS[word]]
     first, _, last = word.partition("-")
     named = [_KINDS[part] for part in ((first, last) if first in _KINDS else ()) if part in _KINDS]
-    return named or [kind for code, kind in _ORDER_CODES if code.match(word)]
+    return named or [kind for code, kind in _KINDS_OF_CODES if code.match(word)]
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
@@ -317,7 +325,8 @@ def quoted_unit_prices(
     """
     found: dict[str, tuple[float, float]] = {}
     sums: dict[str, tuple[float, float]] = {}
-    for offered in offered_lines(lines, cluster):
+    every = list(offered_lines(lines, cluster))
+    for offered in every:
         whole, quantity = line_price(offered.line), offered.line.quantity
         unit = offered.line.unit_price
         if unit is None and whole is not None and quantity:
@@ -335,17 +344,21 @@ def quoted_unit_prices(
     for kind, (units, price) in sums.items():
         if units and units == needed.get(kind):
             found[kind] = (price / units, price / units)
-    return found | _site_prices(lines, cluster, needed)
+    return found | _prices_over_bill(every, needed)
 
 
-def _site_prices(
-    lines: Sequence[QuoteLine], cluster: Cluster, needed: Mapping[str, int]
-) -> dict[str, tuple[float, float]]:
-    """The price of one unit of the bill of the storage system and of racks: that of all their lines over the units."""
+def _prices_over_bill(lines: Sequence[Offered], needed: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+    """The price of one unit of the bill of what quotes sell in units of their own: the storage system, racks and
+    bundled cables. It is the price of all their lines over the units of the bill.
+    """
+    bundled = {line.kind for line in lines if line.is_bundle}
+    prices: dict[str, list[float | None]] = {}
+    for line in lines:
+        if (kind := line.site_kind or (line.kind if line.kind in bundled else None)) is not None:
+            prices.setdefault(kind, []).append(line_price(line.line))
     found = {}
-    for kind in _SITE:
-        prices = [line_price(offered.line) for offered in offered_lines(lines, cluster) if offered.site_kind == kind]
-        known = [float(price) for price in prices if price is not None]
-        if known and len(known) == len(prices) and needed.get(kind):
+    for kind, each in prices.items():
+        known = [float(price) for price in each if price is not None]
+        if len(known) == len(each) and needed.get(kind):
             found[kind] = (sum(known) / needed[kind], sum(known) / needed[kind])
     return found

@@ -137,7 +137,7 @@ def quoted_part(
 ) -> QuotedPart:
     """One kind of part with its lines; ``in_lot`` where another line is a lot that covers the kind."""
     numbered = [line.quantity for line in lines if line.quantity is not None]
-    lot = any(line.is_lot or line.is_bundle for line in lines) or len(numbered) < len(lines) or (in_lot and not lines)
+    lot = any(line.has_own_units for line in lines) or len(numbered) < len(lines) or (in_lot and not lines)
     quoted = float(sum(numbered)) if numbered else None
     price = _price_of(lines, bill.currency)
     if needed is None:

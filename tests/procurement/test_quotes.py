@@ -149,6 +149,15 @@ def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
     }
 
 
+def test_bundles_of_cables_cost_what_their_lines_cost() -> None:
+    """256 links to leaves in 16 harnesses of 50 each: not 50 for each of the 504 cables."""
+    lines = "{part: fiber harness NIC to leaf, quantity: 16, unit_price: 50},"
+    lines += " {part: MPO cable, quantity: 256, unit_price: 2}"
+    spec = "cluster: {platform: dgx-h100, nodes: 31}\nprocurement: {currency: USD, quote: [%s]}\n"
+    cables = [item.price for item in bill(clean(spec % lines)).items if item.kind == "cable"]
+    assert sum(price.low for price in cables if price is not None) == pytest.approx(16 * 50 + 256 * 2)
+
+
 def test_a_rack_with_its_trays_is_all_nodes_of_a_domain_and_its_support_is_none() -> None:
     rack = QuoteLine("NVL72-GB200 rack-scale system, 18 compute trays, 9 switch trays", 4, 3_180_000)
     support = QuoteLine("Rack-scale hardware support, five years, lot", 1, 1_480_000)

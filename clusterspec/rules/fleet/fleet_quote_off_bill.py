@@ -142,7 +142,7 @@ def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[
 def _shortage_problem(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) -> Iterator[Problem]:
     """The problem with a kind whose lines offer fewer parts than all pools need."""
     counted = [line for line in lines if line.quantity is not None]
-    if len(counted) < len(lines) or any(line.is_lot or line.is_bundle for line in lines):
+    if len(counted) < len(lines) or any(line.has_own_units for line in lines):
         return
     total, wanted = sum_of(line.quantity or 0.0 for line in counted), sum_of(needed.values())
     least = wanted * (1.0 if kind == "node" else ENOUGH.get(kind, USUAL))

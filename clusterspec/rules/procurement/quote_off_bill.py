@@ -11,7 +11,8 @@ includes them, for fewer switches than the spec states, or for a quarter too man
 the parts of another kind, with more than eight in excess. A note is given for more than 10 % too many parts otherwise; a fabric that a serving design does not describe;
 a shared fabric of unknown topology, or of a serving design, which may exist already; and missing parts of which the description or a comment
 says that they come from elsewhere, such as another contract. A line for a whole lot (`cabling`, `network`) counts as
-all parts of its kind.
+all parts of its kind; trunks and shuffles, which carry several links each, are not counted. A shortage of modules is
+reported at the end, nodes or switches, whose lines have too few.
 
 ## Why it matters
 
@@ -239,7 +240,7 @@ def _count_problem(
 ) -> Iterator[Problem]:
     """The problem with the number of a kind; ``surplus`` is the severity of a number far above the bill."""
     counted = [line for line in lines if line.quantity is not None]
-    if not counted or any(line.is_lot or line.is_bundle for line in counted):
+    if not counted or any(line.has_own_units for line in counted):
         return
     cabling = kind in {"cable", "transceiver"}
     least = needed * (1.0 if cabling and exact else ENOUGH.get(kind, 1.0))
