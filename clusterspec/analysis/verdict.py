@@ -187,7 +187,8 @@ def verdict(
     broken = (*errors, *unfit)
     close = tuple(_close_fit(plan))
     warned = tuple(_messages(findings, Severity.WARNING) if words else _warning_reasons(findings))
-    missed = tuple(_narrowly_missed_targets(findings))
+    narrow = [one for one in findings if one.severity is Severity.NOTE and one.rule in TARGETS_MISSED]
+    missed = tuple(f"a target may be missed: {one.message}" for one in narrow)
     open_parts = tuple(unjudged_parts(plan, words=words))
     if broken:
         rules = {one.rule for one in (*findings, *(one.finding for one in waived)) if one.severity is Severity.ERROR}
@@ -315,14 +316,8 @@ def _error_reasons(findings: Sequence[Finding], waived: Sequence[Waived]) -> Ite
         yield f"{plural(len(accepted), 'waived error')}: {_rule_list(accepted)}"
 
 
-MISSED = frozenset({"target-missed-at-load", "run-longer-than-target", "low-goodput"})
+TARGETS_MISSED = frozenset({"target-missed-at-load", "run-longer-than-target", "low-goodput"})
 """Rules about targets that the prediction misses; within its range their findings are notes."""
-
-
-def _narrowly_missed_targets(findings: Sequence[Finding]) -> Iterator[str]:
-    for finding in findings:
-        if finding.severity is Severity.NOTE and finding.rule in MISSED:
-            yield f"a target may be missed: {finding.message}"
 
 
 def _warning_reasons(findings: Sequence[Finding]) -> Iterator[str]:

@@ -333,9 +333,8 @@ def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -
 
 def _ports_in_cage(cluster: Cluster, scale_out: ScaleOut) -> int:
     """The ports on accelerators that one cage of the node leads out; 1 where NICs have ports of their own."""
-    cages = cluster.platform.cages if cluster.platform else None
-    led_out = scale_out.technology.on_accelerator and cages
-    return max(1, scale_out.nics_per_node // cages) if led_out and cages else 1
+    cages = cluster.platform.cages if cluster.platform and scale_out.technology.on_accelerator else None
+    return max(1, scale_out.nics_per_node // cages) if cages else 1
 
 
 def _connectors_per_nic(scale_out: ScaleOut) -> int:

@@ -3,9 +3,9 @@
 ## What it finds
 
 Acceptance tests without all-to-all while ep is above 1: a warning, and a note where expert-parallel groups stay in a
-scale-up domain, or where single links are tested as well, by `send-recv` over several nodes. Tests without all-gather and reduce-scatter while the shard groups of fsdp or hsdp leave a scale-up
-domain: a warning, and a note where an all-reduce over several nodes is tested, since a ring all-reduce is a
-reduce-scatter and an all-gather.
+scale-up domain, or where an all-reduce and single links are tested over several nodes, the links by `send-recv`. Tests
+without all-gather and reduce-scatter while the shard groups of fsdp or hsdp leave a scale-up domain: a warning, and a
+note where an all-reduce over several nodes is tested, since a ring all-reduce is a reduce-scatter and an all-gather.
 
 ## Why it matters
 
@@ -76,14 +76,13 @@ def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout, placements: Pl
     if missing:
         them = "them" if len(missing) > 1 else "it"
         message = f"the layout depends on {and_list(missing)}, but no acceptance test covers {them}: a fabric that passes all-reduce can fail {them}"
-        ringed = any(test.collective == "all-reduce" and (test.nodes or 1) > 1 for test in acceptance)
+        between = {test.collective for test in acceptance if (test.nodes or 1) > 1}
         experts = placements.of("ep") if layout.ep > 1 else None
         inside = shards is None and experts is not None and experts.domains == 1
-        single = any(test.collective == "send-recv" and (test.nodes or 1) > 1 for test in acceptance)
-        tested_otherwise = ringed and (single if layout.ep > 1 else shards is not None)
+        otherwise = "all-reduce" in between and ("send-recv" in between if layout.ep > 1 else shards is not None)
         yield RULE.problem(
             "acceptance",
             message,
             "add a test for each" if len(missing) > 1 else "add a test for it",
-            severity="note" if inside or tested_otherwise else "",
+            severity="note" if inside or otherwise else "",
         )

@@ -3,9 +3,10 @@
 ## What it finds
 
 A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also
-where no test uses all accelerators of a domain, such as the 72 of an NVL72. Both are warnings. The finding is a note
-where tests leave the domain but stay below one leaf (or one leaf of each rail), in a fabric whose topology and switches
-are stated.
+where no test uses all accelerators of a domain, such as the 72 of an NVL72, or those of it that the job uses. Both are
+warnings. A `send-recv` between nodes of one domain that asks for the rate of the NICs is a test of the fabric. The
+finding is a note where no traffic of the planned engines leaves their domains, and where tests leave the domain but stay
+below one leaf (or one leaf of each rail), in a fabric whose topology and switches are stated.
 
 ## Why it matters
 

@@ -4,14 +4,15 @@
 
 The rule divides the price of a node (in `prices` or in the quote), or its rent, by the accelerators of the node, and
 compares the result with the lowest and the highest price in the catalog's sources. A price below 0.6 times the lowest
-or above 2.5 times the highest is a warning; so is a rent below half of the lowest (below three quarters of it, if the
-stated figure is a usual rent of one accelerator) or above 2.5 times the highest. It is an error at a fifth of the
-lowest or five times the highest, or where the stated figure is a usual price of a single accelerator in a node of
-several. Where the price list of the provider is known, the lower limit of a rent is at most a quarter of the listed
-one, because long commitments and preemptible machines cost less. For a cloud instance of four or more accelerators, the
-rule also reports a rent of at most 1.1 times the provider's list price per accelerator. The message says where a price
-fits one accelerator or a whole rack. For an accelerator whose price no source gives, the rule compares its price per
-gigabyte of memory with all accelerators of the catalog.
+or above 2.5 times the highest is a warning (below a fifth of that limit, where the line or the text calls the machines
+refurbished or used); so is a rent below half of the lowest (below three quarters of it, if the stated figure is a usual
+rent of one accelerator) or above 2.5 times the highest. It is an error at a fifth of the lowest or five times the
+highest, or where the stated figure is a usual price of a single accelerator in a node of several. Where the price list
+of the provider is known, the lower limit of a rent is at most a quarter of the listed one, because long commitments and
+preemptible machines cost less. For a cloud instance of four or more accelerators, the rule also reports a rent of at
+most 1.1 times the provider's list price per accelerator. The message says where a price fits one accelerator or a whole
+rack. For an accelerator whose price no source gives, the rule compares its price per gigabyte of memory with all
+accelerators of the catalog.
 
 ## Why it matters
 
@@ -94,7 +95,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 USED = 0.2
-"""Share of the lowest usual price that machines from a former owner may cost, by judgment."""
+"""Share of the lower limit of new machines that those from a former owner may cost, by judgment."""
 FAR = 5.0
 """No contract is above this multiple of the highest price, or below the lowest price divided by it."""
 NAMED = 3.0
@@ -117,7 +118,7 @@ SAME_LIST = 1.1
 """Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
 
 
-_USED = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
+_FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
 """Words for machines that were in use, which cost a fraction of new ones."""
 
 
@@ -138,10 +139,8 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
             and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
         ]
         for at, amount in stated:
-            limits_of_line = limits
-            if _is_sold_used(at, procurement, remarks):
-                limits_of_line = (USED * limits[0], limits[1])
-            yield from _problem(at, amount, "", limits_of_line, band, cluster, procurement.currency)
+            least = limits[0] * (USED if _is_sold_used(at, procurement, remarks) else 1.0)
+            yield from _problem(at, amount, "", (least, limits[1]), band, cluster, procurement.currency)
     rent, own = cluster.accelerator.market_rent, cluster.platform.market_rent if cluster.platform else None
     usual = band_in_currency(procurement.currency, rent) if rent else None
     listed = band_in_currency(procurement.currency, own) if own else None
@@ -160,7 +159,10 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
 def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:
     """Whether the line of a price, or the text of the spec, says that the machines were in use."""
     line = (procurement.quote or ())[at[2]] if at[1] == "quote" and isinstance(at[2], int) else None
-    return _USED.search((line.part if line else None) or "") is not None or _USED.search(remarks.lower()) is not None
+    return (
+        _FORMER_OWNER.search((line.part if line else None) or "") is not None
+        or _FORMER_OWNER.search(remarks.lower()) is not None
+    )
 
 
 def _has_market(cluster: Cluster, *, rent: bool) -> bool:

@@ -5,9 +5,10 @@
 `prices` without a price for a kind of part that the fabric needs: leaf, spine or core switch, cable, transceiver, node,
 and NIC unless the price of a node includes it. The finding is a warning. It is a note where no part of the fabric has a
 price, since the fabric is then bought separately or does not exist; where only cables and transceivers lack a price and
-there are at most three of them per node, or where neither has a price and both together add less than 8 % to what has one, at usual prices; where two nodes may be joined by a direct cable; and where only transceivers
-lack a price and ports have at most 200 Gb/s, at which cables with fixed ends are usual. With a quote, `quote-off-bill`
-reports missing parts and this rule is silent.
+there are at most three of them per node, or where neither has a price and both together add less than 8 % to what has
+one, at usual prices; where two nodes may be joined by a direct cable; and where only transceivers lack a price and ports
+have at most 200 Gb/s, at which cables with fixed ends are usual. With a quote, `quote-off-bill` reports missing parts
+and this rule is silent.
 
 ## Why it matters
 
