@@ -98,33 +98,33 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
         for kind in kinds
     ]
     others = [line for line in lines if line.kind == "other"]
-    sites = tuple(
-        _site_part(item, others, bill.currency)
-        for item in bill.items
-        if _site_words(item.kind) and not item.rented and not item.included
-    )
-    taken = {word for item in bill.items for word in _site_words(item.kind)}
-    rest = [line for line in others if not taken & words_of(line.line)]
-    return (*found, *sites, *(_other_line(line, bill.currency) for line in rest))
+    needs = [item for item in bill.items if _is_of_site(item) and not item.rented and not item.included]
+    sites = tuple(_site_part(item, others, bill.currency) for item in needs)
+    taken = {line.index for line in others if any(_offers(line, item.kind) for item in bill.items)}
+    return (*found, *sites, *(_other_line(line, bill.currency) for line in others if line.index not in taken))
 
 
-_SITE_WORDS = {
-    "storage": ("storage",),
-    "rack": ("rack", "racks"),
-    "frontend": ("frontend",),
-    "out_of_band": ("out-of-band", "oob", "management"),
-}
-"""The words that name a store, racks and the other networks in quotes."""
+_NETWORKS_OF_SITE = {"frontend": {"frontend"}, "out_of_band": {"out-of-band", "oob", "management"}}
+"""The words that name the networks beside the fabric in quotes."""
 
 
-def _site_words(kind: str) -> tuple[str, ...]:
-    return _SITE_WORDS.get(kind.removesuffix("_cable").removesuffix("_switch"), ())
+def _network_of(kind: str) -> str:
+    return kind.removesuffix("_cable").removesuffix("_switch")
+
+
+def _is_of_site(item: Item) -> bool:
+    """Whether an item is the store, racks or a part of another network than the fabric."""
+    return item.kind in {"storage", "rack"} or _network_of(item.kind) in _NETWORKS_OF_SITE
+
+
+def _offers(line: Offered, kind: str) -> bool:
+    """Whether a line names a store, racks or another network, of which ``kind`` is a part."""
+    return line.site_kind == kind or not words_of(line.line).isdisjoint(_NETWORKS_OF_SITE.get(_network_of(kind), ()))
 
 
 def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPart:
     """A store, racks or a part of another network: quoted where a line names it."""
-    words = {*_site_words(item.kind)}
-    lines = [line for line in others if words & words_of(line.line)]
+    lines = [line for line in others if _offers(line, item.kind)]
     if not lines:
         return QuotedPart(item.kind, item.quantity, None, None, item.price, "elsewhere")
     numbered = [line.quantity for line in lines if line.quantity is not None]

@@ -76,7 +76,7 @@ SITE = POD.replace("scale_out:", "networks: {storage: {bandwidth: 100 GB/s}}, sc
 STORES = [  # lines, and the store: quoted, price, price of the spec, and state
     ((), (None, None, 500_000, "elsewhere")),
     ((QuoteLine("NVMe storage", 2, 300_000),), (2, 600_000, None, "quoted")),
-    ((QuoteLine("storage", 2, 300_000), QuoteLine("Storage support", None, None, 5_000)), (2, 605_000, None, "quoted")),
+    ((QuoteLine("storage", 2, 300_000), QuoteLine("Storage support", None, None, 5_000)), (2, 600_000, None, "quoted")),
     ((QuoteLine("storage array", None, None, 9_000),), (None, 9_000, None, "quoted")),
 ]
 
