@@ -46,6 +46,13 @@ def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Ca
     return replace(layout_row(studied, section, study), findings=candidate.rules)
 
 
+def refused_row(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> LayoutRow | None:
+    """The row of the first layout that the rules refuse, where they refuse all; else None."""
+    if picks.checked or picks.first_refused is None:
+        return None
+    return _candidate_row(studied, job, space, picks.first_refused)
+
+
 def smallest_layout_row(studied: Studied, section: Section) -> LayoutRow | None:
     """The row of the layout with the least memory, regardless of findings."""
     return studied.one.part("smallest layout", lambda: layout_row(studied, section, studied.with_layout(section)), None)

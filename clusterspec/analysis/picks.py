@@ -76,6 +76,7 @@ class Picks(Generic[K]):
         self.checked: list[Candidate[K]] = []
         self.refused: Counter[str] = Counter()
         """The rules that refuse candidates, each candidate by one of them."""
+        self.first_refused: Candidate[K] | None = None
 
     @property
     def clean(self) -> list[Candidate[K]]:
@@ -86,6 +87,7 @@ class Picks(Generic[K]):
         """Adds a candidate, unless a rule finds an error in it."""
         if candidate.errors:
             self.refused.update(sorted(candidate.errors)[:1])
+            self.first_refused = self.first_refused or candidate
         else:
             self.checked.append(candidate)
 

@@ -81,6 +81,7 @@ _SITE = {
     "rack": pattern(r"\b(?:racks?|cabinets?)\b"),
 }
 """Words for the storage system and for racks, which the bill has, and which quotes sell in many units."""
+_STORAGE_MACHINE = pattern(r"(?<=\bstorage )(?:systems?|servers?|nodes?|chassis)\b")
 _SERVICE = pattern(
     rf"\b(?:{_SERVICES}|licenses|licences|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack)\b"
 )
@@ -143,7 +144,7 @@ class Offered:
     def site_kind(self) -> str | None:
         """`storage` or `rack` where the line offers the storage system or racks; None for all other lines."""
         text = plain_part(self.line)
-        head = _head(text)
+        head = _STORAGE_MACHINE.sub("", _head(text))
         if (
             self.kind != "other"
             or is_credit(self.line)

@@ -116,9 +116,7 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
         parts += [_notes_text(report, ink), _front_text(report, ink)]
         parts.append("".join(paragraph(comparison_text(each, "layout", "a step"), ink) for each in report.comparisons))
     elif not report.incomplete:
-        least = report.smallest.memory if report.smallest else None
-        smallest = f" The smallest takes {display(least, 'B')}." if least else ""
-        parts.append(paragraph(f"No layout found: {report.why}.{smallest}", ink))
+        parts.append(paragraph(f"No layout found: {report.why}.{_nearest_text(report)}", ink))
     if report.fewer_nodes is not None:
         parts.append(paragraph(_fewer_nodes_text(report, report.fewer_nodes), ink))
     if report.present is not None:
@@ -132,6 +130,16 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
         title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
         parts.append(ink.paint("bold", title) + "\n" + heat_table(report.grid, ink))
     return "\n".join(part for part in parts if part)
+
+
+def _nearest_text(report: SearchReport) -> str:
+    """The layout nearest to one that could be shown: the smallest, or the first that the rules refuse; else empty."""
+    least, refused = report.smallest, report.first_refused
+    if least is not None and least.memory:
+        return f" The smallest takes {display(least.memory, 'B')}."
+    if refused is not None and refused.step_time is not None:
+        return f" The first of them, {layout_text(refused.layout)}, takes {display(refused.step_time, 's')} a step ({', '.join(refused.errors)})."
+    return ""
 
 
 def _objective_text(report: SearchReport) -> str:

@@ -144,6 +144,8 @@ def _counting_note(report: SearchReport, ink: Ink) -> str:
 
 
 def _nearest_text(report: SearchReport) -> str:
+    if report.first_refused is not None:
+        return f" The first of them is {engines_text(report.first_refused)}."
     row = report.smallest
     if row is None or row.serving is None:
         return ""

@@ -194,6 +194,7 @@ class SearchReport(Result):
     as predicted (serving plans: ``fitting`` meet the targets, or hold the load where there are none). ``refused`` were
     dropped because a rule, counted in ``refused_by``, finds an error in them. ``why`` gives the reason where there is
     no layout. ``smallest`` is the layout with the least memory where none fits, or the plan closest to the targets.
+    ``first_refused`` is the best layout that fits, where rules find an error in every one that was checked.
     ``unsure`` where no layout fits at the upper end of its range, so that those shown may not fit. ``incomplete`` where
     the spec lacks what it takes. ``unsearched`` are keys of which only the default was tried, since the framework
     leaves them to the user. ``fewer_nodes`` is the best layout on part of the nodes, where its step is shorter than on
@@ -210,6 +211,7 @@ class SearchReport(Result):
     pareto: tuple[LayoutRow, ...]
     present: LayoutRow | None
     smallest: LayoutRow | None = None
+    first_refused: LayoutRow | None = None
     grid: Grid | None = None
     why: str = ""
     currency: str = ""
@@ -260,6 +262,7 @@ class SearchReport(Result):
             "present": self.present.to_json() if self.present else None,
             "fewer_nodes": self.fewer_nodes.to_json() if self.fewer_nodes else None,
             "smallest": self.smallest.to_json() if self.smallest else None,
+            "first_refused": self.first_refused.to_json() if self.first_refused else None,
             "grid": self.grid.to_json() if self.grid else None,
             "comparisons": [each.to_json() for each in self.comparisons],
             "rl": [each.to_json() for each in self.splits],

@@ -148,6 +148,30 @@ def test_a_batch_that_no_layout_divides_is_told_with_the_nearest_that_one_does(
     assert (found.why, found.layouts, found.evaluated) == (why, (), 0)
 
 
+SLOW_LINKS = """
+clusterspec: 1
+cluster:
+  accelerator: l40s
+  accelerators_per_node: 1
+  nodes: 16
+  scale_out: {technology: ethernet, nics_per_node: 1, nic_bandwidth: 10 Gb/s}
+workload: {model: gemma-2-2b, sequence_length: 4096, global_batch: 16, precision: bf16}
+layout: {framework: fsdp}
+"""
+
+
+def test_where_rules_refuse_every_layout_the_first_is_told_with_its_rules() -> None:
+    found = search(study_of(SLOW_LINKS), SearchOptions({"tp": 1, "cp": 1}, top=1, best_only=True))
+    first = found.first_refused
+    assert found.fitting and not found.layouts and first is not None and first.step_time
+    assert set(first.errors) & set(found.refused_by)
+    assert found.to_json()["first_refused"] == first.to_json()
+    faster = study_of(SLOW_LINKS.replace("10 Gb/s", "400 Gb/s"))
+    shown = search(faster, SearchOptions({"tp": 1, "cp": 1}, top=1, best_only=True))
+    assert shown.layouts and shown.first_refused is None
+    assert (shown.layouts[0].step_time or 0) < first.step_time
+
+
 def test_a_key_that_cannot_be_read_and_is_kept_drops_no_layout() -> None:
     unread = study_of(DENSE.replace("layout: {", "layout: {cp_method: rign, "))
     report = search(unread, SearchOptions(PINNED, top=2, best_only=True))

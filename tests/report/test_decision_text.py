@@ -77,6 +77,16 @@ def test_a_search_counts_what_it_looked_at_and_dropped() -> None:
     assert "Best by step time" in text and "Pareto" not in text and "No layout" not in text
 
 
+def test_the_first_refused_layout_is_told_where_none_is_shown() -> None:
+    one = replace(SLOW, step_time=2.5, errors=("few-spines", "tight-memory"))
+    none = replace(report(), why="rules find an error in every layout kept", first_refused=one)
+    text = flat(search_text.search_as_text(none, WIDE))
+    assert (
+        f"The first of them, {search_text.layout_text(SLOW.layout)}, takes 2.5 s a step (few-spines, tight-memory)."
+        in text
+    )
+
+
 def test_a_faster_layout_behind_the_first_is_explained() -> None:
     told = "layout 2 takes 50 % less time than layout 1"
     slow, fast = replace(SLOW, step_time=2.0), replace(FAST, step_time=1.0)

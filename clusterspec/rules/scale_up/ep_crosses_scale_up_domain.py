@@ -6,9 +6,9 @@ A model with experts, ep above 1, and an expert group, enumerated from `layout.o
 rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
 Severity follows the share of the step that the exposed all-to-all takes: a note below the half-width of the
-prediction's range, a warning above it, and an error if even the low end of the range loses a quarter of the step. It is
-a warning where the time is not known, and a note for serving, where `expert-exchange-exposed` reports the cost of the
-exchange. It is at least a warning where a group would fit into one domain and crosses only because of its alignment.
+prediction's range, a warning above it, and an error if even the low end of the range loses a quarter of the step and
+groups inside a domain, or another dispatcher, are faster. It is a warning where the time is not known, and a note for
+serving, where `expert-exchange-exposed` reports the cost of the exchange. It is at least a warning where a group would fit into one domain and crosses only because of its alignment.
 With a dispatcher that sends each token once per node (`deepep`, `hybrid`), the severity follows the saving of the
 fastest layout with groups inside a domain; it is a note where no such layout fits and is faster.
 
@@ -94,11 +94,13 @@ def check(
         return
     inside = _fastest_inside(what_if, cluster, layout) if workload.kind == "train" else None
     message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed_text(timed)}"
+    faster = _faster_dispatcher(what_if, layout) if workload.kind == "train" else ""
     severity = "note" if workload.kind == "serve" else _severity(what_if, layout, timed, inside)
+    if severity == "error" and inside is None and not faster:
+        severity = "warning"  # the machine is as slow with every other layout
     if severity == "note" and layout.ep * max(1, layout.expert_tp) <= used_domain(cluster, layout):
         severity = "warning"  # the group fits into one domain, and crosses it only by its alignment
     inward = f"use `{inside.words}`" if inside else _degrees_inside(cluster, layout)
-    faster = _faster_dispatcher(what_if, layout) if workload.kind == "train" else ""
     help_ = "; or ".join(filter(None, (inward, faster or "use a dispatcher that overlaps (`overlap: {ep: true}`)")))
     yield RULE.problem("layout.ep", message + what_if.comparison(inside), help_, severity=severity)
 
