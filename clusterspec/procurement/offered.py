@@ -8,87 +8,62 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.part_names import (
+    CABLING,
+    NETWORKED,
+    SERVICES,
+    SWITCHES,
+    described,
+    kind_of_part,
+    kinds_of_words,
+    plain_part,
+    words_in,
+)
 from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
 
-_SERVICES = (
-    "support|warranty|care|license|licence|subscription|software|install|installation|freight|shipping|training|"
-    "service|services|management|months"
-)
-"""Words of lines that offer work, licenses or time."""
-WORDS: tuple[tuple[str, str], ...] = (
-    (
-        "other",
-        f"{_SERVICES}|tax|vat|discount|rebate|rack|racks|pdu|cdu|storage|spare parts|frontend|out-of-band|oob|"
-        "power|feed|feeds|store|chiller|ups|login|bastion|head|control|busbar|whip|whips|manifold|manifolds|bmc|"
-        "ipmi|filer|nfs|lustre|weka|ceph|gpfs|ufm|prosupport|prodeploy|nbd",
-    ),
-    ("transceiver", "transceiver|transceivers|optic|optics|osfp|qsfp|qsfp56|qsfp112|module|modules"),
-    ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|"
-        "jumper|jumpers|cord|cords|copper|twinax|trunk|trunks|splitter|splitters|breakout|breakouts|harness|lacc"),
-    ("leaf_switch", "leaf|leaves"),
-    ("spine_switch", "spine|spines"),
-    ("core_switch", "core|superspine"),
-    ("switch", "switch|switches"),
-    ("nic", "nic|nics|adapter|adapters|hca|hcas|connectx|supernic|supernics|bluefield"),
-    ("node", "node|nodes|server|servers|system|systems|dgx|hgx|tray|trays|machine|machines|sled|"
-        "sleds|chassis|workstation|workstations|poweredge|thinksystem|proliant|hls"),
-    ("accelerator", "gpu|gpus|accelerator|accelerators|oam|oams|rtx"),
-)  # fmt: skip
-"""The kind of part that a word names."""
-_KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
-_WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
-_KINDS_OF_CODES = (
-    (pattern(r"(?:mma|mms)\d"), "transceiver"),
-    (pattern(r"(?:mcp|mca|mfa|mfp|mfs)\d"), "cable"),
-    (pattern(r"m?(?:qm|sn)\d{4}"), "switch"),
-)
-"""The first letters of NVIDIA's order codes of modules, of cables and of switches."""
-_HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|\bw/|[,;:(\[+]")
-_SIDE_OR_EDITION = pattern(
-    r"\b(?:switch|node|server|nic|host|leaf|spine)[- ]side\b|"
-    r"\b(?:server|workstation) edition\b|\b(?:in|within)(?: the| one)? racks?\b"
-)
-"""Words for a place or a variant of a part, in which a noun names no part."""
-_ENDS = pattern(
-    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
-    r"(?:nodes?|servers?|hosts?|nics?|adapters?|leaf|leaves|spines?|core|switch|switches|tor)\b"
-)
-"""The two ends of a cable, such as `NIC to leaf`."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
 """Cables that carry several links."""
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
-_BESIDE = pattern(r"\([^)]*\b(?:front-?end|storage|out-of-band|oob|in-band|management)\b[^)]*\)")
-"""A remark in parentheses that a part belongs to another network than the fabric."""
-LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
-"""Software that its vendor licenses by the accelerator."""
-_ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t)\b")
-_ETHERNET_RATE = pattern(r"\b(\d{1,3}) ?(?:gb?e|gbase)\b")
+_ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t|qsfp-?dd|\d{1,3} ?(?:gb?e|gbase))\b")
+_INFINIBAND = pattern(r"\b(?:infiniband|ib|[hnx]dr)\b")
+_RATE = pattern(r"(?<![\d.])(\d{2,4}) ?(?:g|gb/s|gbps|gbit/s|gb?e|gbase[\w-]*)(?![\w])")
+"""A rate in Gb/s."""
+_SPLIT = pattern(r"\b(?:to|into)\b|\bsplitters?\b|\bbreak-?outs?\b|->|→")
+"""Words of a cable whose ends have different rates."""
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
-_NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _NUMBER_OF_HOURS = pattern(r"(?<![0-9.,])([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b")
+_PERIODS = pattern(
+    r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
+    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental)\b"
+)
+"""Words of a line whose quantity counts months, or parts times months."""
+_SPARE = pattern(r"\bspares?\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 _SITE = {
-    "storage": pattern(r"\b(?:storage|filer|lustre|weka|ceph|gpfs)\b"),
-    "rack": pattern(r"\b(?:racks?|cabinets?)\b"),
+    "storage": pattern(
+        r"\b(?:storage|filer|nas|lustre|weka\w*|ceph|gpfs|beegfs|file ?systems?|file servers?|ai400\w*|"
+        r"es400\w*|clusterstor|exascaler|vast|netapp|flashblade|powerscale|oceanstor|dss-g|minio|jbod|speicher|stockage|almacenamiento)\b|"
+        r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b"
+    ),
+    "rack": pattern(
+        r"\b(?:racks?|cabinets?|netshelter|schrank|armoire|baie|armadio)\b|\b\d\d ?(?:u|he) \d{3,4} ?x ?\d{3,4}"
+    ),
 }
 """Words for the storage system and for racks, which the bill has, and which quotes sell in many units."""
-_STORAGE_MACHINE = pattern(r"(?<=\bstorage )(?:systems?|servers?|nodes?|chassis)\b")
+_STORAGE_MACHINE = pattern(r"(?<=\bstorage )(?:systems?|servers?|nodes?|chassis)\b|(?<=\bfile )servers?\b")
 _SERVICE = pattern(
-    rf"\b(?:{_SERVICES}|licenses|licences|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack)\b"
+    rf"\b(?:{'|'.join(SERVICES.split())}|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack|weeks?|warehouse|integration|pdus?|rails?|cdus?|colo(?:cation)?|housing|hosting|busbars?|busways?|manifolds?)\b"
 )
 """The same, with words that name a part elsewhere: a line with `storage` or `rack` and one of them offers neither."""
-SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
-NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
-CABLING = ("cable", "transceiver")
 
 
 @dataclass(frozen=True)
@@ -104,8 +79,24 @@ class Offered:
 
     @property
     def quantity(self) -> float | None:
-        """Parts of the bill that the line offers."""
-        return None if self.line.quantity is None else self.line.quantity * self.units
+        """Parts of the bill that the line offers; None where its quantity counts something else, such as months."""
+        return None if self.line.quantity is None or self.is_periodic else self.line.quantity * self.units
+
+    @property
+    def unit_price(self) -> float | None:
+        """The price of one part of the bill; None without one, and for the price of a month."""
+        stated = self.line.unit_price
+        return None if stated is None or self.is_periodic else stated / self.units
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether the line offers the use of a part for a time: its price is that of a month, or of another period."""
+        return self.kind != "other" and _PERIODS.search(plain_part(self.line)) is not None
+
+    @property
+    def is_spare(self) -> bool:
+        """Whether the line offers parts of the network as spares, which the bill does not count."""
+        return self.kind in {*NETWORKED, "switch"} and _SPARE.search(plain_part(self.line)) is not None
 
     @property
     def is_lot(self) -> bool:
@@ -130,36 +121,32 @@ class Offered:
         if is_credit(self.line):
             return (self.kind,)
         text = plain_part(self.line)
-        head = _head(text)
-        whole = self.line.quantity in {None, 1} and {*_kinds_of_words(head)} <= {"other", "switch", *SWITCHES}
+        head = described(text).head
+        whole = self.line.quantity in {None, 1} and {*kinds_of_words(head)} <= {"other", "switch", *SWITCHES}
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return NETWORKED
-        if self.kind == "node" and "nic" in _kinds_of_words(text):
+        if self.kind == "node" and "nic" in kinds_of_words(text):
             return ("node", "nic")
-        cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(_kinds_of_words(text)))
+        cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(kinds_of_words(text)))
         return CABLING if self.is_lot and cabling else (self.kind,)
 
     @property
     def site_kind(self) -> str | None:
         """`storage` or `rack` where the line offers the storage system or racks; None for all other lines."""
-        text = plain_part(self.line)
-        head = _STORAGE_MACHINE.sub("", _head(text))
-        if (
-            self.kind != "other"
-            or is_credit(self.line)
-            or _SERVICE.search(text)
-            or {*_kinds_of_words(head)} - {"other"}
-        ):
+        named = described(_STORAGE_MACHINE.sub("", plain_part(self.line)))
+        if self.kind != "other" or is_credit(self.line) or _SERVICE.search(named.head):
             return None
-        named = [kind for kind, words in _SITE.items() if words.search(head)]
-        return named[0] if len(named) == 1 else None
+        pieces = (named.head, *(() if kinds_of_words(named.head) else named.appositions))
+        found = {kind for piece in pieces for kind, words in _SITE.items() if words.search(piece)}
+        names_part = {*kinds_of_words(named.head)} - {"other"}
+        return found.pop() if len(found) == 1 and not names_part else None
 
     @property
     def is_node_rent(self) -> bool:
         """Whether the line offers hours of nodes."""
         text = plain_part(self.line)
-        return _HOURS.search(text) is not None and "node" in _kinds_of_words(text)
+        return _HOURS.search(text) is not None and "node" in kinds_of_words(text)
 
     @property
     def hours(self) -> float:
@@ -171,42 +158,46 @@ class Offered:
     def is_complete(self) -> bool:
         """Whether a cable comes with its ends, or with transceivers in its price, and takes no others."""
         text = plain_part(self.line)
-        with_modules = self.kind == "cable" and "transceiver" in _kinds_of_words(_WITHOUT.sub("", text))
+        with_modules = self.kind == "cable" and "transceiver" in kinds_of_words(_WITHOUT.sub("", text))
         return with_modules or _COMPLETE.search(text) is not None
 
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:
     """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
     kinds = ["other" if is_credit(line) else kind_of_part(plain_part(line)) for line in lines]
-    beside = {index for index, kind in enumerate(kinds) if kind == "switch" and _is_of_site(lines[index], cluster)}
-    if len(beside) == sum(kind in {"switch", *SWITCHES} for kind in kinds):
-        beside = set()  # the fabric has no other switches
+    beside: set[int] = set()
+    for group in ({"switch", *SWITCHES}, {"cable"}, {"transceiver"}, {"nic"}):
+        every = {index for index, kind in enumerate(kinds) if kind in group}
+        others = {index for index in every if _is_of_other_network(lines[index], kinds[index], cluster)}
+        beside |= others if others < every else set()  # else the fabric would have no such part
     for index, line in enumerate(lines):
         text = plain_part(line)
-        head = _head(text)
+        head = described(text).head
         kind = "other" if index in beside else kinds[index]
         rack = (
             not is_credit(line)
-            and kind in {"node", "other"}
-            and _RACK.search(text) is not None
+            and _RACK.search(head) is not None
             and _SERVICE.search(head) is None
             and "tray" not in head
-            and "node" not in head
+            and not {"node", *CABLING, "switch", *SWITCHES} & {*kinds_of_words(head)}
         )
         yield Offered(index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack else 1)
 
 
-def _is_of_site(line: QuoteLine, cluster: Cluster) -> bool:
-    """Whether a switch belongs to the frontend, storage or out-of-band network: it names Ethernet, or a rate below that
-    of the NICs, unlike the fabric.
+def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
+    """Whether a switch, cable, module or NIC belongs to the frontend, storage or out-of-band network: it names Ethernet
+    unlike the fabric, or a rate below that of the NICs.
     """
     fabric, text = cluster.scale_out, plain_part(line)
     if fabric is None:
         return False
-    rates = [float(rate) * 1e9 / 8 for rate in _ETHERNET_RATE.findall(text)]
-    if fabric.technology.family in _NOT_ETHERNET:
-        return bool(rates) or _ETHERNET.search(text) is not None
-    return bool(rates) and max(rates) < 0.99 * fabric.nic_bandwidth.value / max(1, fabric.planes)
+    ethernet = _ETHERNET.search(text) is not None and _INFINIBAND.search(text) is None
+    if fabric.technology.family in _NOT_ETHERNET and ethernet:
+        return True
+    rates = [float(rate) * 1e9 / 8 for rate in _RATE.findall(text)]
+    split = kind == "cable" and _SPLIT.search(text) is not None
+    of_nodes = (min if split else max)(rates, default=0.0)
+    return 0 < of_nodes < 0.99 * fabric.nic_bandwidth.value / max(1, fabric.planes)
 
 
 def is_credit(line: QuoteLine) -> bool:
@@ -216,77 +207,14 @@ def is_credit(line: QuoteLine) -> bool:
 
 def is_service(line: QuoteLine) -> bool:
     """Whether a line is a credit, or names what the bill does not count: support, freight, a rack, storage."""
-    return is_credit(line) or "other" in _kinds_of_words(plain_part(line))
-
-
-def words_of(line: QuoteLine) -> set[str]:
-    """The words of a line's part, in lower case."""
-    return {*_WORD.findall((line.part or "").lower())}
-
-
-def plain_part(line: QuoteLine) -> str:
-    """The part of a line in lower case, with spaces for underscores, and network cards as NICs."""
-    return _NETWORK_CARD.sub("nic", (line.part or "").lower().replace("_", " "))
-
-
-def kind_of_part(text: str) -> str:
-    """The kind of part that a description in lower case names: by the last noun before its purpose or contents.
-
-    >>> kind_of_part("node to leaf cable"), kind_of_part("dgx h100 system with 8 gpus"), kind_of_part("osfp dac cable")
-    ('cable', 'node', 'cable')
-    >>> kind_of_part("transceiver for leaf switch"), kind_of_part("leaf switch"), kind_of_part("support per node")
-    ('transceiver', 'leaf_switch', 'other')
-    >>> kind_of_part("mpo cable nic to leaf"), kind_of_part("leaf to spine optics")
-    ('cable', 'transceiver')
-    >>> kind_of_part("gpu-server, 2 tb"), kind_of_part("mms4x00-ns400 400g dr4"), kind_of_part("optical modules leaf")
-    ('node', 'transceiver', 'transceiver')
-    >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("switch, leaf and spine")
-    ('other', 'other', 'switch')
-    >>> kind_of_part("nvidia ai enterprise, per gpu")
-    'other'
-    """
-    text = text.replace("out of band", "oob").replace("super spine", "superspine")
-    text = _SIDE_OR_EDITION.sub(" ", text)
-    head = _head(text)
-    found = _kinds_of_words(_ENDS.sub(" ", head)) or _kinds_of_words(head) or _kinds_of_words(text)
-    if _BESIDE.search(text) is not None:
-        return "other"
-    licensed = LICENSED_PER_ACCELERATOR.search(text) is not None
-    if not found or licensed or "other" in found or _HOURS.search(text) is not None:
-        return "other"
-    if found[-1] == "switch":
-        tiers = {kind for kind in _kinds_of_words(text) if kind in SWITCHES}
-        return tiers.pop() if len(tiers) == 1 else "switch"
-    cabling = [kind for kind in found if kind in CABLING]
-    if cabling and found[-1] in {"transceiver", *SWITCHES}:  # the last noun is their form, or where they are
-        return "cable" if "cable" in cabling else cabling[-1]
-    return found[-1]
-
-
-def _head(text: str) -> str:
-    """A description up to its purpose or contents."""
-    return _HEAD.split(text, maxsplit=1)[0]
-
-
-def _kinds_of_words(text: str) -> list[str]:
-    """The kinds of part that the words of a text name, in their order."""
-    return [kind for word in _WORD.findall(text) for kind in _kinds_of_word(word)]
-
-
-def _kinds_of_word(word: str) -> list[str]:
-    """The kind that a word names; the kinds of its parts, such as those of `leaf-switch`; or that of an order code."""
-    if word in _KINDS:
-        return [_KINDS[word]]
-    first, _, last = word.partition("-")
-    named = [_KINDS[part] for part in ((first, last) if first in _KINDS else ()) if part in _KINDS]
-    return named or [kind for code, kind in _KINDS_OF_CODES if code.match(word)]
+    return is_credit(line) or "other" in kinds_of_words(plain_part(line))
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
     """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`; a switch
     by the order code of its maker, too (`MQM9700-NS2F`).
     """
-    words = set(_WORD.findall(text.lower().replace("_", " ").replace("/", " ")))
+    words = words_in(text.lower().replace("_", " ").replace("/", " "))
     joined = text.lower().replace(" ", "-")
     if kind == "switch":
         words |= {match[1] for word in words if (match := _ORDER_CODE.match(word)) is not None}
@@ -332,7 +260,7 @@ def quoted_unit_prices(
         unit = offered.line.unit_price
         if unit is None and whole is not None and quantity:
             unit = whole / quantity
-        if offered.is_lot and needed.get(offered.kind, 0) != 1:
+        if offered.is_periodic or (offered.is_lot and needed.get(offered.kind, 0) != 1):
             continue
         if unit is None or offered.kind == "other" or offered.covered_kinds == NETWORKED:
             continue

@@ -10,14 +10,8 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
-from clusterspec.procurement.offered import (
-    NETWORKED,
-    SWITCHES,
-    Offered,
-    named_entries,
-    offered_lines,
-    words_of,
-)
+from clusterspec.procurement.offered import Offered, named_entries, offered_lines
+from clusterspec.procurement.part_names import NETWORKED, SWITCHES, words_of
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import QuoteLine
 
@@ -164,7 +158,7 @@ def _price_of(lines: Sequence[Offered], currency: str) -> Money | None:
 
 def _unit_price(kind: str, lines: Sequence[Offered], bill: Bill) -> Money | None:
     """The price of one unit: from the quote, else from the spec."""
-    stated = [line.line.unit_price / line.units for line in lines if line.line.unit_price is not None]
+    stated = [line.unit_price for line in lines if line.unit_price is not None]
     if stated:
         return Money.of(float(max(stated)), bill.currency)
     kinds = SWITCHES if kind == "switch" else (kind,)

@@ -138,7 +138,8 @@ def _nearest_text(report: SearchReport) -> str:
     if least is not None and least.memory:
         return f" The smallest takes {display(least.memory, 'B')}."
     if refused is not None and refused.step_time is not None:
-        return f" The first of them, {layout_text(refused.layout)}, takes {display(refused.step_time, 's')} a step ({', '.join(refused.errors)})."
+        time, rules = display(refused.step_time, "s"), ", ".join(refused.errors)
+        return f" The first of them, {layout_text(refused.layout)}, takes {time} a step ({rules})."
     return ""
 
 

@@ -561,7 +561,6 @@ SILENT: dict[str, Callable[..., object]] = {
     "optics-off-link": lambda deviations, scale_out: not scale_out.optics or deviations.concern('nic'),
     "pdus-below-rack": lambda deviations, power, cluster: power.pdus is None,
     "power-cap-off-part": lambda power, cluster: not (power.node_idle is not None and cluster.node_power is not None and (power.node_idle.value >= cluster.node_power.value)) and (power.accelerator_cap is None or cluster.accelerator.power is None or power.accelerator_cap.value == cluster.accelerator.power.value),
-    "power-over-budget": lambda deviations, spec, counts, cluster: not spec.power_budgets or deviations.concern('power'),
     "row-over-power-limit": lambda deviations, written_cluster, cluster, counts: written_cluster.power is None or written_cluster.floor is None or written_cluster.power.row_limit is None or (written_cluster.floor.racks_per_row is None),
     "run-exceeds-reach": lambda counts, written_cluster, cluster, scale_out, catalog, own_remarks: written_cluster.scale_out is None or not (written_cluster.scale_out.optics or written_cluster.scale_out.cable_type),
     "supplies-below-node": lambda deviations, power, cluster: (power.supplies is None or not power.supplies.count or power.supplies.power is None or (cluster.node_power is None) or deviations.concern('power')) or not power.supplies.count * power.supplies.power.value < cluster.node_power.value,

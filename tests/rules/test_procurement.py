@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import kind_of_part
+from clusterspec.procurement.part_names import kind_of_part
 from clusterspec.rules.procurement import price_outside_market
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import study_text

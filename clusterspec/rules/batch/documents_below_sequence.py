@@ -3,8 +3,9 @@
 ## What it finds
 
 With a `sequence_length` of 16,384 tokens or more, `workload.document_tokens` whose longest document is at most half of
-it, or whose 99th percentile (`p99`) is at most an eighth of it: a warning; a note for adapters, and for sequences of at
-most 32,768 tokens without context parallelism, which are often packed to enlarge the micro-batch.
+it, or whose 99th percentile (`p99`) is at most an eighth of it: a warning; a note for adapters, for sequences of at most
+32,768 tokens without context parallelism, which are often packed to enlarge the micro-batch, and where one length stands
+for all documents and is above an eighth, since some may be longer.
 
 ## Why it matters
 
@@ -72,7 +73,8 @@ def check(written_workload: WorkloadSpec, design: Design) -> Iterator[Problem]:
     longest = lengths if isinstance(lengths, int) else lengths.max or lengths.p99 or lengths.mean or 0
     usual = longest if isinstance(lengths, int) else lengths.p99 or longest
     packed = sequence <= PACKED and (design.layout is None or design.layout.cp == 1)
-    severity = "note" if packed or written_workload.trainable else ""
+    rough = isinstance(lengths, int) and sequence < FEW * lengths
+    severity = "note" if packed or rough or written_workload.trainable else ""
     if FEW * usual <= sequence < 2 * longest:
         message = f"99 % of the documents have at most {usual:,} tokens, so attention in a sequence of {sequence:,} does not reach farther in most places: longer contexts are not learned"
         help_ = "draw more long documents, or shorten sequences"

@@ -71,7 +71,8 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import NETWORKED, Offered, offered_lines
+from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import NETWORKED
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of

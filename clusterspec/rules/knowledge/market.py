@@ -103,9 +103,9 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
         if kind in BANDS and kind not in OF_RANGES
     ]
     stated += [
-        (("procurement", "quote", line.index, "unit_price"), line.kind, line.line.unit_price)
+        (("procurement", "quote", line.index, "unit_price"), line.kind, line.unit_price)
         for line in offered_lines(procurement.quote or (), cluster)
-        if line.kind in BANDS and line.line.unit_price and line.quantity is not None and not line.has_own_units
+        if line.kind in BANDS and line.unit_price and line.quantity is not None and not line.has_own_units
     ]
     for at, kind, price in stated:
         size, (low, high) = _priced_amount(kind, design, rate), price_ends(price)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.procurement.offered import LICENSED_PER_ACCELERATOR, SWITCHES, Offered, is_credit, plain_part
+from clusterspec.procurement.offered import Offered, is_credit
+from clusterspec.procurement.part_names import LICENSED_PER_ACCELERATOR, SWITCHES, plain_part
+from clusterspec.source import Path
+from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
 
 _UNIT = pattern(
@@ -45,6 +48,29 @@ def unit_of_line(offered: Offered) -> str:
     return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""
 
 
+_COLOCATION = pattern(r"\b(?:colo(?:cation)?|co-location|housing|hosting|contracted|it[- ]load)\b")
+_KILOWATTS = pattern(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?) ?(kw|mw)\b")
+_OF_A_RACK = pattern(r"\bracks?,? (?:of |at |with |up to )?\d|\b(?:per|each|/) ?racks?\b")
+
+
+def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
+    """The key and the watts of each line of a quote that contracts one number of kilowatts for the whole machine.
+
+    >>> from clusterspec.spec.model import QuoteLine
+    >>> [contracted_power([QuoteLine(part=part)]) for part in ("Colocation, 400 kW, per kW", "Colo rack 17 kW, per rack")]
+    [[(('procurement', 'quote', 0, 'part'), 400000.0)], []]
+    """
+    found: list[tuple[Path, float]] = []
+    for index, line in enumerate(lines):
+        text = plain_part(line)
+        watts = {float(number.replace(",", "")) * _WATTS[unit] for number, unit in _KILOWATTS.findall(text)}
+        whole = _COLOCATION.search(text) is not None and _OF_A_RACK.search(text) is None
+        if whole and len(watts) == 1 and not is_credit(line):
+            found.append((("procurement", "quote", index, "part"), watts.pop()))
+    return found
+
+
+_WATTS = {"kw": 1e3, "mw": 1e6}
 _SENTENCE_END = pattern(r"[.;#\n]\s*")
 _ELSEWHERE = pattern(
     r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"

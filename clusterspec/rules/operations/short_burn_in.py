@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`operations` or `procurement` with a `burn_in` of less than 48 hours, a warning, or without one, a note.
+`operations` or `procurement` with a `burn_in` of less than 24 hours, a warning, or of less than 48 hours or without one,
+a note.
 
 ## Why it matters
 
@@ -49,6 +50,7 @@ from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 LEAST = 48 * 3600.0
+A_DAY = 24 * 3600.0
 
 
 def check(
@@ -70,4 +72,5 @@ def check(
             "operations.burn_in",
             f"a burn-in of {burn_in.written} is shorter than 48 h: parts that fail early stop jobs and engines",
             "write `burn_in: 72 h`",
+            severity="note" if burn_in.value >= A_DAY else "",
         )

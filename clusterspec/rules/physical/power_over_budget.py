@@ -3,7 +3,8 @@
 ## What it finds
 
 Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget` or
-`operations.power_budget`, the power for IT equipment. The finding is an error. Power that the spec does not state comes
+`operations.power_budget`, the power for IT equipment, or above the kilowatts that a line of the quote contracts in a
+colocation. The finding is an error. Power that the spec does not state comes
 from the catalog. Where the catalog has none for a node, the rule assumes a share for the host and has confidence
 `likely`; the finding is then a note unless even the smallest share exceeds the budget. The sum omits switches and racks
 of unknown power, and the message names them.
@@ -62,7 +63,9 @@ from clusterspec.cost.nameplates import it_power, least_it_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.quoted_units import contracted_power
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.units import display
 
@@ -70,21 +73,23 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
-    budgets = spec.power_budgets
+    budgets: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
+    if spec.procurement is not None:
+        budgets += contracted_power(spec.procurement.quote or ())
     if not budgets or deviations.concern("power"):
         return
-    key, budget = min(budgets, key=lambda stated: stated[1].value)
+    key, budget = min(budgets, key=lambda stated: stated[1])
     power = spec.cluster.power if spec.cluster else None
     drawn = it_power(cluster, counts.fabric, power)
-    if drawn is None or drawn[0] <= budget.value:
+    if drawn is None or drawn[0] <= budget:
         return
     least = least_it_power(cluster, counts.fabric, power) or drawn[0]
     assumed = "likely" if cluster.node_power is None else "certain"
-    message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget.value, 'W')}: {drawn[1]}"
+    message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget, 'W')}: {drawn[1]}"
     yield RULE.problem(
         key,
         message,
         "use fewer nodes, or cap their power",
         confidence=assumed,
-        severity="error" if least > budget.value else "note",
+        severity="error" if least > budget else "note",
     )

@@ -125,7 +125,7 @@ def check(
             yield from _long_run_problem(f"optics.{one.level}", one.level, runs[one.level], end.name, _reach_of(end))
     for level, kind in (section.cable_type or {}).items():
         if kind != FIBER and level in runs and level not in (section.optics or {}):
-            longest = max(_cable_reaches(catalog, kind, link_rate(scale_out)), default=None)
+            longest = max(_cable_reaches(catalog, kind, scale_out), default=None)
             yield from _long_run_problem(
                 f"cable_type.{level}", level, runs[level], f"a {kind.upper()} at this rate", longest
             )
@@ -159,11 +159,14 @@ def _reach_of(part: Optics) -> float | None:
     return part.reach.value if part.reach else None
 
 
-def _cable_reaches(catalog: Catalog, kind: str, rate: float) -> Iterator[float]:
-    """The reach of each cable of a type whose ports run at ``rate`` B/s per direction."""
+def _cable_reaches(catalog: Catalog, kind: str, fabric: ScaleOut) -> Iterator[float]:
+    """The reach of each cable of a type for the protocol of a fabric whose ports run at the rate of its links."""
+    rate, family = link_rate(fabric), fabric.technology.family
     for id_ in catalog.ids("optics"):
         part = catalog.get("optics", id_) if id_.startswith(f"{kind}-") else None
         if not isinstance(part, Optics) or part.bandwidth is None or part.reach is None:
             continue
-        if any(abs(whole / rate - 1) < SAME for whole in (part.bandwidth.value, part.bandwidth.value / part.ports)):
+        if family in (part.families or (family,)) and any(
+            abs(whole / rate - 1) < SAME for whole in (part.bandwidth.value, part.bandwidth.value / part.ports)
+        ):
             yield part.reach.value

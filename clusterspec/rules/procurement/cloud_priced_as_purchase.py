@@ -57,7 +57,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import SWITCHES, offered_lines
+from clusterspec.procurement.offered import offered_lines
+from clusterspec.procurement.part_names import SWITCHES
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 

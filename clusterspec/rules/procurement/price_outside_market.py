@@ -132,10 +132,10 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
             [(("procurement", "prices", "node"), node)] if (node := prices.get("node")) else []
         )
         stated += [
-            (("procurement", "quote", line.index, "unit_price"), line.line.unit_price / line.units)
+            (("procurement", "quote", line.index, "unit_price"), line.unit_price)
             for line in offered_lines(procurement.quote or (), cluster)
             if line.kind == "node"
-            and line.line.unit_price
+            and line.unit_price
             and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
         ]
         for at, amount in stated:

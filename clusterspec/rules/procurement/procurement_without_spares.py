@@ -4,7 +4,7 @@
 
 `procurement` with `spare_nodes: 0`: a warning. The finding is a note where the key is absent, below 16 nodes, where one
 spare is a large part of the machine; for serving, where the other engines continue; where the job leaves a node idle
-that can take over; and where `operations.repair_time` is a day or less. The rule is silent for clouds and rents, whose
+that can take over; and where `operations.repair_time` or the response of the support is a day or less. The rule is silent for clouds and rents, whose
 providers replace nodes themselves.
 
 ## Why it matters
@@ -72,7 +72,8 @@ def check(
         effect = "stops its engines" if serves else "stops the job"
         message = f"{cluster.nodes:,} nodes are bought without a spare: a failure {effect} until the repair"
         repair = operations.repair_time if operations is not None else None
-        soon = repair is not None and repair.value <= DAY
+        response = procurement.support.response if procurement.support is not None else None
+        soon = any(time is not None and time.value <= DAY for time in (repair, response))
         stated, idle = written_cluster.spare_nodes is not None, cluster.nodes - _used_nodes(cluster, workload, layout)
         severity = "warning" if stated and not (serves or idle or soon) and cluster.nodes >= MANY else "note"
         add = f"add {wanted} on the same spine"

@@ -66,7 +66,8 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import SWITCHES, Offered, kind_of_part, named_entries, offered_lines
+from clusterspec.procurement.offered import Offered, named_entries, offered_lines
+from clusterspec.procurement.part_names import SWITCHES, kind_of_part
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec

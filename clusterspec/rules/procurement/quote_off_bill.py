@@ -138,7 +138,8 @@ from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_service, offered_lines, plain_part
+from clusterspec.procurement.offered import Offered, is_service, offered_lines
+from clusterspec.procurement.part_names import NETWORKED, SWITCHES, plain_part
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
@@ -239,8 +240,8 @@ def _count_problem(
     kind: str, needed: int, lines: Sequence[Offered], guessed: bool, exact: bool, surplus: str
 ) -> Iterator[Problem]:
     """The problem with the number of a kind; ``surplus`` is the severity of a number far above the bill."""
-    counted = [line for line in lines if line.quantity is not None]
-    if not counted or any(line.has_own_units for line in counted):
+    counted = [line for line in lines if not line.is_spare and (line.quantity is not None or line.is_periodic)]
+    if not counted or any(line.has_own_units or line.is_periodic for line in counted):
         return
     cabling = kind in {"cable", "transceiver"}
     least = needed * (1.0 if cabling and exact else ENOUGH.get(kind, 1.0))

@@ -76,10 +76,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     if not prices:
         return
     for offered in offered_lines(procurement.quote or (), cluster):
-        stated, quoted = prices.get(offered.kind), offered.line.unit_price
-        if stated is None or quoted is None or not any(price_ends(stated)):
+        stated, each = prices.get(offered.kind), offered.unit_price
+        if stated is None or each is None or not any(price_ends(stated)):
             continue
-        (low, high), each = price_ends(stated), quoted / offered.units
+        low, high = price_ends(stated)
         if not low * (1 - SAME) <= each <= high * (1 + SAME) and not offered.is_lot:
             message = f"the quote has {money_text(amount_text(each), procurement.currency)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
             yield RULE.problem(

@@ -11,6 +11,7 @@ Lines of `procurement.quote` whose text states
 - accelerators or NICs of a node, by their name, other than the design has;
 - bridges that join fewer or more accelerators than a domain has;
 - cables, all of them shorter than the longest stated `distance`;
+- modules of the NICs in a form other than the cages of the NICs that a line names;
 - multimode fiber where all transceivers are single-mode, or the reverse;
 - a storage system smaller than the `capacity` of `networks.storage`.
 
@@ -84,7 +85,8 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines, plain_part
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.part_names import plain_part
 from clusterspec.quantity import YEAR, Quantity
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
@@ -122,6 +124,11 @@ _SINGLE_MODE = pattern(
 )
 _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
 """The kind of fiber by the ``media`` of a module's entry."""
+_OTHER_FORM = {"OSFP": "QSFP", "QSFP": "OSFP"}
+_NIC = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?|pollara|thor2?|bluefield)\b")
+_NIC_END = pattern(
+    r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?)(?:[- ](?:side|end|ports?|cages?))\b|\bper (?:server|node)\b"
+)
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
 
 
@@ -149,6 +156,7 @@ def check(
             yield from _node_problems(line, text, cluster)
     yield from _support_problem(lines, procurement)
     yield from _length_problem(lines, written_scale_out)
+    yield from _cage_problem(lines)
     yield from _fiber_problem(lines, written_scale_out, catalog)
     yield from _store_problem(lines, networks)
 
@@ -244,6 +252,29 @@ def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec 
     longest = max(number_in_text(length) for _, found in cables for length in found)
     if longest < runs[level].value * (1 - SAME):
         yield _problem(cables[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
+
+
+def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
+    """Modules for the NICs that have the size of OSFP where the quoted NICs have cages for QSFP, or the reverse."""
+    cages = {
+        form for line, text in lines if line.kind in {"node", "nic"} and _NIC.search(text) for form in _forms(text)
+    }
+    if len(cages) != 1:
+        return
+    (cage,) = cages
+    for line, text in lines:
+        if line.kind == "transceiver" and _NIC_END.search(text) is not None and _forms(text) == {_OTHER_FORM[cage]}:
+            message = (
+                f"`{(line.line.part or '')[:60]}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
+            )
+            help_ = "order modules of the form of the cages: no other fits"
+            yield RULE.problem(("procurement", "quote", line.index, "part"), message, help_)
+            return
+
+
+def _forms(text: str) -> set[str]:
+    """The sizes of modules and cages that a text names: OSFP and QSFP do not fit each other."""
+    return {form for form in _OTHER_FORM if form.lower() in text}
 
 
 def _fiber_problem(

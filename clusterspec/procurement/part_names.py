@@ -1,0 +1,264 @@
+"""The kind of part that a supplier's description names, by its nouns and order codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.records import NamedTuple
+from clusterspec.spec.model import QuoteLine
+from clusterspec.standard import pattern
+
+SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
+CABLING = ("cable", "transceiver")
+NETWORKED = (*SWITCHES, *CABLING, "nic")
+SERVICES = """support warranty care license licence licenses licences subscription software install installation freight
+    shipping training service services management months"""
+"""Words of lines that offer work, licenses or time."""
+_NOUNS = {
+    "other": f"""{SERVICES} a-care smartnet prosupport prodeploy nbd nvaie uplift fee fees deposit buyback trade-in
+        tax vat discount rebate insurance transport commissioning cleaning consumables crate colocation
+        rack racks cabinet cabinets pdu pdus ups psu psus power feed feeds busbar busway whip whips
+        cdu cdus chiller cooling manifold manifolds fan fans dimm dimms baseboard baseboards bridge bridges
+        storage store file filer nas san nfs lustre weka wekapod ceph gpfs beegfs array jbof jbod enclosure enclosures
+        exascaler clusterstor flashblade powerscale netapp vast oceanstor dss-g minio
+        frontend front-end out-of-band oob bmc ipmi kvm console login bastion head control
+        firewall router routers loadbalancer ufm labels velcro trunking panel panels
+        wartung lizenz lizenzen garantie versand fracht montage soporte assistenza
+        speicher stockage almacenamiento schrank armoire baie armadio""",
+    "transceiver": "transceiver transceivers optic optics xcvr cwdm4 psm4 bidi émetteur-récepteur",
+    "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail
+        fiber fibers fibre fibres patch patchcord patchcords jumper jumpers cord cords trunk trunks harness
+        splitter splitters breakout breakouts kabel câble câbles cavo cavi glasfaser fibra lwl""",
+    "switch": "switch switches commutateur commutateurs conmutador conmutadores",
+    "nic": """nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2
+        netzwerkkarte netzwerkadapter adaptateur adaptador""",
+    "node": """node nodes server servers dgx hgx tray trays machine machines sled sleds blade blades worker workers
+        workstation workstations poweredge thinksystem proliant esc hls
+        knoten rechenknoten serveur serveurs servidor servidores nodo nodos nodi nœud""",
+    "accelerator": "gpu gpus accelerator accelerators oam oams rtx grafikkarte grafikkarten",
+}
+"""The nouns that name a kind of part, in the languages of suppliers."""
+_FORMS = {
+    "transceiver": """osfp osfp-rhs qsfp qsfp28 qsfp56 qsfp112 qsfp-dd qsfpdd sfp sfp28 sfp56 optical module modules
+        twin-port finned flat-top""",
+    "cable": "mpo mpo12 mpo16 mpo-12 mpo-16 mtp copper smf mmf om3 om4 om5 os2",
+    "leaf_switch": "leaf leaves",
+    "spine_switch": "spine spines",
+    "core_switch": "core superspine",
+    "node": "system systems chassis",
+}
+"""Words for the form or the place of a part, which name its kind only where no noun does."""
+_KIND_OF_NOUN = {word: kind for kind, words in _NOUNS.items() for word in words.split()}
+_KIND_OF_FORM = {word: kind for kind, words in _FORMS.items() for word in words.split()}
+_WORD = pattern(r"[^\W_][\w.\-]*")
+_CODES = (
+    (pattern(r"mm[asf]\d|(?:\d+x?\d*g?-?)*\d?x?(?:dr|sr|fr|lr|vr)\d+(?:\+|$)"), "transceiver"),
+    (pattern(r"(?:mcp|mca|mfa|mfp|mfs)\d|cat-?[5678]"), "cable"),
+    (
+        pattern(r"m?(?:qm|sn)\d{4}|q3[24]\d\d|as9\d{3}|qfx\d{4}|7[0358][0-9]{2}[a-z]*\d|dcs-7\d|z9\d{3}|n9k|s5\d{3}f"),
+        "switch",
+    ),
+    (pattern(r"mcx\d|mbf\d|cx-?[6789]$|aoc-[sma]\d"), "nic"),
+    (pattern(r"(?:sys|as|ars|esc)-\d{3,4}|esc\d|xe[79]\d{3}|xd6\d\d|sr6\d\d|r7\d\dxa|dgx[a-z]-"), "node"),
+)
+"""The first letters of order codes: NVIDIA's modules with the standards of their light, its cables, switches of several
+makers, NVIDIA's adapters, and servers of several makers."""
+_LABEL = pattern(
+    r"\W*(?:(?:opt(?:ion(?:al)?)?|alt(?:ernative)?(?:\.? to (?:item|pos|lot)\.?)?)\b[\].:]?\s*\d*[\]):]*\s+|"
+    r"(?:lot|pos|position|item|line|option|art|nr|no)\b\.?\s*(?:[a-z]\b|\d+(?:\.\d+)*[a-z]?\b)\s*[:.)–—-]*\s*|"
+    r"\d+(?:\.\d+)*[.):]\s+)"
+)
+"""What numbers the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
+_CONTENTS = pattern(
+    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con)\b|\bw/|"
+    r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])"
+)
+"""What the parts of a description begin with that name purpose, contents or unit."""
+_APPOSITION = pattern(r"[,;:(\[+)\]]| [-–—/] ")
+_SIDE_OR_EDITION = pattern(
+    r"\b(?:switch|node|server|nic|host|leaf|spine|adapter|tray|dgx|hca|gpu)[- ]"
+    r"(?:side|end|ports?|cages?|facing|uplinks?|downlinks?)\b|"
+    r"\b(?:côté|lato|lado) \w+|\b(?:server|workstation) edition\b|"
+    r"\b(?:power|port|connector)[- ]to[- ](?:power|port|connector)\b|"
+    r"\bgpu (?:net(?:work)?|interconnect|fabric|rail|cluster)s?\b|"
+    r"\brack(?= (?:server|mount))|\b(?:server|compute|gpu)(?= (?:racks?|cabinets?)\b)|"
+    r"\b(?:in|within|of)(?: the| one)? racks?\b|\brack[- ](?:scale|mount(?:ed|able)?)\b"
+)
+"""Words for a place or a variant of a part, in which a noun names no part."""
+_ENDS = pattern(
+    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
+    r"(?:nodes?|servers?|hosts?|nics?|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\b"
+)
+"""The two ends of a cable, such as `NIC to leaf`."""
+_INSIDE_RACKS = pattern(
+    r"\bnv(?:link|switch)[- ](?:switch|bridge|cable|copper|tray)|\bswitch[- ]trays?\b|\bpower[- ]shel(?:f|ves)\b"
+)
+"""Parts of a rack-scale system, which its price includes."""
+_MODEL = r"(?:[abhlv]\d{2,3}s?|gb[23]00|gh200|mi\d{3}[xa]?|gaudi ?\d|rtx pro \d{4}|vr200|tpu)"
+_ACCELERATORS = pattern(
+    rf"\b(?:[2-9]|1\d)[ -]?[x×]? ?(?:(?:nvidia|amd|intel|instinct|tesla) )*{_MODEL}\b|"
+    rf"\b{_MODEL}\b[^,;(]*?(?: [x×] ?[2-9]\b|\b[2-9]-(?:gpu|way)\b)"
+)
+"""Several accelerators, which a node holds: `8x H200`, `MI325X 8-way`."""
+_ACCELERATOR = pattern(rf"\b{_MODEL}\b")
+_CAPACITY = pattern(r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b")
+"""The capacity of a store."""
+_PORTS = pattern(r"(?<![\w.])(?:1[6-9]|[2-9]\d|1\d\d)(?: ?[x×] ?(?:\d{2,3} ?g|osfp|qsfp)|[- ]ports?\b)")
+"""The ports of a switch: `64x400G`, `64-port`."""
+_INCLUDED = pattern(r"\b(?:with|incl|including|includes)\b[^,;(]*|\bw/[^,;(]*")
+_OTHER_NETWORK = pattern(
+    r"\b(?:front-?end|storage|nas|out[- ]of[- ]band|oob|management|mgmt|bmc|ipmi|in-?band|campus|login|"
+    r"north-south|border|wan|cat ?-?[5678]a?|rj-?45|1 ?gb?(?:e|ase-?t)?)\b"
+)
+"""Words for the frontend, storage and out-of-band networks."""
+_COMPUTE = pattern(r"\b(?:compute|back-?end|east-west|scale-out)\b")
+_MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
+LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
+"""Software that its vendor licenses by the accelerator."""
+_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
+_NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
+
+
+class Description(NamedTuple):
+    """The pieces of a description: up to its first comma or purpose, what follows commas, its purpose and contents."""
+
+    head: str
+    appositions: tuple[str, ...]
+    contents: tuple[str, ...]
+
+
+def plain_part(line: QuoteLine) -> str:
+    """The part of a line in lower case, without the number of the line, and with network cards as NICs."""
+    text = _NETWORK_CARD.sub("nic", (line.part or "").lower().replace("_", " "))
+    label = _LABEL.match(text)
+    return text[label.end() :] if label is not None and label.end() < len(text) else text
+
+
+def words_of(line: QuoteLine) -> set[str]:
+    """The words of a line's part, in lower case."""
+    return words_in((line.part or "").lower())
+
+
+def words_in(text: str) -> set[str]:
+    """The words of a text in lower case; an order code is one word."""
+    return {*_WORD.findall(text)}
+
+
+def described(text: str) -> Description:
+    """The pieces of a description in lower case.
+
+    >>> described("sn5600 leaf switch 64x 800g osfp, cumulus, with rails")
+    Description(head='sn5600 leaf switch ', appositions=(' cumulus',), contents=(' 800g osfp', ' rails'))
+    """
+    pieces: list[str] = []
+    contents: list[str] = []
+    for at, piece in enumerate(_APPOSITION.split(text)):
+        first, *rest = _CONTENTS.split(piece)
+        if at == 0 or not pieces or first.strip():
+            pieces.append(first)
+        contents += rest
+    return Description(pieces[0], tuple(pieces[1:]), tuple(contents))
+
+
+def kind_of_part(text: str) -> str:
+    """The kind of part that a description in lower case names: by its nouns and order codes before its purpose or
+    contents, else by the form of the part.
+
+    >>> kind_of_part("node to leaf cable"), kind_of_part("dgx h100 system with 8 gpus"), kind_of_part("osfp dac cable")
+    ('cable', 'node', 'cable')
+    >>> kind_of_part("transceiver for leaf switch"), kind_of_part("leaf switch"), kind_of_part("support per node")
+    ('transceiver', 'leaf_switch', 'other')
+    >>> kind_of_part("sn5600 leaf switch 64x 800g osfp"), kind_of_part("qsfp112 400g, nic side")
+    ('leaf_switch', 'transceiver')
+    >>> kind_of_part("mpo cable nic to leaf"), kind_of_part("leaf to spine optics")
+    ('cable', 'transceiver')
+    >>> kind_of_part("gpu-server, 2 tb"), kind_of_part("mms4x00-ns400 400g dr4"), kind_of_part("optical modules leaf")
+    ('node', 'transceiver', 'transceiver')
+    >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("switch, leaf and spine")
+    ('other', 'other', 'switch')
+    >>> kind_of_part("nvidia ai enterprise, per gpu"), kind_of_part("nvlink switch tray")
+    ('other', 'other')
+    """
+    text = (
+        text.replace("out of band", "oob")
+        .replace("super spine", "superspine")
+        .replace("super-spine", "superspine")
+        .replace("flat top", "flat-top")
+    )
+    if LICENSED_PER_ACCELERATOR.search(text) or _HOURS.search(text) or _INSIDE_RACKS.search(described(text).head):
+        return "other"
+    text = _SIDE_OR_EDITION.sub(" ", text)
+    for found in _found_kinds(described(_ENDS.sub(" ", text)), text):
+        if found:
+            kind = _kind_of_words(found, text)
+            return "other" if kind in {*NETWORKED, "switch"} and _names_other_network(text) else kind
+    return "other"
+
+
+def _names_other_network(text: str) -> bool:
+    """Whether a description names the frontend, storage or out-of-band network, and not the fabric too."""
+    if _COMPUTE.search(text) is not None:
+        return False
+    others = _MANAGEMENT_SWITCH.sub("", text)
+    if others != text and not {"switch", *SWITCHES} & {*kinds_of_words(others.replace("switch", ""))}:
+        return True
+    return _OTHER_NETWORK.search(_INCLUDED.sub("", text)) is not None
+
+
+def _found_kinds(named: Description, text: str) -> Iterator[list[str]]:
+    """The kinds that the pieces of a description name, the surest first: nouns, what a machine has, forms, contents."""
+    whole = described(text)
+    yield ["other"] if _CAPACITY.search(text) is not None and _ACCELERATOR.search(text) is None else []
+    yield kinds_of_words(named.head)
+    yield ["node"] if _ACCELERATORS.search(text) is not None else []
+    yield ["accelerator"] if _ACCELERATOR.search(named.head) is not None else []
+    yield from map(kinds_of_words, named.appositions)
+    yield ["switch"] if _PORTS.search(text) is not None else []
+    yield from map(kinds_of_forms, (named.head, *named.appositions))
+    for kinds in (kinds_of_words, kinds_of_forms):
+        yield from map(kinds, (whole.head, *whole.appositions, *whole.contents))
+
+
+def _kind_of_words(found: Sequence[str], text: str) -> str:
+    """The kind that the nouns of one piece name together; the tier of a switch may stand anywhere in the text."""
+    if "other" in found:
+        return "other"
+    if "node" in found and "accelerator" in found:
+        return "node"  # such as a GPU server
+    cabling = [kind for kind in found if kind in CABLING]
+    if cabling and not {"node", "nic", "accelerator"} & {found[-1]}:
+        return "cable" if "cable" in cabling else "transceiver"
+    if {"switch", *SWITCHES} & {*found}:
+        tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
+        return tiers.pop() if len(tiers) == 1 else "switch"
+    return found[-1]
+
+
+def kinds_of_words(text: str) -> list[str]:
+    """The kinds of part that the nouns and the order codes of a text name, in their order."""
+    return [kind for word in _WORD.findall(text) for kind in _kinds_of_word(word)]
+
+
+def kinds_of_forms(text: str) -> list[str]:
+    """The kinds of part that the words for forms in a text stand for, in their order."""
+    words = (part for word in _WORD.findall(text) for part in ((word,) if word in _KIND_OF_FORM else word.split("-")))
+    return [_KIND_OF_FORM[word] for word in words if word in _KIND_OF_FORM]
+
+
+def _kinds_of_word(word: str) -> list[str]:
+    """The kind that a word names; the kinds of its parts, such as those of `leaf-switch`; or that of an order code."""
+    if word in _KIND_OF_NOUN:
+        return [_KIND_OF_NOUN[word]]
+    pieces = word.split("-")
+    coded = [
+        kind
+        for code, kind in _CODES
+        if code.match(word) or (kind == "transceiver" and any(map(code.fullmatch, pieces)))
+    ]
+    if coded or len(pieces) == 1 or pieces[0].isdecimal():
+        return coded
+    return [
+        _KIND_OF_NOUN[piece]
+        for piece in pieces
+        if piece in _KIND_OF_NOUN and {pieces[0], pieces[-1]} & {*_KIND_OF_NOUN}
+    ]
