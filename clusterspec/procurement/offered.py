@@ -66,6 +66,9 @@ _SERVICE = pattern(
 """The same, with words that name a part elsewhere: a line with `storage` or `rack` and one of them offers neither."""
 
 
+WHOLE_NETWORK = (*NETWORKED, "switch")
+
+
 @dataclass(frozen=True)
 class Offered:
     """One line of a quote: its index, the kind of its part, and the number of units of the bill in one unit of the
@@ -91,12 +94,17 @@ class Offered:
     @property
     def is_periodic(self) -> bool:
         """Whether the line offers the use of a part for a time: its price is that of a month, or of another period."""
-        return self.kind != "other" and _PERIODS.search(plain_part(self.line)) is not None
+        return self.kind != "other" and self.counts_periods
+
+    @property
+    def counts_periods(self) -> bool:
+        """Whether the quantity of the line is that of months or years, or of parts times months."""
+        return _PERIODS.search(plain_part(self.line)) is not None
 
     @property
     def is_spare(self) -> bool:
         """Whether the line offers parts of the network as spares, which the bill does not count."""
-        return self.kind in {*NETWORKED, "switch"} and _SPARE.search(plain_part(self.line)) is not None
+        return self.kind in WHOLE_NETWORK and _SPARE.search(plain_part(self.line)) is not None
 
     @property
     def is_lot(self) -> bool:
@@ -122,10 +130,10 @@ class Offered:
             return (self.kind,)
         text = plain_part(self.line)
         head = described(text).head
-        whole = self.line.quantity in {None, 1} and {*kinds_of_words(head)} <= {"other", "switch", *SWITCHES}
+        whole = self.quantity in {None, 1} and {*kinds_of_words(head)} <= {"other", "switch", *SWITCHES}
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
-            return NETWORKED
+            return WHOLE_NETWORK
         if self.kind == "node" and "nic" in kinds_of_words(text):
             return ("node", "nic")
         cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(kinds_of_words(text)))
@@ -178,10 +186,14 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
             not is_credit(line)
             and _RACK.search(head) is not None
             and _SERVICE.search(head) is None
+            and _HOURS.search(text) is None
             and "tray" not in head
             and not {"node", *CABLING, "switch", *SWITCHES} & {*kinds_of_words(head)}
         )
-        yield Offered(index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack else 1)
+        by_the_node = line.quantity in {cluster.nodes, cluster.all_nodes}
+        yield Offered(
+            index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack and not by_the_node else 1
+        )
 
 
 def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
@@ -262,7 +274,7 @@ def quoted_unit_prices(
             unit = whole / quantity
         if offered.is_periodic or (offered.is_lot and needed.get(offered.kind, 0) != 1):
             continue
-        if unit is None or offered.kind == "other" or offered.covered_kinds == NETWORKED:
+        if unit is None or offered.kind == "other" or offered.covered_kinds == WHOLE_NETWORK:
             continue
         each = float(unit) / offered.units
         low, high = found.get(offered.kind, (each, each))

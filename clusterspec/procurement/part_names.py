@@ -65,15 +65,17 @@ _CODES = (
 makers, NVIDIA's adapters, and servers of several makers."""
 _LABEL = pattern(
     r"\W*(?:(?:opt(?:ion(?:al)?)?|alt(?:ernative)?(?:\.? to (?:item|pos|lot)\.?)?)\b[\].:]?\s*\d*[\]):]*\s+|"
-    r"(?:lot|pos|position|item|line|option|art|nr|no)\b\.?\s*(?:[a-z]\b|\d+(?:\.\d+)*[a-z]?\b)\s*[:.)–—-]*\s*|"
+    r"(?:lot|pos|position|item|line|option|art|nr|no)\b\.?\s*(?:[a-z](?:[.-]?\d+)?\b|\d+(?:\.\d+)*[a-z]?\b)\s*[:.)–—-]*\s*|"
+    r"[a-z]\d?[-./]\d{1,3}\b[:.)]?\s+|(?!l4|t4|a2)[a-z]\d[:.)]?\s+|"
     r"\d+(?:\.\d+)*[.):]\s+)"
 )
 """What numbers the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
-_CONTENTS = pattern(
-    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con)\b|\bw/|"
-    r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])"
+_PURPOSE = pattern(
+    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con)\b|\bw/"
 )
 """What the parts of a description begin with that name purpose, contents or unit."""
+_COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])")
+"""What the parts of a description begin with that name counted contents: `8x H100`."""
 _APPOSITION = pattern(r"[,;:(\[+)\]]| [-–—/] ")
 _SIDE_OR_EDITION = pattern(
     r"\b(?:switch|node|server|nic|host|leaf|spine|adapter|tray|dgx|hca|gpu)[- ]"
@@ -112,6 +114,8 @@ _OTHER_NETWORK = pattern(
 )
 """Words for the frontend, storage and out-of-band networks."""
 _COMPUTE = pattern(r"\b(?:compute|back-?end|east-west|scale-out)\b")
+_LEASE = pattern(r"\b(?:lease|leasing|rent|rental|location|miete|alquiler)\b")
+_MONTHS = pattern(r"\b(?:\w+-)?months?\b")
 _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""
@@ -120,7 +124,7 @@ _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface
 
 
 class Description(NamedTuple):
-    """The pieces of a description: up to its first comma or purpose, what follows commas, its purpose and contents."""
+    """The pieces of a description: up to its first comma or purpose, what follows commas, and what it counts."""
 
     head: str
     appositions: tuple[str, ...]
@@ -148,12 +152,12 @@ def described(text: str) -> Description:
     """The pieces of a description in lower case.
 
     >>> described("sn5600 leaf switch 64x 800g osfp, cumulus, with rails")
-    Description(head='sn5600 leaf switch ', appositions=(' cumulus',), contents=(' 800g osfp', ' rails'))
+    Description(head='sn5600 leaf switch ', appositions=(' cumulus',), contents=(' 800g osfp',))
     """
     pieces: list[str] = []
     contents: list[str] = []
     for at, piece in enumerate(_APPOSITION.split(text)):
-        first, *rest = _CONTENTS.split(piece)
+        first, *rest = _COUNTED.split(_PURPOSE.split(piece, maxsplit=1)[0])
         if at == 0 or not pieces or first.strip():
             pieces.append(first)
         contents += rest
@@ -187,6 +191,10 @@ def kind_of_part(text: str) -> str:
     )
     if LICENSED_PER_ACCELERATOR.search(text) or _HOURS.search(text) or _INSIDE_RACKS.search(described(text).head):
         return "other"
+    if not described(text).head.strip():
+        text = _PURPOSE.sub(" ", text, count=1)
+    if _LEASE.search(text) is not None:
+        text = _MONTHS.sub(" ", text)
     text = _SIDE_OR_EDITION.sub(" ", text)
     for found in _found_kinds(described(_ENDS.sub(" ", text)), text):
         if found:

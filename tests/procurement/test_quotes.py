@@ -7,8 +7,8 @@ import pytest
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import quoted_total
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import named_entries, offered_lines
-from clusterspec.procurement.part_names import NETWORKED, kind_of_part
+from clusterspec.procurement.offered import WHOLE_NETWORK, named_entries, offered_lines
+from clusterspec.procurement.part_names import kind_of_part
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from tests.cluster.resolving import catalog, clean
@@ -299,11 +299,11 @@ def test_a_description_names_its_part_and_its_entry() -> None:
 
 
 COVERED = [
-    (QuoteLine("InfiniBand network", 1, None, 900_000), set(NETWORKED)),
-    (QuoteLine("switch fabric"), set(NETWORKED)),
+    (QuoteLine("InfiniBand network", 1, None, 900_000), set(WHOLE_NETWORK)),
+    (QuoteLine("switch fabric"), set(WHOLE_NETWORK)),
     (QuoteLine("InfiniBand network", 2), {"other"}),
     (QuoteLine("storage network", 1), {"other"}),
-    (QuoteLine("fabric with cables and modules", 1), set(NETWORKED)),
+    (QuoteLine("fabric with cables and modules", 1), set(WHOLE_NETWORK)),
     (QuoteLine("InfiniBand cables", 1), {"cable", "transceiver"}),
     (QuoteLine("cabling", 1), {"cable", "transceiver"}),
     (QuoteLine("cable", 512), {"cable"}),

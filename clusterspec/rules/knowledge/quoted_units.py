@@ -48,6 +48,8 @@ def unit_of_line(offered: Offered) -> str:
     return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""
 
 
+FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
+"""Words for machines that somebody else owned before."""
 _COLOCATION = pattern(r"\b(?:colo(?:cation)?|co-location|housing|hosting|contracted|it[- ]load)\b")
 _KILOWATTS = pattern(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?) ?(kw|mw)\b")
 _OF_A_RACK = pattern(r"\bracks?,? (?:of |at |with |up to )?\d|\b(?:per|each|/) ?racks?\b")

@@ -2,7 +2,9 @@
 
 ## What it finds
 
-In a rail topology with as many rails as NICs, `links_per_cable.node_leaf` above the links of one NIC in one plane.
+In a rail topology with as many rails as NICs, `links_per_cable.node_leaf` above the links of one NIC in one plane, or
+above those of all rails on a leaf where the leaf switches are fewer than the rails. The rule is silent for cables with
+fixed ends, whose branches may end at two nodes.
 
 ## Why it matters
 
@@ -59,6 +61,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.clos import FIXED_ENDS
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.finding import Problem
@@ -73,7 +76,10 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     carried = written_scale_out.links_per_cable.node_leaf if written_scale_out.links_per_cable else None
     if carried is None or scale_out.topology not in RAIL_TOPOLOGIES:
         return
-    together = scale_out.nics_per_node // scale_out.rails * scale_out.planes
+    if (written_scale_out.cable_type or {}).get("node_leaf") in FIXED_ENDS:
+        return
+    on_a_leaf = max(1, scale_out.rails // (written_scale_out.leaf_switches or scale_out.rails))
+    together = scale_out.nics_per_node // scale_out.rails * scale_out.planes * on_a_leaf
     if carried <= max(1, together):
         return
     message = f"a cable of {carried} links joins NICs of several rails, and each of the {scale_out.rails} rails has its own leaf"

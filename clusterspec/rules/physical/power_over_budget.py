@@ -39,6 +39,17 @@ cluster: {platform: dgx-h100, nodes: 200}
 operations: {power_budget: 2 MW, burn_in: 72 h}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX H100, quantity: 8, unit_price: 290000}
+    - {part: "Colocation, contracted IT load 60 kW, per kW and month", quantity: 2160, unit_price: 180}
+```
+
 ## Silent
 
 ```yaml
@@ -63,7 +74,6 @@ from clusterspec.cost.nameplates import it_power, least_it_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.quoted_units import contracted_power
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -73,10 +83,11 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
-    budgets: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
-    if spec.procurement is not None:
-        budgets += contracted_power(spec.procurement.quote or ())
-    if not budgets or deviations.concern("power"):
+    quoted = spec.procurement is not None and bool(spec.procurement.quote)
+    if not (spec.power_budgets or quoted) or deviations.concern("power"):
+        return
+    budgets = _budgets(spec)
+    if not budgets:
         return
     key, budget = min(budgets, key=lambda stated: stated[1])
     power = spec.cluster.power if spec.cluster else None
@@ -93,3 +104,13 @@ def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Clus
         confidence=assumed,
         severity="error" if least > budget else "note",
     )
+
+
+def _budgets(spec: Spec) -> list[tuple[str | Path, float]]:
+    """The keys that limit the power of the IT equipment, and the lines of the quote that do, with their watts."""
+    found: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
+    if spec.procurement is not None and spec.procurement.quote:
+        from clusterspec.rules.knowledge.quoted_units import contracted_power  # few specs have a quote
+
+        found += contracted_power(spec.procurement.quote)
+    return found

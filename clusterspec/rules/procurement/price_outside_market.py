@@ -87,11 +87,11 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
+from clusterspec.rules.knowledge.quoted_units import FORMER_OWNER
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
-from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 USED = 0.2
@@ -118,7 +118,6 @@ SAME_LIST = 1.1
 """Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
 
 
-_FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
 """Words for machines that were in use, which cost a fraction of new ones."""
 
 
@@ -160,8 +159,8 @@ def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:
     """Whether the line of a price, or the text of the spec, says that the machines were in use."""
     line = (procurement.quote or ())[at[2]] if at[1] == "quote" and isinstance(at[2], int) else None
     return (
-        _FORMER_OWNER.search((line.part if line else None) or "") is not None
-        or _FORMER_OWNER.search(remarks.lower()) is not None
+        FORMER_OWNER.search(((line.part if line else None) or "").lower()) is not None
+        or FORMER_OWNER.search(remarks.lower()) is not None
     )
 
 

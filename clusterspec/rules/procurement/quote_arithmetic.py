@@ -3,8 +3,8 @@
 ## What it finds
 
 A line whose quantity × unit price is not its price, or lines whose sum, less `discount` and with `tax`, is not
-`quoted_total` (a cent, or one part in a million); or a line that repeats the part, quantity and unit price of an
-earlier line.
+`quoted_total` (a cent, or one part in a million); a line that repeats the part, quantity and unit price of an earlier
+line; or a line whose text converts an amount (`USD 430,000 at 1 EUR = 1.16 USD`) to another than its price.
 
 ## Why it matters
 
@@ -42,6 +42,17 @@ procurement:
   quoted_total: 20461000
 ```
 
+```yaml procurement.quote[1].price
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+procurement:
+  currency: EUR
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX H100, quantity: 4, unit_price: 280000}
+    - {part: "storage, USD 430,000 at 1 EUR = 1.16 USD", quantity: 1, price: 498800}
+```
+
 ## Silent
 
 ```yaml
@@ -70,9 +81,12 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error")
+ROUNDED = 0.02
+"""Relative difference up to which a converted amount is rounded, or has a fee."""
 
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
@@ -80,14 +94,16 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         return
     lines, currency = procurement.quote, procurement.currency
     for number, line in enumerate(lines):
-        if line.quantity is None or line.unit_price is None or line.price is None:
-            continue
-        product = line.quantity * line.unit_price
-        if not _is_same_sum(product, line.price):
+        if line.quantity is not None and line.unit_price is not None and line.price is not None:
+            product = line.quantity * line.unit_price
+        else:
+            product = line.price or 0
+        if line.price is not None and not _is_same_sum(product, line.price):
             message = f"{line.quantity:,} × {line.unit_price:,} is {money_text(amount_text(product), currency)}, not {money_text(f'{line.price:,}', currency)}"
             yield RULE.problem(
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
+        yield from _conversion_problem(number, line, currency)
     yield from _repeated_line_problems(procurement)
     expected, total = total_of_lines(procurement), procurement.quoted_total
     if expected is None or total is None or any(line_price(line) is None for line in lines):
@@ -97,6 +113,34 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
         message = f"the lines sum to {money_text(amount_text(expected), currency)}{terms}, not {money_text(f'{total:,}', currency)}: {money_text(amount_text(abs(off)), currency)} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
+
+
+_RATE = pattern(r"\b1 ?([A-Z]{3}) ?= ?(\d+(?:\.\d+)?) ?([A-Z]{3})\b")
+_AMOUNT = pattern(
+    r"\b([A-Z]{3}) ?(\d{1,3}(?:[,']\d{3})+|\d{3,})(?![\d.,])|(\d{1,3}(?:[,']\d{3})+|\d{3,}) ?([A-Z]{3})\b"
+)
+
+
+def _conversion_problem(number: int, line: QuoteLine, currency: str | None) -> Iterator[Problem]:
+    """The problem with a line whose text states a rate and one amount in the other currency."""
+    rate, price = _RATE.search(line.part or ""), line_price(line)
+    if rate is None or price is None or currency not in {rate[1], rate[3]}:
+        return
+    other = rate[3] if currency == rate[1] else rate[1]
+    rest = (line.part or "").replace(rate[0], "")
+    amounts = {
+        float((first or second).replace(",", "").replace("'", ""))
+        for before, first, second, after in _AMOUNT.findall(rest)
+        if (before or after) == other
+    }
+    if len(amounts) != 1:
+        return
+    (amount,), each = amounts, float(rate[2])
+    expected = amount / each if currency == rate[1] else amount * each
+    if abs(expected - float(price)) > ROUNDED * expected:
+        message = f"{amount:,.0f} {other} at {rate[0]} are {money_text(f'{expected:,.0f}', currency)}, not {money_text(f'{float(price):,.0f}', currency)}"
+        at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
+        yield RULE.problem(at, message, "ask the supplier for the conversion", confidence="likely")
 
 
 def _repeated_line_problems(procurement: ProcurementSpec) -> Iterator[Problem]:

@@ -3,8 +3,8 @@
 ## What it finds
 
 A line of the quote that names an accelerator, switch or NIC which is not the one in the design; a variant of the
-accelerator with another form factor or memory; or, where the design names no switch, a switch of another technology or
-with ports slower than the NICs.
+accelerator with another form factor or memory; where the design names no switch, a switch of another technology or with
+ports slower than the NICs; or a module or cable whose order code names slower ports than the links of the fabric.
 
 ## Why it matters
 
@@ -41,6 +41,17 @@ procurement:
     - {part: H100 PCIe 80 GB GPU, quantity: 32, unit_price: 26000, price: 832000}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-b300, nodes: 72, scale_out: {technology: infiniband-xdr}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX B300, quantity: 72, unit_price: 462000}
+    - {part: "MMS4X00-NM transceiver, leaf to spine", quantity: 576, unit_price: 1540}
+```
+
 ## Silent
 
 ```yaml
@@ -63,11 +74,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Switch
+from clusterspec.catalog.entries import Optics, Switch
+from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, named_entries, offered_lines
-from clusterspec.procurement.part_names import SWITCHES, kind_of_part
+from clusterspec.procurement.part_names import CABLING, SWITCHES, kind_of_part
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
@@ -75,6 +87,8 @@ from clusterspec.standard import pattern
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
+_CODE = pattern(r"M[CFM][ASFP]\d[A-Z0-9]{2,}")
+"""The beginning of an order code of NVIDIA's modules and cables."""
 
 
 def check(
@@ -86,6 +100,8 @@ def check(
         yield from _sibling_problem(offered, cluster, catalog)
         if offered.kind in {*SWITCHES, "switch"}:
             yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
+        if offered.kind in CABLING:
+            yield from _slow_module_problem(offered, cluster, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
             continue
@@ -95,6 +111,26 @@ def check(
             message = f"`{(offered.line.part or '')[:60]}` is {and_list(sorted(named))}, and the design has {own.replace(' ', '-')}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
+
+
+def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+    """The problem with a module or cable whose order code names one with slower ports than the fabric's links."""
+    fabric = cluster.scale_out
+    parts = [catalog.find("optics", id_) for code in _codes(offered) for id_ in ids_of_name("optics", code)]
+    rates = {part.bandwidth.value / part.ports for part in parts if isinstance(part, Optics) and part.bandwidth}
+    rate = fabric.nic_bandwidth.value / max(1, fabric.planes) if fabric is not None else 0.0
+    if rates and max(rates) < rate * 0.99:
+        name = (offered.line.part or "")[:60]
+        message = (
+            f"`{name}` has ports of {display_bits(max(rates))}, and the links of the fabric run at {display_bits(rate)}"
+        )
+        at = ("procurement", "quote", offered.index, "part")
+        yield RULE.problem(at, message, "order modules and cables of the generation of the switches and the NICs")
+
+
+def _codes(offered: Offered) -> list[str]:
+    """The order codes in a line: words with letters and figures, in upper case."""
+    return [word for word in (offered.line.part or "").upper().split() if _CODE.match(word) is not None]
 
 
 def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | None) -> tuple[str, str]:

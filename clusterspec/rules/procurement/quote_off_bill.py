@@ -138,8 +138,8 @@ from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.offered import Offered, is_service, offered_lines
-from clusterspec.procurement.part_names import NETWORKED, SWITCHES, plain_part
+from clusterspec.procurement.offered import WHOLE_NETWORK, Offered, is_service, offered_lines
+from clusterspec.procurement.part_names import SWITCHES, plain_part
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
@@ -314,8 +314,8 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
         return
     inside = {"nic": cluster.platform.nics_per_node or 0, "accelerator": cluster.accelerators_per_node}
     fabric = cluster.scale_out
-    if fabric is None or fabric.nics_per_node > inside["nic"]:
-        inside["nic"] = 0  # the design adds NICs to the platform
+    if fabric is None or fabric.nics_per_node > inside["nic"] or cluster.platform.form == "baseboard":
+        inside["nic"] = 0  # the design adds NICs to the platform, or the maker of the server decides
     for kind, each in inside.items():
         offered = [line for line in lines if line.kind == kind and line.quantity is not None and not line.is_lot]
         total = _offered_quantity(offered)
@@ -343,7 +343,7 @@ def _missing_part_problems(
     lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster, remarks: str
 ) -> Iterator[Problem]:
     kinds = {kind for line in lines for kind in line.covered_kinds}
-    whole = bool(kinds & {*NETWORKED, "switch"})
+    whole = bool(kinds & {*WHOLE_NETWORK})
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
     if not kinds & {"node", "accelerator"}:
         if needed.get("node") and _names_every_part(lines):
@@ -368,7 +368,7 @@ def _missing_part_problems(
 def _names_every_part(lines: Sequence[Offered]) -> bool:
     """Whether a quote lists switches individually, and each of its lines names a known part or service."""
     return any(line.kind in {"switch", *SWITCHES} for line in lines) and all(
-        line.covered_kinds != NETWORKED and (line.kind != "other" or is_service(line.line)) for line in lines
+        line.covered_kinds != WHOLE_NETWORK and (line.kind != "other" or is_service(line.line)) for line in lines
     )
 
 

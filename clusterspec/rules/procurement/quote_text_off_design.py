@@ -54,6 +54,16 @@ procurement:
     - {part: "Support of 8 systems, 36 months", quantity: 1, unit_price: 300000, price: 300000}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 4, scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s}}
+procurement:
+  currency: USD
+  quote:
+    - {part: "server, HGX H200, 8x ConnectX-7 400G QSFP112", quantity: 4, unit_price: 270000}
+    - {part: "MMS4X00-NS400 400G DR4 OSFP transceiver, adapter end", quantity: 32, unit_price: 860}
+```
+
 ## Silent
 
 ```yaml
@@ -127,7 +137,8 @@ _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
 _OTHER_FORM = {"OSFP": "QSFP", "QSFP": "OSFP"}
 _NIC = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?|pollara|thor2?|bluefield)\b")
 _NIC_END = pattern(
-    r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?)(?:[- ](?:side|end|ports?|cages?))\b|\bper (?:server|node)\b"
+    r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?)[- ](?:side|end|ports?|cages?)\b|\((?:nics?|adapters?)\)|"
+    r"\bper (?:server|node)\b|\bfor (?:the )?(?:connectx\S*|nics?|adapters?|servers?|nodes?)"
 )
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
 
@@ -207,10 +218,10 @@ def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Probl
 def _counts_before(text: str, name: str) -> list[int]:
     """The counts of a part in a text: the whole numbers right before its name.
 
-    >>> _counts_before("hgx server, 8x h100 and 4 connectx-7", "h100"), _counts_before("8 x connectx-7", "connectx 7")
+    >>> _counts_before("hgx server, 8x h100 and 4 connectx-7", "h100"), _counts_before("with 8 x connectx-7", "connectx 7")
     ([8], [8])
     """
-    words = text.replace("-", " ")
+    words = text.replace("-", " ").lstrip("0123456789")  # a leading number is that of the line, or its quantity
     at = pattern(rf"(?<![\w.])(\d{{1,3}}) ?(?:[x×*] ?)?(?:nvidia |amd |intel )?{name.replace('-', ' ')}\b")
     return [int(count) for count in at.findall(words)]
 
@@ -267,7 +278,7 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
             message = (
                 f"`{(line.line.part or '')[:60]}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
             )
-            help_ = "order modules of the form of the cages: no other fits"
+            help_ = "order modules that fit the cages"
             yield RULE.problem(("procurement", "quote", line.index, "part"), message, help_)
             return
 

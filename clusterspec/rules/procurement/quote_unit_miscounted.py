@@ -71,15 +71,25 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import offered_lines
+from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 SURPLUS = 1.10
 """Above this multiple of the units of the design, a line has more than some to spare."""
+
+
+_YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
+
+
+def _counts_months(offered: Offered) -> bool:
+    """Whether the quantity may count months; that of yearly support counts its parts."""
+    return offered.counts_periods and _YEARLY.search(plain_part(offered.line)) is None
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
@@ -89,7 +99,14 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     for offered in offered_lines(procurement.quote, cluster):
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
-        if not unit or quantity is None or quantity <= 1 or quantity in counts[unit] or 0 in counts[unit]:
+        if (
+            not unit
+            or quantity is None
+            or _counts_months(offered)
+            or quantity <= 1
+            or quantity in counts[unit]
+            or 0 in counts[unit]
+        ):
             continue
         needed, at = min(counts[unit]), ("procurement", "quote", offered.index, "quantity")
         message = f"`{offered.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, and the design has {plural(needed, unit)}"

@@ -1,0 +1,126 @@
+"""Lines of quotes as suppliers write them: kinds of part, other networks, leases, spares, systems sold by the rack."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import kind_of_part, plain_part
+from clusterspec.spec.model import QuoteLine
+from tests.analysis.jobs import study_of
+
+KINDS = {
+    "Lot A: Supermicro server, 8x MI300X, 8x ConnectX-7 400G QSFP112": "node",
+    "Lot B: Transceiver OSFP 800G 2xDR4, finned (switch side, two NICs each)": "transceiver",
+    "Pos. 3 Dell Z9864F-ON switch 64x OSFP 800G": "switch",
+    "B2 SN5600 spine switch 64x 800G OSFP, P2C": "spine_switch",
+    "[OPT] Edgecore AS9716-32D 32x400G QSFP56-DD leaf": "leaf_switch",
+    "A-01 transceiver QSFP112 400G-DR4, server NIC": "transceiver",
+    "980-9I30G-00NM00 MMS4X00-NM DR8": "transceiver",
+    "800G OSFP (finned) to 2x400G QSFP112 passive DAC breakout, 2.5m": "cable",
+    "Eviden BullSequana AI 800: 8x H200, 8x400GbE, 5U": "node",
+    "MiTAC G8825Z5 MI325X 8-way, 8U (8 x 400G NIC, excl. optics)": "node",
+    "Serveur GPU 8 x A100 80 Go SXM4 (HGX), 2 x EPYC 7763": "node",
+    "H200 NVL 141GB PCIe 600W": "accelerator",
+    "4XC7A80289 ThinkSystem NVIDIA ConnectX-7 NDR 1-Port PCIe Gen5 x16 Adapter": "nic",
+    "Netzwerkadapter CX7 400G OSFP, 1 Port, je Knoten": "nic",
+    "32-cage OSFP twin-port switch, 1U, NDR": "switch",
+    "Spare NVLink switch tray": "other",
+    "NAS, 16x 15.36 TB NVMe, 4x 100G, cables included": "other",
+    "Parallel file system, 4 PB usable NVMe, with client licences": "other",
+    "A-Care 4 h, 3 years, for the switch": "other",
+    "Stress test and error report, per server": "other",
+    "Fan module for QM9700, spare": "other",
+    "AOC 400G QSFP-DD to 2x 200G QSFP56 20 m, frontend": "other",
+    "Cat6A patch cable 10 m (BMC)": "other",
+    "HPE InfiniBand NDR 64-port OSFP managed power to connector airflow switch": "switch",
+    "Leaf switch, management licence included": "other",
+}
+
+
+def test_a_part_is_named_by_its_noun_and_by_its_form_only_without_one() -> None:
+    for text, kind in KINDS.items():
+        assert kind_of_part(plain_part(QuoteLine(text))) == kind, text
+
+
+def offered(cluster: str, *lines: QuoteLine) -> list[Offered]:
+    built = study_of(f"clusterspec: 1\ncluster: {cluster}\n").design.cluster
+    assert built is not None
+    return list(offered_lines(lines, built))
+
+
+HGX = "{platform: hgx-h100, nodes: 8, scale_out: {technology: %s, nics_per_node: 8, nic_bandwidth: 400 Gb/s}}"
+
+
+@pytest.mark.parametrize(
+    ("technology", "part", "kind"),
+    [
+        ("roce-v2", "AOC 100G QSFP28 15 m", "other"),
+        ("roce-v2", "AOC 400G QSFP-DD 15 m", "cable"),
+        ("roce-v2", "AOC 400G to 2x 200G QSFP56", "other"),
+        ("roce-v2", "DAC 800G to 2x 400G", "cable"),
+        ("roce-v2", "transceiver 100G QSFP28", "other"),
+        ("roce-v2", "dual-port 25G NIC", "other"),
+        ("infiniband-ndr", "AOC 400G QSFP-DD 15 m", "other"),
+        ("infiniband-ndr", "ConnectX-7 InfiniBand/Ethernet adapter, 400G", "nic"),
+    ],
+)
+def test_a_slower_rate_or_another_protocol_belongs_to_another_network(technology: str, part: str, kind: str) -> None:
+    own = [QuoteLine(f"{name} NDR 400G", 64, 500) for name in ("cable", "transceiver", "NIC")]
+    (line, *_) = offered(HGX % technology, QuoteLine(part, 8, 300), *own)
+    assert line.kind == kind
+    (alone,) = offered(HGX % technology, QuoteLine("AOC 100G QSFP28", 8, 300))
+    assert alone.kind == "cable"  # else the fabric would have none
+
+
+def test_a_lease_by_the_month_has_neither_a_quantity_nor_a_unit_price() -> None:
+    lease, bought = offered(
+        HGX % "roce-v2",
+        QuoteLine("Operating lease of server, 8x H100, per server and month", 288, 3480),
+        QuoteLine("server, 8x H100", 8, 250_000),
+    )
+    assert (lease.kind, lease.quantity, lease.unit_price, lease.counts_periods) == ("node", None, None, True)
+    assert (bought.kind, bought.quantity, bought.unit_price, bought.counts_periods) == ("node", 8, 250_000, False)
+
+
+def test_spares_of_the_network_are_marked_and_spare_nodes_count() -> None:
+    cable, node = offered(
+        HGX % "roce-v2", QuoteLine("Spare AEC cable 800G", 2, 500), QuoteLine("Spare server, 8x H100", 1)
+    )
+    assert (cable.kind, cable.is_spare) == ("cable", True)
+    assert (node.kind, node.is_spare, node.quantity) == ("node", False, 1)
+
+
+@pytest.mark.parametrize(
+    ("part", "quantity", "nodes"),
+    [
+        ("GB300 NVL72 rack, 18 compute trays", 4, 72),
+        ("GB300 NVL72 rack-scale system, priced per compute tray (node)", 72, 72),
+        ("GB300 NVL72 GPU-hours, reserved", 288 * 100, None),
+        ("Busbar cover and manifold kit for NVL72", 4, None),
+    ],
+)
+def test_a_rack_holds_the_nodes_of_a_domain_unless_it_is_counted_by_them(
+    part: str, quantity: int, nodes: int | None
+) -> None:
+    (line,) = offered("{platform: gb300-nvl72, nodes: 72}", QuoteLine(part, quantity, 1000))
+    assert (line.quantity if line.kind == "node" else None) == nodes
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ("Storage 1.5 PB usable NVMe, cables, 48 months support", "storage"),
+        ("Hitachi VSP One, 500 TB usable", "storage"),
+        ("storage system", "storage"),
+        ("Warehouse storage near site, per week", None),
+        ("Storage support, 3 years", None),
+        ("APC NetShelter SX 48U 800x1200", "rack"),
+        ("Rack PDU 57 kVA, zero-U", None),
+        ("Colocation 48 cabinets x 44 kW", None),
+        ("Rack integration and test", None),
+    ],
+)
+def test_the_store_and_racks_are_known_by_what_suppliers_call_them(part: str, kind: str | None) -> None:
+    (line,) = offered(HGX % "roce-v2", QuoteLine(part, 1, 1000))
+    assert line.site_kind == kind
