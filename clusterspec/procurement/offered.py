@@ -46,7 +46,7 @@ _PERIODS = pattern(
     r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental)\b"
 )
 """Words of a line whose quantity counts months, or parts times months."""
-_SPARE = pattern(r"\bspares?\b")
+_SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 _SITE = {
     "storage": pattern(

@@ -83,6 +83,14 @@ def test_a_lease_by_the_month_has_neither_a_quantity_nor_a_unit_price() -> None:
     assert (bought.kind, bought.quantity, bought.unit_price, bought.counts_periods) == ("node", 8, 250_000, False)
 
 
+@pytest.mark.parametrize(
+    "part", ["transceiver NDR (384 + 8 spare)", "AOC, incl. spares", "AOC with spares", "AOC, 2 % spares"]
+)
+def test_a_line_with_some_spares_is_no_line_of_spares(part: str) -> None:
+    (line,) = offered(HGX % "roce-v2", QuoteLine(part, 392, 900))
+    assert not line.is_spare and line.kind in {"transceiver", "cable"}
+
+
 def test_spares_of_the_network_are_marked_and_spare_nodes_count() -> None:
     cable, node = offered(
         HGX % "roce-v2", QuoteLine("Spare AEC cable 800G", 2, 500), QuoteLine("Spare server, 8x H100", 1)
