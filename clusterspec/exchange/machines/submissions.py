@@ -16,7 +16,8 @@ from typing import Any
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import accelerator_of_product, set_product
 from clusterspec.exchange.shell import variables_of
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 MLPERF_SYSTEM = "mlperf-system"
 _NAMES = ("accelerator_model_name", "accelerators_per_node")

@@ -19,11 +19,11 @@ from clusterspec.exchange.workloads.keys import (
     command_keys,
     flat_leaves,
     launches_of,
-    list_unused,
     set_choice,
     set_counts,
 )
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 ACCELERATE = "accelerate"
 _FRAMEWORKS = {"FSDP": "fsdp", "DEEPSPEED": "deepspeed", "MEGATRON_LM": "megatron-core"}

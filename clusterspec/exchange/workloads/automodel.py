@@ -11,8 +11,9 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_counts, set_switch
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 AUTOMODEL = "nemo-automodel"
 _MARKS = (

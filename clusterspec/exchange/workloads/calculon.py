@@ -8,7 +8,8 @@ and ``attn_only`` recomputes scores, softmax and dropout of attention, as the se
 from __future__ import annotations
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 CALCULON = "calculon"
 _MODEL = {

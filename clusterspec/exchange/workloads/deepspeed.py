@@ -15,8 +15,9 @@ from clusterspec.exchange.import_result import (
     chosen_part,
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model_of_key
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.records import replace
 
 # DeepSpeed configurations (JSON) and Axolotl configurations (YAML), which may name one.

@@ -15,12 +15,13 @@ from clusterspec.exchange.documents import Yaml, read_documents, yaml_of_text
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.workloads.engine_roles import set_roles
-from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves, list_unused, whole_of
+from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves, whole_of
 from clusterspec.exchange.workloads.launch_commands import is_launch
 from clusterspec.exchange.workloads.listed_commands import container_commands
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.trtllm import set_options
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.source import Path, value_at
 from clusterspec.units import plural
 

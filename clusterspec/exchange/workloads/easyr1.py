@@ -11,9 +11,10 @@ import re
 
 from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl import launch_keys
 
 EASYR1 = "easyr1"

@@ -6,8 +6,9 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_parameters
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # Source of the meaning of ``intermediate_size`` with gated activations: gpt-neox, megatron/model/transformer.py
 # (``ParallelMLP``): two thirds of it are the two matrices at the input, each rounded up to ``mlp_multiple_of``

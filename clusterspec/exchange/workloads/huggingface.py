@@ -11,8 +11,9 @@ from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.architecture import set_attention, set_experts
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_counts
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_counts
 from clusterspec.exchange.workloads.models import check_parameters, set_parameters
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 HUGGINGFACE = "huggingface"
 MOST_KEYS = 5_000

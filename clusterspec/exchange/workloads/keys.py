@@ -17,7 +17,6 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.shell import PASSED_ON, Command, script_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.launch_commands import (
-    SHELLS,
     conditional_words,
     in_container,
     is_launch,
@@ -25,7 +24,6 @@ from clusterspec.exchange.workloads.launch_commands import (
 )
 from clusterspec.exchange.workloads.launcher_options import take_launcher_options
 from clusterspec.exchange.workloads.listed_commands import listed_commands
-from clusterspec.exchange.workloads.offloads import list_offloads
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -55,6 +53,8 @@ class Keys:
     """Words of the launch that it has only where a variable is set (``${EXTRA:+--option}``), with their lines."""
     open: set[str] = field(default_factory=set)
     """Keys that were read as a count, whose value is a variable or a calculation that the script does not give."""
+    asked: set[str] = field(default_factory=set)
+    """Keys whose value was read; ``used`` also has those that a reader sets aside unread."""
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -76,6 +76,7 @@ class Keys:
         if found is None:
             return None
         self.used.add(found)
+        self.asked.add(found)
         return self.values[found][0]
 
     def words(self, *names: str) -> tuple[str, ...]:
@@ -224,43 +225,6 @@ def switch_state(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> 
         why = "neither true nor false: a variable, or computed elsewhere"
         builder.unknown(f"{keys.find(*names)}: {str(value)[:60]}", why, keys.line(*names))
     return state
-
-
-MOST_LISTED = 60
-"""Names of unused keys that are listed; configurations of whole frameworks hold hundreds."""
-
-
-def list_unused(keys: Keys, builder: ImportBuilder) -> None:
-    """Record all unused keys in one entry, and each option in an undecided branch that the launch does not state in
-    the same way in any case.
-    """
-    stated = {f"--{name}" + ("" if v is True else f" {str(v)[:40]}") for name, (v, _) in keys.values.items()}
-    for shown, line, branch in keys.undecided:
-        if shown[:2] + shown[2:].replace("-", "_", shown.partition(" ")[0].count("-") - 2) in stated:
-            continue
-        builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
-    named = {each.what.partition(":")[0] for each in builder.unknowns}
-    for name in [name for name in keys.values if name in keys.open and name not in named]:
-        value, line = keys.values[name]
-        builder.unknown(f"{name}: {str(value)[:60]}", OPEN_COUNT, line)
-    if (script := _script_started(keys.command)) is not None:
-        why = "a script of its own, which may state more, or state otherwise: import it as well"
-        builder.unknown(script.text.rpartition("/")[2][:60], why, script.line)
-    for shown, line in keys.conditional:
-        builder.unknown(shown[:60], "options of the launch only where a variable is set: not read", line)
-    if keys.severed:
-        why = "after a line without a backslash, or a comment, the shell takes the options as another command"
-        builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
-    unused = list_offloads(keys.values, keys.unused_names(), builder)
-    if unused:
-        shown = ", ".join(unused[:MOST_LISTED]) + (", …" if len(unused) > MOST_LISTED else "")
-        builder.unknown(plural(len(unused), "key"), f"not imported: {shown}")
-
-
-def _script_started(command: Command) -> Word | None:
-    """The shell script to which a command passes its options (``bash train.sh --tensor-model-parallel-size 8``)."""
-    words = command.words[1:2] if command.words and command.words[0].text in SHELLS else command.words[:1]
-    return next((word for word in words if word.text.endswith(".sh")), None)
 
 
 # Command lines and shell scripts: ``--name value`` and ``--name=value``, with shell variables expanded

@@ -13,8 +13,9 @@ import re
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
 from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, read_arguments, set_counts
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, read_arguments, set_counts
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 LITGPT = "litgpt"
 _MARKS = (

@@ -20,9 +20,10 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_fsdp_words,
     set_trainer_accumulation,
 )
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model_of_key
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 LLAMA_FACTORY = "llama-factory"
 _MARKS = (

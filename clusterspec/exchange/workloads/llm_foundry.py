@@ -15,7 +15,6 @@ from clusterspec.exchange.workloads.accelerate import STRATEGIES
 from clusterspec.exchange.workloads.keys import (
     Keys,
     flat_leaves,
-    list_unused,
     set_choice,
     set_counts,
     set_switch,
@@ -23,6 +22,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 LLM_FOUNDRY = "llm-foundry"
 _MARKS = (

@@ -14,13 +14,13 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     flat_leaves,
-    list_unused,
     set_choice,
     set_counts,
     whole_of,
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 #

@@ -12,7 +12,6 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     flat_leaves,
-    list_unused,
     read_arguments,
     set_choice,
     set_counts,
@@ -33,6 +32,7 @@ from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references, override_keys
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
 # Names and defaults: Megatron-LM, megatron/training/arguments.py; NeMo, examples/nlp/language_modeling/conf;

@@ -12,8 +12,9 @@ import re
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STAGES
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_parameters
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 NANOTRON = "nanotron"
 _MARKS = (

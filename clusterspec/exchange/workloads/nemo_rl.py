@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl import configuration_keys
 
 NEMO_RL = "nemo-rl"

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
-from clusterspec.exchange.workloads.keys import Keys, list_unused, read_arguments, set_counts
+from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_counts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 NEURONX = "neuronx"
 _LAUNCH = re.compile(r"\b(?:run_\w{1,40}_(?:nxd|ptl|nxd_ptl)|tp_(?:zero1|dp|pp)_\w{1,60})\.py\b")

@@ -12,9 +12,10 @@ import re
 from math import prod
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl import configuration_keys
 
 ROLL = "roll"

@@ -21,9 +21,10 @@ from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
 from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
-from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 SERVING = "serving"
 _ENGINES = (

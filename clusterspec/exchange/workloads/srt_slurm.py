@@ -21,10 +21,11 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.workloads.engine_roles import set_roles
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, whole_of
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, whole_of
 from clusterspec.exchange.workloads.models import catalog_model, keeps_experts_in, set_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.trtllm import set_options
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.source import value_at
 
 SRT_SLURM = "srt-slurm"

@@ -14,13 +14,13 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     flat_leaves,
-    list_unused,
     read_arguments,
     set_choice,
     set_counts,
     whole_of,
 )
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.units import plural
 
 # Names: pytorch/torchtitan, torchtitan/config/job_config.py in 0.2.2 (TOML); torchtitan/config/configs.py and

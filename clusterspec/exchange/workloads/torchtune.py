@@ -17,7 +17,6 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     flat_leaves,
-    list_unused,
     read_arguments,
     set_choice,
     set_counts,
@@ -25,6 +24,7 @@ from clusterspec.exchange.workloads.keys import (
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 TORCHTUNE = "torchtune"
 _COMPONENT = re.compile(r"^[ \t]*_component_[ \t]*:[ \t]*torchtune\.", re.MULTILINE)

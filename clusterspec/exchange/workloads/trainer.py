@@ -24,7 +24,6 @@ from clusterspec.exchange.workloads.deepspeed import (
 from clusterspec.exchange.workloads.keys import (
     Keys,
     flat_leaves,
-    list_unused,
     read_arguments,
     set_choice,
     set_counts,
@@ -34,6 +33,7 @@ from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.trl_samples import set_samples
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 TRAINER = "trainer"
 _OPTION = re.compile(r"--(?:[a-z]{1,20}\.)?per[_-]device[_-]train[_-]batch[_-]size\b")

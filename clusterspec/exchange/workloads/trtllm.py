@@ -14,8 +14,9 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.source import value_at
 
 TRTLLM = "trtllm-config"

@@ -19,7 +19,6 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     chosen_launch,
     flat_leaves,
-    list_unused,
     set_choice,
     set_counts,
 )
@@ -28,6 +27,7 @@ from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
 from clusterspec.exchange.workloads.step_lines import step_program
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
 
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)

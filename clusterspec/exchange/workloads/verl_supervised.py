@@ -16,7 +16,6 @@ from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters, 
 from clusterspec.exchange.workloads.keys import (
     Keys,
     flat_leaves,
-    list_unused,
     read_arguments,
     set_choice,
     set_counts,
@@ -24,6 +23,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
+from clusterspec.exchange.workloads.unused_keys import list_unused
 
 VERL = "verl"
 _LAUNCH = re.compile(r"\bverl\.trainer\.(?:fsdp_)?sft_trainer\b|\bfsdp_sft_trainer\.py\b")

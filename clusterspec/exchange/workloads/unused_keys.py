@@ -1,0 +1,134 @@
+"""What a reader lists at its end: keys it did not use, keys it read that set nothing, and options it cannot decide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.shell import Command
+from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys
+from clusterspec.exchange.workloads.launch_commands import SHELLS
+from clusterspec.exchange.workloads.offloads import list_offloads
+from clusterspec.units import plural
+
+MOST_LISTED = 60
+"""Names of unused keys of learning, data and output that are listed; configurations of frameworks hold hundreds."""
+_ASIDE = re.compile(
+    r"(?:.*[._])?(?:"
+    r"lr|lrs|learning_rate|(?:min|max|base|peak|init|actor|critic|decay)_lr|lr_\w+|\w*weight_decay\w*|adam_\w+|betas?[12]?"
+    r"|eps|epsilon|norm_epsilon|momentum|\w*clip_?(?:grad|norm|ratio)\w*|max_(?:grad_)?norm|grad(?:ient)?_clip\w*"
+    r"|init_method\w*|initializer_range|\w*seed|\w*dropout\w*|warmup\w*|\w+_warmup\w*|\w*scheduler\w*|loss_scale\w*"
+    r"|initial_loss_scale|hysteresis|entropy_coe\w*|kl_(?:loss_)?coe\w*|kl_loss_type|temperature|top_[pk]"
+    r"|log|log_\w+|\w*logg(?:er|ing)\w*|verbose|print_\w+|\w+_per_print|wandb\w*|tensorboard\w*|mlflow\w*|swanlab\w*"
+    r"|report_to|run_name|\w*project(?:_name)?|exp(?:eriment)?_name|description|tags|job_name|user|owner"
+    r"|\w*(?:dir|dirs|path|paths|folder|file|files|url|uri|prefix|directory)|host|port|\w+_(?:host|port|addr|address)"
+    r"|split|data_impl|dataset\w*|train_data|valid_data|test_data|data_cache\w*|\w*tokenizer\w*|vocab_extra_ids|template"
+    r"|prompt_(?:key|template|data)|input_key|label_key|answer_key|\w*shuffle|truncation|num_workers|\w+_num_workers"
+    r"|eval|evals|eval_\w+|\w+_eval\w*|val_\w+|valid\w*|test_freq|\w*(?:save|eval|log|logging|checkpoint)_(?:interval|steps"
+    r"|strategy|freq|iters|top_k|limit)|save|save_\w+|load|resume\w*|ckpt_\w+|async_save|no_load_\w+|no_save_\w+|finetune"
+    r"|override_opt_param_scheduler|exit_\w+|\w*timeout\w*|train_iters|num_train_epochs|total_epochs|max_epochs|max_steps"
+    r"|profil\w+|nsys\w*|timing_log\w*|distributed_backend|rdzv_\w+|node_rank|machine_rank|seed_\w+|name"
+    r")"
+)
+"""Last parts of keys of learning, data, output and places, which change neither memory nor time of a step."""
+_KEPT = re.compile(r"activation|recompute|parallel|offload|quant|cache_dtype|load_in_")
+"""Parts of keys that describe a layout although their ends look like those of output."""
+_NOTHING = frozenset({"", "0", "1", "-1", "0.0", "1.0", "none", "null", "false", "true", "off", "no", "[]", "{}"})
+"""Values that turn something off, or that a switch has."""
+_DECISIVE = frozenset(
+    {
+        *(
+            "lora_r",
+            "lora_rank",
+            "lora_dim",
+            "lora_target",
+            "lora_target_modules",
+            "target_modules",
+            "lora_attn_modules",
+        ),
+        *("finetuning_type", "train_mode", "train_type", "tuner_type", "sft_type", "adapter"),
+        *("hidden_act", "hidden_activation", "v_head_dim", "attn_type", "attention_type", "expansion_ratio"),
+        *("dp_replicate_size", "parallelism_config_dp_replicate_size", "data_parallel_replicate_degree"),
+        *("data_parallel_replicate_dim", "dcn_data_parallelism", "dcn_fsdp_parallelism", "dcn_expert_parallelism"),
+        *("ici_data_parallelism", "ici_fsdp_parallelism", "decoder_block", "data_parallel_sharding_strategy"),
+        *("encoder_seq_length", "batch_accumulation_per_replica", "disaggregation_mode", "decoding_type"),
+        *("model", "model_path", "extra_engine_args", "gpus_per_node", "num_nodes", "nnodes"),
+    }
+)
+"""Ends of keys on whose lines no value stands, because they decide how others are read or are factors of one."""
+
+
+def is_aside(name: str) -> bool:
+    """Whether a key is of learning, data or output.
+
+    >>> [is_aside(name) for name in ("optim.lr", "save_interval", "checkpoint_activations", "moe_router_dtype")]
+    [True, True, False, False]
+    """
+    return bool(_ASIDE.fullmatch(name)) and not _KEPT.search(name)
+
+
+def list_unused(keys: Keys, builder: ImportBuilder) -> None:
+    """Record all unused keys in one entry, each option in an undecided branch that the launch does not state in the
+    same way in any case, and each key that was read and sets nothing.
+    """
+    _list_undecided(keys, builder)
+    named = {each.what.partition(":")[0] for each in builder.unknowns}
+    for name in [name for name in keys.values if name in keys.open and name not in named]:
+        value, line = keys.values[name]
+        builder.unknown(f"{name}: {str(value)[:60]}", OPEN_COUNT, line)
+    if (script := _script_started(keys.command)) is not None:
+        why = "a script of its own, which may state more, or state otherwise: import it as well"
+        builder.unknown(script.text.rpartition("/")[2][:60], why, script.line)
+    for shown, line in keys.conditional:
+        builder.unknown(shown[:60], "options of the launch only where a variable is set: not read", line)
+    if keys.severed:
+        why = "after a line without a backslash, or a comment, the shell takes the options as another command"
+        builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
+    _list_ineffective(keys, builder)
+    unused = list_offloads(keys.values, keys.unused_names(), builder)
+    if unused:
+        builder.unknown(plural(len(unused), "key"), f"not imported: {_shown_names(unused)}")
+
+
+def _list_undecided(keys: Keys, builder: ImportBuilder) -> None:
+    """Record each option in an undecided branch that the launch does not state in the same way in any case."""
+    stated = {f"--{name}" + ("" if v is True else f" {str(v)[:40]}") for name, (v, _) in keys.values.items()}
+    for shown, line, branch in keys.undecided:
+        if shown[:2] + shown[2:].replace("-", "_", shown.partition(" ")[0].count("-") - 2) in stated:
+            continue
+        builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
+
+
+def _list_ineffective(keys: Keys, builder: ImportBuilder) -> None:
+    """Record each key that was read, on a line from which nothing was set, counted or listed."""
+    places = [each.at for each in builder.given] + [each.at for each in builder.counts]
+    told = {place.line for place in places} | {each.at.line for each in builder.unknowns}
+    texts = [f"{each.what} {each.why}" for each in builder.unknowns]
+    for name, (value, line) in keys.values.items():
+        last = name.rpartition(".")[2]
+        if name not in keys.asked or line in told or last in _DECISIVE or is_aside(name) or _states_nothing(value):
+            continue
+        if not any(last in text for text in texts):
+            builder.unknown(f"{name}: {str(value)[:60]}", "read, but it sets no value of the spec", line)
+
+
+def _states_nothing(value: Any) -> bool:
+    return isinstance(value, bool) or value is None or str(value).strip().lower() in _NOTHING
+
+
+def _shown_names(names: Iterable[str]) -> str:
+    """The names, those of learning, data and output last; of those the first only."""
+    listed = list(names)
+    aside = [name for name in listed if is_aside(name)]
+    others = [name for name in listed if name not in set(aside)]
+    shown = [*others, *aside[: max(0, MOST_LISTED - len(others))]]
+    return ", ".join(shown) + (", …" if len(shown) < len(listed) else "")
+
+
+def _script_started(command: Command) -> Word | None:
+    """The shell script to which a command passes its options (``bash train.sh --tensor-model-parallel-size 8``)."""
+    words = command.words[1:2] if command.words and command.words[0].text in SHELLS else command.words[:1]
+    return next((word for word in words if word.text.endswith(".sh")), None)
