@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell_conditions import comparison_result, conjunction, matches_case
-from clusterspec.exchange.shell_text import branches_of, code_blocks, is_printed, statements_of_item, text_of, tree_of
+from clusterspec.exchange.shell_text import (
+    assigned_names,
+    branches_of,
+    code_blocks,
+    is_printed,
+    statements_of_item,
+    text_of,
+    tree_of,
+)
 from clusterspec.exchange.shell_words import (
     BREAK,
     CONTINUED,
@@ -255,15 +263,16 @@ class _Shell(Expansion):
 
     def choose(self, node: Node) -> None:
         """Follow the branch of an ``if`` that its tests select; if undecided, follow all branches as undecided."""
+        taken = False
         for condition, body in branches_of(node):
-            chosen = True if condition is None else self.test_result(condition)
+            chosen = False if taken else True if condition is None else self.test_result(condition)
             if chosen is None:
                 self.follow_undecided(node, [part for _, parts in branches_of(node) for part in parts])
                 return
-            if chosen:
-                for part in body:
-                    self.run(part)
-                return
+            for part in body if chosen else ():
+                self.run(part)
+            taken = taken or chosen
+            self.left_unset |= {name for part in (() if chosen else body) for name in assigned_names(part)}
 
     def select(self, node: Node) -> None:
         """Follow the item of a ``case`` that its value matches; if undecided, follow all items as undecided."""

@@ -24,7 +24,7 @@ MOST_BRACKETS = 100_000
 """Maximum number of brackets in a script; the parser needs memory for each or, if nested, time."""
 _PLACEHOLDER = re.compile(
     r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|(?:^|[ \t])--?[A-Za-z][\w-]{0,60}[ =]|\b(?:serve|trtllm-serve)[ ]"
-    r"|[ \t](?=<[^<>\n]{1,102}>[ \t]*$))"
+    r"|[ \t](?=<[^<>\n]{1,102}>[ \t]*$)|(?<=>)[ \t](?=<[A-Za-z]))"
     r"<([A-Za-z][^<>'\"\n]{0,100}[\w).])>",
     re.MULTILINE,
 )
@@ -197,3 +197,12 @@ def statements_of_item(item: Node) -> list[Node]:
     """The statements of an item of a ``case``, without its patterns."""
     values = item.children_by_field_name("value")
     return [child for child in item.named_children if child not in values]
+
+
+def assigned_names(node: Node) -> Iterator[str]:
+    """The names of the variables that statements set."""
+    name = node.child_by_field_name("name") if node.type == "variable_assignment" else None
+    if name is not None and name.type == "variable_name":
+        yield text_of(name)
+    for child in node.named_children:
+        yield from assigned_names(child)

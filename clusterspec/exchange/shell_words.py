@@ -70,11 +70,13 @@ class Expansion:
     """Expands the words of a script, with the variables set before them.
 
     ``branch`` is the line of the innermost undecided test around a statement, else 0; ``around`` has the lines of all
-    such tests. The script starts ``offset`` lines into its file.
+    such tests. The script starts ``offset`` lines into its file. ``left_unset`` are variables that a branch sets which
+    is not taken.
     """
 
     def __init__(self) -> None:
         self.variables: dict[str, Segments] = {}
+        self.left_unset: set[str] = set()
         self.branch = 0
         self.around: tuple[int, ...] = ()
         self.offset = 0
@@ -191,7 +193,8 @@ class Expansion:
         if sign.endswith("+"):
             return []
         passed_on = groups["name"] in {"@", "*"}
-        return [Segment("$@", line, self.branch)] if passed_on else [] if every else unknown
+        empty = every or (held is None and groups["name"] in self.left_unset)
+        return [Segment("$@", line, self.branch)] if passed_on else [] if empty else unknown
 
     def _default(self, node: Node, name: str, sign: str) -> Segments:
         """The default of an expansion; ``:=`` also sets the variable."""

@@ -13,7 +13,12 @@ from clusterspec.exchange.import_result import ImportBuilder, ImportResult, Inpu
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.samples import (
+    count_lengths_and_ranks,
+    set_memory_fraction,
+    set_minibatches,
+    set_shard_groups,
+)
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl import launch_keys
 
@@ -76,8 +81,12 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     if sharded:
         builder.set("layout.framework", "fsdp", keys.line(sharded))
     full = f"{_ACTOR}fsdp.enable_full_shard"
-    if keys.find(full) and str(keys.get(f"{_ACTOR}fsdp.fsdp_size") or -1) == "-1":  # all ranks
+    if keys.find(full) and (size := str(keys.get(f"{_ACTOR}fsdp.fsdp_size") or -1)) == "-1":  # all ranks
         builder.set("layout.sharding", _SHARDING.get(str(_boolean(keys, full))), keys.line(full))
+    elif keys.find(full) and _boolean(keys, full):
+        set_shard_groups(keys, f"{_ACTOR}fsdp.fsdp_size", builder, keys.line(full))
+    elif keys.find(full):
+        builder.unknown(f"fsdp_size: {size[:40]}", "groups of ranks that share a part of the states", keys.line(full))
     size, filled = f"{_ACTOR}micro_batch_size_per_device_for_update", f"{_ACTOR}dynamic_batching"
     if keys.find(filled) and _boolean(keys, filled) is False:
         builder.set("layout.micro_batch", keys.whole(size), keys.line(size))

@@ -125,10 +125,21 @@ def set_run(keys: Keys, builder: ImportBuilder) -> None:
     _set_length(keys, stage, builder)
     _set_precision(keys, builder)
     _set_framework(keys, builder)
+    _set_kernels(keys, builder)
     set_choice(keys, "workload.optimizer", ("optim",), OPTIMIZERS, builder)
     set_trainer_accumulation(keys, builder)
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
+
+
+def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the kind of the attention kernel, and the kernels of Liger with its loss in parts."""
+    if str(keys.get("flash_attn") or "auto") != "auto":
+        kinds = {"fa2": "flash-2", "fa3": "flash", "disabled": "plain"}
+        set_choice(keys, "workload.attention", ("flash_attn",), kinds, builder)
+    if keys.is_on("enable_liger_kernel"):
+        builder.set("layout.fused_kernels", True, keys.line("enable_liger_kernel"))
+        builder.set("layout.loss", "chunked", keys.line("enable_liger_kernel"))
 
 
 def _set_lora(keys: Keys, builder: ImportBuilder) -> None:

@@ -105,7 +105,11 @@ _DIFFUSION = re.compile(r"\bmaxdiffusion[/.](?:train|generate|configs|models)", 
 """Programs of MaxDiffusion, which has the names of MaxText's axes and trains other models."""
 
 
-_SERVES = re.compile(r"MaxText[./](?:maxengine_server|decode|inference_microbenchmark)\w*(?:\.py)?\b", re.IGNORECASE)
+_SERVES = re.compile(
+    r"MaxText[./](?:maxengine_server|decode|inference_microbenchmark)\w*(?:\.py)?\b"
+    r"|(?<![\w-])(?:maxengine_server|inference_microbenchmark\w{0,20})\.py\b",
+    re.IGNORECASE,
+)
 _TRAINS = re.compile(r"MaxText[./]\S{0,40}train\w*(?:\.py)?\b|\btrain\.py", re.IGNORECASE)
 _CONVERTS = re.compile(
     r"MaxText[./](?:\w{1,40}[./]){0,3}\w{0,60}(?:_to_hf|orbax_to|_ckpt|_only_checkpoint|convert_\w{1,40}|to_maxtext|to_huggingface)"

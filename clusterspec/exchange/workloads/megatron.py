@@ -17,6 +17,7 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
     whole_of,
 )
+from clusterspec.exchange.workloads.megatron_forks import take_earlier_names
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import (
     is_of_others,
@@ -69,7 +70,10 @@ _LATENT = {
     "workload.model.latent_attention.rope": ("qk_pos_emb_head_dim",),
 }
 """Keys of latent attention, which other attention ignores."""
-_DEVICES = ("trainer.devices", "nproc_per_node", "gpus_per_node", "num_gpus_per_node", "actor_num_gpus_per_node")
+_DEVICES = (
+    *("trainer.devices", "nproc_per_node", "gpus_per_node", "num_gpus_per_node", "actor_num_gpus_per_node"),
+    "devices",
+)
 _LAUNCHED = re.compile(r"--[a-z_-]{0,40}?model[-_]parallel[-_]size")
 _SIZES = re.compile(r"--num-layers\b")
 """An option of the sizes of a model, which a file may hold without those of a layout."""
@@ -102,7 +106,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     launched = keys.command.text if keys.command.words else file.text
     if framework == "megatron-core" and (keys.find("deepspeed") or _DEEPSPEED.search(launched)):
         framework = "megatron-deepspeed"
-    _take_earlier_names(keys)
+    take_earlier_names(keys)
     performance = bridge.is_performance_launch(keys)
     if performance:
         bridge.name_long_options(keys)
@@ -138,16 +142,6 @@ def set_printed_arguments(keys: Keys, builder: ImportBuilder) -> None:
     _set_options(keys, builder)
     set_training(keys, builder)
     set_sharding(keys, builder, "megatron-core")
-
-
-def _take_earlier_names(keys: Keys) -> None:
-    """Rename options of the first releases to their successors: Megatron-LM, megatron/arguments.py of release 2.0,
-    lists each pair.
-    """
-    names = {"model_parallel_size": "tensor_model_parallel_size", "batch_size": "micro_batch_size"}
-    for earlier, name in names.items() if keys.command.words else ():
-        if earlier in keys.values and name not in keys.values:
-            keys.put(name, *keys.values.pop(earlier))
 
 
 def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performance: bool) -> None:

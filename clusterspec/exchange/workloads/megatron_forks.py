@@ -29,3 +29,18 @@ def list_unlike_devices(keys: Keys, builder: ImportBuilder) -> None:
         shown = " ".join(keys.words(name))
         why = "devices of several kinds have unequal shares of the work, which no key of layout states"
         builder.unknown(f"{name}: {shown[:60]}", why, keys.line(name))
+
+
+def take_earlier_names(keys: Keys) -> None:
+    """Rename options of the first releases to their successors: Megatron-LM, megatron/arguments.py of release 2.0,
+    lists each pair.
+    """
+    names = {
+        "model_parallel_size": "tensor_model_parallel_size",
+        "tensor_parallel_size": "tensor_model_parallel_size",  # scripts of NeMo 2
+        "pipeline_parallel_size": "pipeline_model_parallel_size",
+        "batch_size": "micro_batch_size",
+    }
+    for earlier, name in names.items() if keys.command.words else ():
+        if earlier in keys.values and name not in keys.values:
+            keys.put(name, *keys.values.pop(earlier))

@@ -100,7 +100,9 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
         for name, starts in (("bf16", "bf16"), ("fp16", ("fp16", "16"))):
             if keys.is_on(name) or stated.startswith(starts):
                 builder.set("workload.precision", name, keys.line(name, "trainer.precision"))
-                break
+                return
+        if stated in {"32", "32-true"}:
+            builder.set("workload.precision", "fp32", keys.line("trainer.precision"))
 
 
 def set_training(keys: Keys, builder: ImportBuilder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import prod
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys
@@ -27,6 +28,26 @@ def set_memory_fraction(keys: Keys, names: tuple[str, ...], builder: ImportBuild
     else:
         why = "no share between 0 and 1: a variable, or computed elsewhere"
         builder.unknown(f"{keys.find(*names)}: {str(share)[:60]}", why, keys.line(*names))
+
+
+def set_shard_groups(keys: Keys, name: str, builder: ImportBuilder, line: int) -> None:
+    """Set the sharding of FSDP by the size of its groups: all ranks where it is -1 or absent.
+
+    Source: volcengine/verl b178a3cd5, verl/workers/fsdp_workers.py, lines 98 to 105 (``create_device_mesh``).
+    """
+    text, size = str(keys.get(name) or -1), keys.whole(name)
+    counts = [keys.whole(f"trainer.{each}") for each in ("nnodes", "n_gpus_per_node")]
+    ranks = prod(count for count in counts if count) if all(counts) else 0
+    if text == "-1" or (size and 0 < ranks <= size):
+        builder.set("layout.sharding", "fsdp", line)
+    elif size == 1 and ranks:
+        builder.set("layout.sharding", "none", keys.line(name))
+    elif size and ranks and ranks % size == 0:
+        builder.set("layout.sharding", "hsdp", keys.line(name))
+        builder.set("layout.shard_group", size, keys.line(name))
+    else:
+        why = "groups of ranks, which are all of them or a part: the file does not count them"
+        builder.unknown(f"{name.rpartition('.')[2]}: {text[:40]}", why, keys.line(name))
 
 
 def list_output_lengths(builder: ImportBuilder, line: int) -> None:

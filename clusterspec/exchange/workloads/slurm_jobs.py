@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from clusterspec.exchange.import_result import ImportBuilder, InputFile
+from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.slurm_directives import directives
 from clusterspec.exchange.workloads.keys import Keys
 
 _STEP = re.compile(r"^[ \t]*srun\b", re.MULTILINE)
+_SHORT = {"-N", "--nodes"}
+_STEP_NODES = re.compile(r"(?:-N[ ]?|--nodes[= ])(?P<count>\S{1,80})")
+"""The option of a step that states its nodes."""
 _LAUNCHERS = {"torchrun", "deepspeed", "accelerate", "mpirun", "torch.distributed.run", "torch.distributed.launch"}
 """Programs that start the ranks of a node, or of all nodes, by options of their own."""
 
@@ -22,9 +27,28 @@ def set_job_nodes(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     if keys.find("nnodes", "num_nodes", "num_machines") or programs & _LAUNCHERS or not _STEP.search(file.text):
         return
     found = directives(file.text)
-    if "nodes" in found:
+    if stated := _step_nodes(file, keys):
+        count, line = stated
+        builder.set("layout.nodes", int(count) if count.isdecimal() else None, line)
+        if not count.isdecimal():
+            why = "the nodes of the step that starts the launch: a variable, or computed elsewhere"
+            builder.unknown(f"layout.nodes: {count[:40]}", why, line)
+    elif "nodes" in found:
         count, line = found["nodes"]
         builder.set("layout.nodes", int(count) or None, line)
     if "ntasks-per-node" in found:
         count, line = found["ntasks-per-node"]
         builder.count("ranks_per_node", int(count), line)
+
+
+def _step_nodes(file: InputFile, keys: Keys) -> tuple[str, int] | None:
+    """The nodes that the step of a launch states itself, with the line; None if it runs on all nodes of the job."""
+    program = next((word.text for word in keys.command.words if word.text.endswith(".py")), keys.command.words[0].text)
+    for command in script_of(file.text).commands if keys.command.words else ():
+        words = command.words
+        if words[0].text == "srun" and any(program in word.text for word in words[1:]):
+            for word, after in pairwise(words):
+                match = _STEP_NODES.fullmatch(f"{word.text} {after.text}" if word.text in _SHORT else word.text)
+                if match:
+                    return match["count"], word.line
+    return None

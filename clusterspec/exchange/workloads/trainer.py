@@ -196,6 +196,11 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
         why = "trains a prefix of each layer alone: no value of workload.trainable"
         builder.unknown("pre_seq_len", why, keys.line("pre_seq_len"))
         keys.used.add("pre_seq_len")
+    tuned = keys.words("mm_tunable_parts")
+    parts = {part for word in tuned for part in word.split(",") if part}
+    if parts and parts != {"mm_language_model"}:
+        why = "trains these parts alone: no value of workload.trainable"
+        builder.unknown(f"mm_tunable_parts: {' '.join(tuned)[:80]}", why, keys.line("mm_tunable_parts"))
     for name in _PROJECTORS:
         if keys.is_on(name):
             builder.unknown(name, "trains the projector alone: no value of workload.trainable", keys.line(name))

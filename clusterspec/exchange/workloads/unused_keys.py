@@ -49,7 +49,7 @@ _DECISIVE = frozenset(
             "target_modules",
             "lora_attn_modules",
         ),
-        *("finetuning_type", "train_mode", "train_type", "tuner_type", "sft_type", "adapter"),
+        *("finetuning_type", "train_mode", "train_type", "tuner_type", "sft_type", "adapter", "rlhf_type"),
         *("hidden_act", "hidden_activation", "v_head_dim", "attn_type", "attention_type", "expansion_ratio"),
         *("dp_replicate_size", "parallelism_config_dp_replicate_size", "data_parallel_replicate_degree"),
         *("data_parallel_replicate_dim", "dcn_data_parallelism", "dcn_fsdp_parallelism", "dcn_expert_parallelism"),

@@ -25,7 +25,12 @@ from clusterspec.exchange.workloads.keys import (
 from clusterspec.exchange.workloads.launch_commands import severed_part
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
-from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.samples import (
+    count_lengths_and_ranks,
+    set_memory_fraction,
+    set_minibatches,
+    set_shard_groups,
+)
 from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
@@ -191,8 +196,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     ):
         line = keys.line(*names) or next((at for key, (_, at) in keys.values.items() if "fsdp_config" in key), 0)
         builder.set("layout.framework", "fsdp", line)
-        if str(keys.get(f"{_ACTOR}fsdp_config.fsdp_size") or -1) == "-1":  # all ranks
-            builder.set("layout.sharding", "fsdp", line)
+        set_shard_groups(keys, f"{_ACTOR}fsdp_config.fsdp_size", builder, line)
     elif keys.find(strategy):
         builder.unknown(
             f"strategy: {str(keys.get(strategy))[:40]}", "no framework is known for it", keys.line(strategy)

@@ -23,6 +23,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
+from clusterspec.exchange.workloads.samples import set_shard_groups
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 VERL = "verl"
@@ -131,7 +132,6 @@ def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
     elif engine in {"fsdp", "fsdp2"} or program is not None or keys.find("model.fsdp_config.cpu_offload"):
         line = line or (program.line if program else keys.line("model.fsdp_config.cpu_offload"))
         builder.set("layout.framework", "fsdp", line)
-        if str(keys.get("engine.fsdp_size") or -1) == "-1":
-            builder.set("layout.sharding", "fsdp", line)
+        set_shard_groups(keys, "engine.fsdp_size", builder, line)
     elif engine:
         builder.unknown(f"engine: {engine[:40]}", "no framework of the catalog corresponds to it", line)
