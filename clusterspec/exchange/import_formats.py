@@ -8,13 +8,13 @@ from typing import cast
 
 from clusterspec.exchange import measurements
 from clusterspec.exchange.format_names import format_by_name, unknown_format
+from clusterspec.exchange.held_files import with_held_files, with_launch_in_objects
 from clusterspec.exchange.import_result import (
     LARGEST,
     FormatError,
     ImportResult,
     InputFile,
     SeveralParts,
-    combined_result,
 )
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.written_documents import document_within
@@ -58,10 +58,12 @@ class ImportFormat:
         try:
             found = self.read_alone(file)
             if self.name == "kubernetes":
-                return _with_launch_in_objects(file, found)
-            if self.group != "workloads" or self.complete:
+                found = with_launch_in_objects(file, found, [format_named(name) for name in LAUNCHED])
+            elif self.group != "workloads":
                 return found
-            return with_surroundings(self.name, file, found)
+            elif not self.complete:
+                found = with_surroundings(self.name, file, found)
+            return with_held_files(file, found, _workload_of)
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
@@ -80,15 +82,10 @@ LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
 """Formats of launches that objects of Kubernetes hold as commands of their containers."""
 
 
-def _with_launch_in_objects(file: InputFile, found: ImportResult) -> ImportResult:
-    """The machine that Kubernetes objects request, with the first launch in one of their containers."""
-    for kind in (format_named(name) for name in LAUNCHED if file.part is None):
-        try:
-            if kind.matches(file):
-                return combined_result([found, kind.read_alone(file)])
-        except (FormatError, SeveralParts):
-            continue
-    return found
+def _workload_of(file: InputFile) -> ImportResult | None:
+    """The workload of a configuration that another file holds; None if no format of workloads matches it."""
+    kind = next((each for each in WORKLOADS if each.matches(file)), None)
+    return None if kind is None else kind.read_alone(file)
 
 
 def _log_reader(name: str) -> LogReader | None:

@@ -36,9 +36,51 @@ MOST_ARRAYS = 50
 def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
     """A launch of a format, with what the file states around it."""
     found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
-    found = _with_sourced_file(file, found)
+    found = _with_visible_devices(file, _with_sourced_file(file, found))
     found = _with_training_beside(file, found) if kind == "serving" else found
     return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
+
+
+_VISIBLE = re.compile(
+    r"^(?![ \t]*#)[^\n]{0,400}?\b(?P<name>(?:CUDA|HIP|ROCR|ASCEND_RT)_VISIBLE_DEVICES)=[\"']?"
+    r"(?P<ids>[0-9]{1,3}(?:,[0-9]{1,3}){0,63})(?![\w,.-])",
+    re.MULTILINE,
+)
+
+
+def _with_visible_devices(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the number of devices that its script shows to it, and the batch of a launch on one device."""
+    lines = {each.at.line for each in found.given}
+    stated = [
+        match for match in islice(_VISIBLE.finditer(file.text), MOST_LAUNCHERS) if _is_of_launch(file, match, lines)
+    ]
+    if not stated:
+        return found
+    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, stated[0].start("name")) + 1
+    counts = {match["ids"].count(",") + 1 for match in stated}
+    if len(counts) > 1:
+        why = "commands of the script see different numbers of devices"
+        builder.unknown(stated[0]["name"], why, line)
+        return combined_result([found, builder.reading()])
+    builder.count("visible_devices", counts.pop(), line)
+    parts = found.unknown
+    batch, steps = found.value(("layout", "micro_batch")), found.number("gradient_accumulation_steps")
+    alone = builder.counts[0].value == 1 and found.value(("layout", "nodes")) in {None, 1}
+    open_batch = [part for part in parts if part.what == "workload.global_batch"]
+    if alone and open_batch and isinstance(batch, int) and isinstance(steps, int):
+        builder.set("workload.global_batch", batch * steps, open_batch[0].at.line)
+        parts = tuple(part for part in parts if part not in open_batch)
+    return combined_result([replace(found, unknown=parts), builder.reading()])
+
+
+def _is_of_launch(file: InputFile, match: re.Match[str], lines: set[int]) -> bool:
+    """Whether a variable is set for all commands after it, or on the lines of a command that state a value."""
+    first, rest = file.text.count("\n", 0, match.start("name")), file.text[match.end() :]
+    if not rest.partition("\n")[0].strip("\"' ;"):
+        return True
+    statement = _COMMAND.match(file.text, match.start("name"))
+    last = first + (statement[0].count("\n") if statement else 0)
+    return any(first + 1 <= line <= last + 1 for line in lines)
 
 
 _LAUNCHERS = re.compile(

@@ -53,6 +53,7 @@ from clusterspec.exchange.import_result import (
     ImportBuilder,
     ImportResult,
     InputFile,
+    SeveralParts,
     chosen_part,
     without_comments,
 )
@@ -88,12 +89,34 @@ def kinds_of(file: InputFile) -> set[str]:
     return set(_KIND_LINE.findall(file.text))
 
 
+_OPEN_REQUEST = re.compile(
+    r"^[ \t]*[\"']?(?P<name>[\w.-]{1,60}/(?:gpu|a100|h100|h200|b200|gaudi|xpu|neuron|tpu)\w{0,20})[\"']?[ \t]*:"
+    r"[ \t]*[\"']?(?P<value>[^\s\d\"'][^\n\"']{0,60})",
+    re.MULTILINE,
+)
+"""A request of accelerators whose number is a placeholder."""
+
+
 def read_kubernetes(file: InputFile) -> ImportResult:
     """The content of the objects of a file.
 
     Raises `FormatError` if none is of a supported kind and not exactly one of another kind asks for accelerators,
     `SeveralParts` for several jobs.
     """
+    try:
+        return _read_objects(file)
+    except SeveralParts:
+        raise
+    except FormatError as fault:
+        request = _OPEN_REQUEST.search(file.text) if "no accelerators" in str(fault) else None
+        if request is None:
+            raise
+        why = f"asks for {request['name']}: {request['value'].strip()}, which is no count: fill it in"
+        raise FormatError(why, file.text.count("\n", 0, request.start("name")) + 1) from None
+
+
+def _read_objects(file: InputFile) -> ImportResult:
+    """The content of the objects of a file. Raises as `read_kubernetes`."""
     builder = ImportBuilder(KUBERNETES, file.name)
     documents = [(str(yaml.mapping.get("kind")), yaml) for yaml in read_documents(file)]
     read = [(kind, yaml) for kind, yaml in documents if kind in READERS and _is_job(kind, yaml)]

@@ -48,6 +48,7 @@ _LISTS = (
     "extraVllmArgs",
     "extraArguments",
     "vllmExtraArgs",
+    "serve_args",
 )
 _INSIDE = (
     "apiServer",

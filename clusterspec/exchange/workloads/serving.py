@@ -21,9 +21,11 @@ from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
 from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
+from clusterspec.exchange.workloads.engine_limits import count_length, divide_limit, set_drafts
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
+from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 SERVING = "serving"
@@ -83,15 +85,11 @@ def matches_serving(file: InputFile) -> bool:
 
 def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
-    listed = bool(_LISTED.search(file.text)) or may_run_engine(file.text)
-    named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
-    found = {(keys.command.line, keys.command.text): (engine, keys) for engine, keys in declared_engines(file)}
-    for name, pattern in named:
-        for keys in launches_of(file, pattern, _MODEL_AFTER):
-            found.setdefault((keys.command.line, keys.command.text), (name, keys))
-    if not found and (own := options_of_engine(file.text)):
-        found = {(1, ""): (own, options_in(file))}
-    launches = sorted(found.values(), key=lambda each: each[1].command.line)
+    launches = _launches(file)
+    if file.part is None and (split := split_launches(launches)):
+        builder = ImportBuilder(SERVING, file.name)
+        set_split(file, split, builder, _role_reading)
+        return builder.reading()
     keys = chosen_launch([keys for _, keys in launches], file.part)
     engine = next((name for name, each in launches if each is keys), "")
     if not engine and (shown := object_in_page(file, matches_serving)):
@@ -124,6 +122,29 @@ def read_serving(file: InputFile) -> ImportResult:
         builder.unknown(templates[0][:60], f"{why}: import the rendered files", at)
     if "Serving Benchmark Result" in file.text:
         builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")
+    return builder.reading()
+
+
+def _launches(file: InputFile) -> list[Launch]:
+    """The engines that a file declares or starts, in the order of their lines."""
+    listed = bool(_LISTED.search(file.text)) or may_run_engine(file.text)
+    named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
+    found = {(keys.command.line, keys.command.text): (engine, keys) for engine, keys in declared_engines(file)}
+    for name, pattern in named:
+        for keys in launches_of(file, pattern, _MODEL_AFTER):
+            found.setdefault((keys.command.line, keys.command.text), (name, keys))
+    if not found and (own := options_of_engine(file.text)):
+        found = {(1, ""): (own, options_in(file))}
+    return sorted(found.values(), key=lambda each: each[1].command.line)
+
+
+def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
+    """What the launch of one role states."""
+    builder = ImportBuilder(SERVING, name)
+    model = _set_model(keys, builder)
+    set_engine_options(engine, keys, model, builder)
+    keys.whole("replicas")
+    list_unused(keys, builder)
     return builder.reading()
 
 
@@ -183,7 +204,9 @@ def _set_shared_limits(
         {name: _PRECISIONS[name] for name in ("fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "bf16")} | {"auto": None},
         builder,
     )
-    set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS, builder)
+    named = keys.command.text + str(keys.values.get("model") or keys.values.get("model_path") or "")
+    four = {"modelopt": "nvfp4"} if re.search(r"(?:nv)?fp4\b", named, re.IGNORECASE) else {}
+    set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS | four, builder)
     eager = ("enforce_eager", "disable_cuda_graph", "disable_decode_cuda_graph")
     if keys.is_on(*eager):
         builder.set(f"{serving}.captured_graphs", False, keys.line(*eager))
@@ -240,29 +263,10 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
         builder.unknown(
             f"data_parallel_size: {dp}", "replicas of a dense model, or attention of one with experts", line
         )
-    _count_length(keys, builder)
+    count_length(keys, builder)
     speculative = str(keys.get("speculative_config") or "")
     if match := re.search(r"num_speculative_tokens\"?\s*:\s*([0-9]{1,3})", speculative):
         builder.set("workload.serving.speculative.tokens", int(match[1]), keys.line("speculative_config"))
-
-
-_SHORT_LENGTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([kKmM])")
-_THOUSANDS = {"k": 10**3, "K": 2**10, "m": 10**6, "M": 2**20}
-"""Units of ``--max-model-len`` (vllm 0.33.0, vllm/engine/arg_utils.py, human_readable_int)."""
-
-
-def _count_length(keys: Keys, builder: ImportBuilder) -> None:
-    """Count the longest sequence, which may be written ``32k`` (32,000) or ``32K`` (32,768); list another value."""
-    name = "max_model_len"
-    value, length = keys.get(name), keys.whole(name)
-    if value is None or str(value) in {"auto", "-1"}:
-        return
-    if match := _SHORT_LENGTH.fullmatch(str(value)):
-        length = int(float(match[1]) * _THOUSANDS[match[2]])
-    builder.count(name, length, keys.line(name))
-    if length is None:
-        why = "not an integer: a variable, or computed elsewhere"
-        builder.unknown(f"{name}: {str(value)[:60]}", why, keys.line(name))
 
 
 _OF_ALL_RANKS = frozenset({"deepep", "mooncake", "nixl", "ascend_fuseep", "flashinfer", "mori", "megamoe"})
@@ -297,7 +301,7 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         },
         builder,
     )
-    _set_drafts(keys, builder)
+    set_drafts(keys, builder)
     backend = str(keys.get("moe_a2a_backend") or "")
     spread = keys.is_on("enable_ep_moe", "enable_deepep_moe") or backend in _OF_ALL_RANKS
     if spread and keys.find("ep", "ep_size", "expert_parallel_size") is None:
@@ -312,36 +316,9 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         )
     limits = ("chunked_prefill_size", "max_running_requests")
     for name in limits if apart else ():
-        _divide_limit(keys, name, dp, builder)
+        divide_limit(keys, name, dp, builder)
     memory = ("mem_fraction_static", "mem_fraction", "mem_frac")
     _set_shared_limits(keys, builder, memory, limits[:1], limits[1:])
-
-
-def _divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
-    """Replace the limit of all attention groups by the limit of one; list it where the number of groups is unknown."""
-    whole = keys.whole(name)
-    if whole and groups:
-        keys.put(name, max(1, whole // groups), keys.line(name))
-    elif whole:
-        why = "of all groups of attention, whose number is not known"
-        builder.unknown(f"{name}: {whole}", why, keys.line(name))
-        del keys.values[name]
-
-
-def _set_drafts(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the number of tokens that SGLang drafts: one per step for a chain, which is verified together with the
-    preceding token.
-
-    ``--speculative-num-draft-tokens`` counts the verified tokens (0.5.21: arg_groups/speculative_hook.py); with
-    ``--speculative-eagle-topk`` above 1 drafts are a tree.
-    """
-    steps, verified = "speculative_num_steps", "speculative_num_draft_tokens"
-    if (wide := keys.whole("speculative_eagle_topk") or 1) > 1:
-        why = "drafts are a tree: workload.serving.speculative.tokens are those of a chain"
-        builder.unknown(f"speculative_eagle_topk: {wide}", why, keys.line("speculative_eagle_topk"))
-        return
-    tokens = keys.whole(steps) or (keys.whole(verified) or 1) - 1
-    builder.set("workload.serving.speculative.tokens", tokens or None, keys.line(steps, verified))
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:

@@ -1,0 +1,77 @@
+"""Files that a text holds beside the launch that names them: in a ConfigMap, or in a here-document of a script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+from clusterspec.exchange.documents import read_documents
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportResult,
+    InputFile,
+    SeveralParts,
+    SkippedPart,
+    combined_result,
+)
+from clusterspec.exchange.written_documents import here_documents
+from clusterspec.records import replace
+from clusterspec.source import value_at
+
+if TYPE_CHECKING:
+    from clusterspec.exchange.import_formats import ImportFormat
+
+_SEPARATE = "a separate file"
+_NAME = re.compile(r"(?:^|[\s/:=])([\w.-]{1,80}\.(?:toml|ya?ml|json))$")
+_OBJECTS = re.compile(r"^kind[ \t]*:[ \t]*ConfigMap\b", re.MULTILINE)
+
+
+def with_held_files(
+    file: InputFile, launch: ImportResult, read: Callable[[InputFile], ImportResult | None]
+) -> ImportResult:
+    """A launch with the values of the files that it names and that its text holds; ``read`` reads such a file, or
+    returns None. What the launch states itself is kept.
+    """
+    named = [part for part in launch.unknown if part.why.startswith(_SEPARATE) and _NAME.search(part.what)]
+    if not named or not ("<<" in file.text or _OBJECTS.search(file.text)):
+        return launch
+    found, answered = list[ImportResult](), list[SkippedPart]()
+    for part in named:
+        for held in _held_files(file, _NAME.findall(part.what)[0]):
+            try:
+                inner = read(held)
+            except (FormatError, SeveralParts):
+                continue
+            if inner is not None:
+                found.append(inner)
+                answered.append(part)
+                break
+    if not found:
+        return launch
+    return combined_result([replace(launch, unknown=tuple(p for p in launch.unknown if p not in answered)), *found])
+
+
+def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
+    """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers."""
+    for kind in kinds if file.part is None else ():
+        try:
+            if kind.matches(file):
+                return combined_result([found, kind.read_alone(file)])
+        except (FormatError, SeveralParts):
+            continue
+    return found
+
+
+def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
+    """The files of a name, each with as many empty lines before it as lines precede it in the text."""
+    if _OBJECTS.search(file.text):
+        for yaml in read_documents(file):
+            text = value_at(yaml.value, "data", name) if yaml.mapping.get("kind") == "ConfigMap" else None
+            if isinstance(text, str):
+                yield InputFile(file.name, ("\n" * yaml.line("data", name) + text).encode())
+    lines = file.text.split("\n")
+    for first, body, _ in here_documents(file.text):
+        if re.search(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])", lines[first - 1][:500]):
+            yield InputFile(file.name, ("\n" * first + dedent(body)).encode())

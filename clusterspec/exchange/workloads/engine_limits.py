@@ -1,0 +1,53 @@
+"""Limits of serving engines that need more than a count: lengths with units, limits of several groups, drafts."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.workloads.keys import Keys
+
+_SHORT_LENGTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([kKmM])")
+_THOUSANDS = {"k": 10**3, "K": 2**10, "m": 10**6, "M": 2**20}
+"""Units of ``--max-model-len`` (vllm 0.33.0, vllm/engine/arg_utils.py, human_readable_int)."""
+
+
+def count_length(keys: Keys, builder: ImportBuilder) -> None:
+    """Count the longest sequence, which may be written ``32k`` (32,000) or ``32K`` (32,768); list another value."""
+    name = "max_model_len"
+    value, length = keys.get(name), keys.whole(name)
+    if value is None or str(value) in {"auto", "-1"}:
+        return
+    if match := _SHORT_LENGTH.fullmatch(str(value)):
+        length = int(float(match[1]) * _THOUSANDS[match[2]])
+    builder.count(name, length, keys.line(name))
+    if length is None:
+        why = "not an integer: a variable, or computed elsewhere"
+        builder.unknown(f"{name}: {str(value)[:60]}", why, keys.line(name))
+
+
+def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
+    """Replace the limit of all attention groups by the limit of one; list it where the number of groups is unknown."""
+    whole = keys.whole(name)
+    if whole and groups:
+        keys.put(name, max(1, whole // groups), keys.line(name))
+    elif whole:
+        why = "of all groups of attention, whose number is not known"
+        builder.unknown(f"{name}: {whole}", why, keys.line(name))
+        del keys.values[name]
+
+
+def set_drafts(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the number of tokens that SGLang drafts: one per step for a chain, which is verified together with the
+    preceding token.
+
+    ``--speculative-num-draft-tokens`` counts the verified tokens (0.5.21: arg_groups/speculative_hook.py); with
+    ``--speculative-eagle-topk`` above 1 drafts are a tree.
+    """
+    steps, verified = "speculative_num_steps", "speculative_num_draft_tokens"
+    if (wide := keys.whole("speculative_eagle_topk") or 1) > 1:
+        why = "drafts are a tree: workload.serving.speculative.tokens are those of a chain"
+        builder.unknown(f"speculative_eagle_topk: {wide}", why, keys.line("speculative_eagle_topk"))
+        return
+    tokens = keys.whole(steps) or (keys.whole(verified) or 1) - 1
+    builder.set("workload.serving.speculative.tokens", tokens or None, keys.line(steps, verified))

@@ -1,0 +1,71 @@
+"""Two servers of one text of which one prefills and the other decodes, as one serving plan.
+
+Options: vLLM 0.33.0, vllm/config/kv_transfer.py (``kv_role``: a producer prefills, a consumer decodes; ``kv_both``
+tells neither); SGLang 0.5.21, sglang/srt/server_args.py (``--disaggregation-mode``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, Value, shown_value
+from clusterspec.exchange.workloads.engine_roles import set_roles
+from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.source import dotted_path
+
+_POOL = r"^{}[ \t]*:[ \t]*\n(?:(?:[ \t#][^\n]*)?\n){{0,40}}?[ \t]{{1,4}}replicas[ \t]*:[ \t]*([0-9]{{1,5}})\b"
+"""The pool of a role in the values of a chart."""
+Launch = tuple[str, Keys]
+"""An engine and the options of its launch."""
+_ROLES = ("prefill", "decode")
+_TRANSFER = re.compile(r"kv_(?:role\W{1,9}kv_)?(producer|consumer)")
+_PLANNED = {("layout", name) for name in ("tp", "attention_dp", "ep", "pp", "dispatcher", "framework")}
+
+
+def split_launches(launches: Sequence[Launch]) -> dict[str, Launch] | None:
+    """The launches of both roles; None unless there are two, of one engine, each with one role."""
+    roles = {_role(keys): (engine, keys) for engine, keys in launches}
+    if len(launches) != len(_ROLES) or set(roles) != set(_ROLES) or len({engine for engine, _ in launches}) > 1:
+        return None
+    return {role: roles[role] for role in _ROLES}
+
+
+def _role(keys: Keys) -> str:
+    """The role of a server; empty if nothing tells it."""
+    first = keys.command.words[0].text if keys.command.words else ""
+    stated = str(keys.values.get("disaggregation_mode", ("",))[0])
+    if stated in _ROLES or first in _ROLES:
+        return stated if stated in _ROLES else first
+    match = _TRANSFER.search(str(keys.values.get("kv_transfer_config", ("",))[0]))
+    return {"producer": "prefill", "consumer": "decode"}[match[1]] if match else ""
+
+
+def set_split(
+    file: InputFile,
+    split: Mapping[str, Launch],
+    builder: ImportBuilder,
+    read: Callable[[str, Keys, str], ImportResult],
+) -> None:
+    """Set the plan of both roles; ``read`` reads the options of a launch of an engine in a file of a name."""
+    for role, (_, keys) in split.items():
+        if "replicas" not in keys.values and (pool := re.search(_POOL.format(role), file.text, re.MULTILINE)):
+            keys.put("replicas", int(pool[1]), file.text.count("\n", 0, pool.start(1)) + 1)
+    readings = {role: read(engine, keys, file.name) for role, (engine, keys) in split.items()}
+    lines = {role: keys.command.line for role, (_, keys) in split.items()}
+    engine, first = split["prefill"][0], min(lines.values())
+    builder.set("workload.kind", "serve", first)
+    builder.set("layout.framework", engine, first)
+    engines: dict[str, tuple[Value, int]] = {
+        role: (keys.whole("replicas"), keys.line("replicas") or lines[role]) for role, (_, keys) in split.items()
+    }
+    set_roles(readings, engines, builder)
+    for role, (copies, line) in engines.items():
+        if copies is None:
+            builder.unknown(f"{role}: replicas", "the text does not state how many engines have this role", line)
+    for role, reading in readings.items():
+        for each in reading.given:
+            if each.path[0] == "layout" and each.path not in _PLANNED:
+                why = "of the engines of one role: a plan has no key for it"
+                builder.unknown(f"{role}: {dotted_path(each.path)}: {shown_value(each.value)}", why, each.at.line)
+        builder.counts += reading.counts

@@ -1,0 +1,198 @@
+"""Values that launches, configurations and objects state in places where a reader may lose them without a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError, ImportResult
+from tests.effort import each
+from tests.exchange.imports import read
+
+VERL = (
+    "python3 -m verl.trainer.main_ppo trainer.nnodes=2 trainer.n_gpus_per_node=8 actor_rollout_ref.actor.strategy=fsdp "
+)
+VERL += "actor_rollout_ref.actor.fsdp_config.fsdp_size="
+TRAINER = (
+    "train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 2 --gradient_accumulation_steps 4"
+)
+MEGATRON = "pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --tensor-model-parallel-size 2"
+NEMO = "trainer: {devices: 8, num_nodes: 1, precision: %s}\nmodel:\n  tensor_model_parallel_size: 2\n"
+FACTORY = "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\ncutoff_len: 1024\nfinetuning_type: full\n"
+TITAN = '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 3\n'
+TITAN += "[parallelism]\ntensor_parallel_degree = 4\n"
+
+
+def given(reading: ImportResult) -> dict[str, Any]:
+    return {".".join(map(str, value.path)): value.value for value in reading.given}
+
+
+def listed(reading: ImportResult) -> str:
+    return "\n".join(f"{part.what}: {part.why}" for part in reading.unknown)
+
+
+@each(
+    "text, values",
+    [
+        (f"{VERL}2", {"layout.sharding": "hsdp", "layout.shard_group": 2}),
+        (f"{VERL}-1", {"layout.sharding": "fsdp", "layout.shard_group": None}),
+        (f"{VERL}16", {"layout.sharding": "fsdp", "layout.shard_group": None}),
+        (f"{VERL}1", {"layout.sharding": "none", "layout.shard_group": None}),
+        (NEMO % 32, {"workload.precision": "fp32"}),
+        (NEMO % "bf16-mixed", {"workload.precision": "bf16"}),
+        (f"{FACTORY}flash_attn: fa2", {"workload.attention": "flash-2"}),
+        (f"{FACTORY}flash_attn: disabled", {"workload.attention": "plain"}),
+        (f"{FACTORY}flash_attn: auto", {"workload.attention": None}),
+        (f"{FACTORY}enable_liger_kernel: true", {"layout.loss": "chunked", "layout.fused_kernels": True}),
+        ("python finetune.py --tensor-parallel-size=4 --pipeline-model-parallel-size 2 --devices 8", {"layout.tp": 4}),
+        (f"CUDA_VISIBLE_DEVICES=3 python {TRAINER}", {"workload.global_batch": 8}),
+        (f"CUDA_VISIBLE_DEVICES=0,1 python {TRAINER}", {"workload.global_batch": None}),
+        (
+            "model: nvidia/Qwen3-32B-NVFP4\nargs:\n  - --quantization\n  - modelopt\n  - --max-num-seqs\n  - '4'\n",
+            {"workload.parameter_precision": "nvfp4"},
+        ),
+        (
+            "model: nvidia/Qwen3-32B-FP8\nserve_args: [--quantization, modelopt, --max-num-seqs, '4']\n",
+            {"workload.parameter_precision": "fp8", "workload.serving.max_sequences": 4},
+        ),
+    ],
+)
+def test_a_value_reaches_the_spec(text: str, values: dict[str, Any]) -> None:
+    found = given(read(text))
+    assert {key: found.get(key) for key in values} == values
+
+
+@each(
+    "text, part",
+    [
+        (f"{VERL}5", "fsdp_size: 5"),
+        (f"python {TRAINER} --mm_tunable_parts mm_mlp_adapter", "mm_tunable_parts: mm_mlp_adapter: trains these parts"),
+        (f"{FACTORY}flash_attn: xformers", "flash_attn: xformers"),
+        (
+            f"export CUDA_VISIBLE_DEVICES=0,1\nCUDA_VISIBLE_DEVICES=0 python {TRAINER}",
+            "CUDA_VISIBLE_DEVICES: commands of",
+        ),
+        (
+            "worker: {actor: {fsdp: {enable_full_shard: false, fsdp_size: 4}}}\n"
+            "data: {rollout_batch_size: 8, max_prompt_length: 64, max_response_length: 64}\n"
+            "algorithm: {adv_estimator: grpo}\ntrainer: {nnodes: 1, n_gpus_per_node: 8}",
+            "fsdp_size: 4",
+        ),
+    ],
+)
+def test_a_value_without_a_key_is_listed(text: str, part: str) -> None:
+    assert part in listed(read(text))
+
+
+@each("steps, nodes", [("", 4), ("-N 2 ", 2), ("--nodes=3 ", 3), ("-N ${#HALF[@]} ", None), ("-N $SLURM_NNODES ", 4)])
+def test_the_step_of_a_job_may_have_fewer_nodes(steps: str, nodes: int | None) -> None:
+    job = f"#!/bin/bash\n#SBATCH -N 4\n#SBATCH --ntasks-per-node=8\nsrun {steps}bash -c '\n  python {TRAINER}\n'\n"
+    reading = read(job)
+    assert given(reading).get("layout.nodes") == nodes
+    assert (nodes is None) is ("layout.nodes: ${#HALF" in listed(reading))
+
+
+def test_a_variable_that_only_an_untaken_branch_sets_is_empty() -> None:
+    script = (
+        "TP=1\nif [ $TP -gt 1 ]; then\n  sp='--sequence-parallel'\nelif [ $TP = none ]; then\n  sp=''\nfi\n"
+        f"torchrun {MEGATRON} --use-distributed-optimizer $sp --bf16\n"
+    )
+    found = given(read(script))
+    assert (found["layout.sharding"], found.get("layout.sequence_parallel")) == ("zero1", None)
+
+
+def test_placeholders_in_a_row_are_words() -> None:
+    reading = read(f"python {TRAINER} --hosts <first_node> <second_node> --bf16 true --dataset <data of yours>\n")
+    assert given(reading)["workload.precision"] == "bf16"
+
+
+def test_a_program_of_inference_of_maxtext_is_refused() -> None:
+    with pytest.raises(FormatError, match="for inference: only its training is read"):
+        read(
+            "python3 ../inference_microbenchmark.py ../configs/base.yml model_name=llama2-70b ici_tensor_parallelism=-1"
+        )
+
+
+OBJECTS = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: config}
+data:
+  job.toml: |
+    %s
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: job}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+          - command: [bash, -c, "torchrun --nnodes=2 -m torchtitan.train --job.config_file /config/job.toml"]
+            resources: {limits: {nvidia.com/gpu: 8}}
+"""
+
+
+@each(
+    "text",
+    [
+        OBJECTS % TITAN.replace("\n", "\n    "),
+        f"cat > job.toml <<EOF\n{TITAN}EOF\ntorchrun --nnodes=2 -m torchtitan.train --job.config_file ./job.toml\n",
+    ],
+)
+def test_a_configuration_beside_its_launch_is_read(text: str) -> None:
+    reading = read(text)
+    found = given(reading)
+    assert (found["workload.model"], found["layout.tp"], found["layout.micro_batch"]) == ("llama-3.1-8b", 4, 3)
+    assert "a separate file" not in listed(reading)
+
+
+def test_a_file_of_another_name_is_not_the_one_of_the_launch() -> None:
+    text = f"cat > other.toml <<EOF\n{TITAN}EOF\ntorchrun --nnodes=2 -m torchtitan.train --job.config_file ./job.toml\n"
+    assert "./job.toml: a separate file" in listed(read(text))
+
+
+def test_accelerators_of_a_placeholder_are_named() -> None:
+    text = (
+        "apiVersion: ray.io/v1\nkind: RayCluster\nspec:\n  headGroupSpec: {template: {spec: {containers: []}}}\n"
+        "  workerGroupSpecs:\n  - replicas: 2\n    template: {spec: {containers: [\n"
+        "      {resources: {limits: {\n"
+        "        nvidia.com/gpu: YOUR_NUMBER\n      }}}]}}\n"
+    )
+    with pytest.raises(FormatError, match=r"line 9: asks for nvidia\.com/gpu: YOUR_NUMBER, which is no count"):
+        read(text)
+
+
+PREFILL = "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-batched-tokens 8192 --kv-cache-dtype fp8"
+DECODE = "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 4 --max-num-seqs 64 --kv-cache-dtype fp8"
+
+
+@each(
+    "text",
+    [
+        f'{PREFILL} --kv-transfer-config \'{{"kv_role":"kv_producer"}}\' &\n'
+        f'{DECODE} --kv-transfer-config \'{{"kv_role":"kv_consumer"}}\'\n',
+        "python -m sglang.launch_server --model-path Qwen/Qwen3-32B --disaggregation-mode decode --tp 4 "
+        "--max-running-requests 64 --kv-cache-dtype fp8_e4m3 &\n"
+        "python -m sglang.launch_server --model-path Qwen/Qwen3-32B --disaggregation-mode prefill --tp 2 "
+        "--chunked-prefill-size 8192 --kv-cache-dtype fp8_e4m3\n",
+    ],
+)
+def test_servers_of_two_roles_are_one_plan(text: str) -> None:
+    reading, base = read(text), "workload.serving.disaggregated"
+    found = given(reading)
+    assert (found[f"{base}.prefill.tp"], found[f"{base}.decode.tp"]) == (2, 4)
+    assert (found["workload.serving.chunk_tokens"], found["workload.serving.max_sequences"]) == (8192, 64)
+    assert (found["workload.model"], found["workload.kv_precision"]) == ("qwen3-32b", "fp8")
+    assert "layout.tp" not in found and "prefill: replicas: the text does not state" in listed(reading)
+
+
+def test_servers_without_roles_stay_a_choice() -> None:
+    both = f'{PREFILL} --kv-transfer-config \'{{"kv_role":"kv_both"}}\' &\n{DECODE}\n'
+    with pytest.raises(FormatError, match="2 launches with different options"):
+        read(both)
+    assert given(read(both, part=2))["layout.tp"] == 4
