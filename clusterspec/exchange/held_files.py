@@ -75,3 +75,22 @@ def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
     for first, body, _ in here_documents(file.text):
         if re.search(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])", lines[first - 1][:500]):
             yield InputFile(file.name, ("\n" * first + dedent(body)).encode())
+
+
+_FULL_NODE = 8
+"""Accelerators of a usual node: a pod that asks for fewer may share one with other pods."""
+_OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \t]*:|\bgpu[\"']?[ \t]*:")
+
+
+def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
+    """A result that lists accelerators of a node as those of a pod, where a pod asks for fewer than usual nodes have."""
+    value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
+    lines = file.text.split("\n")
+    if value is None or not isinstance(value.value, int) or value.value >= _FULL_NODE or "resources" not in file.text:
+        return found
+    near = "\n".join(lines[max(0, value.at.line - 1) : value.at.line + 60])
+    if not _OF_POD.search(near):
+        return found
+    why = "of a pod: a node may have more, and hold several pods"
+    part = SkippedPart(f"cluster.accelerators_per_node: {value.value}", why, value.at)
+    return replace(found, unknown=(*found.unknown, part))

@@ -8,7 +8,7 @@ from typing import cast
 
 from clusterspec.exchange import measurements
 from clusterspec.exchange.format_names import format_by_name, unknown_format
-from clusterspec.exchange.held_files import with_held_files, with_launch_in_objects
+from clusterspec.exchange.held_files import with_held_files, with_launch_in_objects, with_pods_named
 from clusterspec.exchange.import_result import (
     LARGEST,
     FormatError,
@@ -63,7 +63,7 @@ class ImportFormat:
                 return found
             elif not self.complete:
                 found = with_surroundings(self.name, file, found)
-            return with_held_files(file, found, _workload_of)
+            return with_pods_named(file, with_held_files(file, found, _workload_of))
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 

@@ -196,3 +196,24 @@ def test_servers_without_roles_stay_a_choice() -> None:
     with pytest.raises(FormatError, match="2 launches with different options"):
         read(both)
     assert given(read(both, part=2))["layout.tp"] == 4
+
+
+POD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: engine}
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - command: [vllm, serve, Qwen/Qwen3-32B, --tensor-parallel-size, "%d"]
+        resources: {limits: {nvidia.com/gpu: "%d"}}
+"""
+
+
+@each("asked, listed_as", [(2, True), (8, False)])
+def test_accelerators_of_a_pod_may_be_fewer_than_those_of_a_node(asked: int, listed_as: bool) -> None:
+    reading = read(POD % (asked, asked))
+    assert given(reading)["cluster.accelerators_per_node"] == asked
+    assert (f"cluster.accelerators_per_node: {asked}: of a pod: a node may have more" in listed(reading)) is listed_as
