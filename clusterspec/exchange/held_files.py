@@ -83,7 +83,7 @@ _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \
 
 
 def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
-    """A result that lists accelerators of a node as those of a pod, where a pod asks for fewer than usual nodes have."""
+    """A result that lists accelerators of a node as those of a pod, where it asks for fewer than usual nodes have."""
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
     lines = file.text.split("\n")
     if value is None or not isinstance(value.value, int) or value.value >= _FULL_NODE or "resources" not in file.text:
