@@ -217,3 +217,75 @@ def test_accelerators_of_a_pod_may_be_fewer_than_those_of_a_node(asked: int, lis
     reading = read(POD % (asked, asked))
     assert given(reading)["cluster.accelerators_per_node"] == asked
     assert (f"cluster.accelerators_per_node: {asked}: of a pod: a node may have more" in listed(reading)) is listed_as
+
+
+NEVA = """\
+trainer: {devices: 8, num_nodes: 2, precision: bf16}
+model:
+  mm_cfg: {vision_encoder: {hidden_size: 1024, num_attention_heads: 16}}
+  tensor_model_parallel_size: 4
+  peft: {peft_scheme: %s, lora_tuning: {adapter_dim: 128, target_modules: [%s]}}
+  num_layers: 32
+  hidden_size: 4096
+  num_attention_heads: 32
+"""
+
+
+def test_sizes_of_a_deeper_part_are_not_those_of_the_model() -> None:
+    found = given(read(NEVA % ("lora", "attention_qkv")))
+    assert (found["workload.model.hidden"], found["workload.model.heads"]) == (4096, 32)
+
+
+@each(
+    "scheme, modules, method, rank, names",
+    [
+        ("lora", "attention_qkv, mlp_fc1", "lora", 128, ["attention", "ffn"]),
+        ("lora", "all", "lora", 128, ["attention", "ffn"]),
+        ("lora", "embedding", "lora", 128, None),
+        ("ptuning", "", None, None, None),
+        ("none", "", None, None, None),
+    ],
+)
+def test_adapters_of_nemo_are_read(
+    scheme: str, modules: str, method: str | None, rank: int | None, names: list[str] | None
+) -> None:
+    reading, base = read(NEVA % (scheme, modules)), "workload.trainable"
+    found = given(reading)
+    assert [found.get(f"{base}.{name}") for name in ("method", "rank", "modules")] == [method, rank, names]
+    assert ("peft_scheme: ptuning" in listed(reading)) is (scheme == "ptuning")
+
+
+SWIFT = "model: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\ntorch_dtype: bfloat16\n"
+ACCELERATE = "distributed_type: DEEPSPEED\nnum_machines: 1\nnum_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"
+STAGES = "tensor_model_parallel_size: 1\npipeline_model_parallel_size: 1\nmicro_batch_size: 4\n"
+
+
+@each(
+    "text, values, part",
+    [
+        (f"{SWIFT}tuner_type: lora", {"workload.trainable.rank": 8, "workload.precision": "bf16"}, ""),
+        (f"{SWIFT}attn_impl: flash_attention_2", {"workload.attention": "flash-2"}, ""),
+        (f"{SWIFT}attn_impl: eager", {"workload.attention": "plain"}, ""),
+        (f"{SWIFT}attn_impl: sdpa", {"workload.attention": None}, ""),
+        (f"{SWIFT}use_flash_attention_2: true", {"workload.attention": "flash-2"}, ""),
+        (f"{ACCELERATE}mixed_precision: 'no'", {"workload.precision": None}, "mixed_precision: no: products keep"),
+        (f"{STAGES}precision: 16", {"workload.precision": "fp16"}, ""),
+        (
+            "Name=gpu File=/dev/nvidia[0-3] Cores=0-31\nName=gpu File=/dev/nvidia[4-7] Cores=32-63\n",
+            {"cluster.accelerators_per_node": 8, "cluster.nodes": None},
+            "cluster.nodes: the lines hold for each node",
+        ),
+        ("AutoDetect=nvml\nName=gpu Type=a100 Count=4\n", {"cluster.accelerators_per_node": 4}, "accelerator a100"),
+        (
+            "MODEL_ARGS:\n  --tensor-model-parallel-size: 2\n  --recompute-granularity: selective\n"
+            "  --recompute-modules: '[layernorm moe_act]'\n",
+            {"layout.recompute": ["norm", "activation"]},
+            "",
+        ),
+    ],
+)
+def test_a_value_of_a_configuration_is_read_or_listed(text: str, values: dict[str, Any], part: str) -> None:
+    reading = read(text)
+    found = given(reading)
+    assert {key: found.get(key) for key in values} == values
+    assert part in listed(reading)

@@ -354,7 +354,7 @@ def _record_workers(
         builder.count("accelerators", asked * (replicas if isinstance(replicas, int) else 1), line)
     _record_networks(workers.get("template"), builder, line)
     text = yaml.document.source.text
-    if affinity := re.search(r"values:\s*+-\s*(\S+)", text):
+    if (affinity := re.search(r"values:\s*+-\s*(\S+)", text)) and "{{" not in affinity[1]:
         builder.count("node_type", affinity[1], yaml.offset + text.count("\n", 0, affinity.start()) + 1)
 
 

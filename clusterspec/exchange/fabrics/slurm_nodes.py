@@ -38,7 +38,35 @@ _PARTITION = re.compile(r"^[ \t]*PartitionName=", re.MULTILINE)
 
 def matches_slurm_nodes(file: InputFile) -> bool:
     named = bool(_NODE.search(file.text)) and bool(_GPU.search(file.text) or _PARTITION.search(file.text))
-    return named or _prints_partitions(file.text)
+    return named or _prints_partitions(file.text) or _states_devices(file)
+
+
+_DEVICES = re.compile(
+    r"^[ \t]*(?:AutoDetect=\w+[ \t]+)?Name=gpu\b.{0,200}\b(?:File|Count)=", re.IGNORECASE | re.MULTILINE
+)
+
+
+def _states_devices(file: InputFile) -> bool:
+    """Whether a text is a gres.conf of one node, which names none."""
+    return bool(_DEVICES.search(file.text)) and not _NODE.search(file.text) and len(file.data) < 1 << 16
+
+
+def _read_devices(file: InputFile) -> ImportResult:
+    """The accelerators of the node that a gres.conf without names of nodes is of."""
+    parts, first = Counter[str](), 0
+    for number, text in _records(file, "Name"):
+        pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
+        if pairs.get("name", "").lower() == "gpu":
+            parts[_whole_type(pairs, number)] += _devices(pairs, number)
+            first = first or number
+    builder = ImportBuilder(SLURM_NODES, file.name)
+    name, count = _kind_of_node(parts, first)
+    builder.set("cluster.accelerators_per_node", count, first)
+    builder.unknown("cluster.nodes", "the lines hold for each node that has this file, and name none", first)
+    if name:
+        why = "a name of the site: it does not tell the form and the memory of the product"
+        builder.unknown(f"accelerator {name}", why, first)
+    return builder.reading()
 
 
 def _prints_partitions(text: str) -> bool:
@@ -50,6 +78,8 @@ def read_slurm_nodes(file: InputFile) -> ImportResult:
     """The nodes of one kind of accelerators. Raises `FormatError` for none, `SeveralParts` for several kinds."""
     if not _NODE.search(file.text) and _prints_partitions(file.text):
         return _read_partitions(file)
+    if _states_devices(file):
+        return _read_devices(file)
     nodes = _kinds_of_nodes(file)
     kinds: dict[Kind, list[int]] = {}
     for kind, line in nodes.values():

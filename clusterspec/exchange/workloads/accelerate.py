@@ -151,6 +151,9 @@ def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) 
     if precision not in _PASSED and not decided:
         words = {name: name for name in ("bf16", "fp16", "fp8")}
         set_choice(keys, "workload.precision", ("mixed_precision",), words, builder)
+    elif precision == "no" and keys.find("mixed_precision") and not decided:
+        why = "products keep the precision in which the program loads the weights: state workload.precision"
+        builder.unknown("mixed_precision: no", why, keys.line("mixed_precision"))
     _set_parallelism(keys, builder)
     if kind == "FSDP":
         _set_fsdp(keys, builder)

@@ -60,14 +60,16 @@ class Keys:
         self.values[name.replace("-", "_")] = (value, line)
 
     def find(self, *names: str) -> str | None:
-        """The first of some names that exists, as a full key or as the end of a dotted one."""
+        """The first of some names that exists, as a full key or as the end of a dotted one; of several of these, the
+        one with the fewest parts, as the deeper ones are of another model or part.
+        """
         for name in names:
             if name in self.values:
                 return name
         for name in names:
             ending = f".{name}"
-            if found := next((key for key in self.values if key.endswith(ending)), None):
-                return found
+            if found := [key for key in self.values if key.endswith(ending)]:
+                return min(found, key=lambda key: key.count("."))
         return None
 
     def get(self, *names: str) -> Any:

@@ -156,7 +156,9 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         builder.unknown(f"{mixer}: {str(keys.get(mixer))[:40]}", why, keys.line(mixer))
     elif encoder := keys.find("decoder_seq_length", "decoder_num_layers"):
         builder.unknown(
-            encoder, "a model of encoder and decoder (T5), which no key of a spec describes", keys.line(encoder)
+            encoder,
+            "a second length or stack: a decoder (T5), or images before a text: no key describes it",
+            keys.line(encoder),
         )
     elif len(owners := _owners(keys, "num_layers")) > 1:
         why = "sizes of several models, such as an encoder of images and one of text: no single model"

@@ -18,7 +18,7 @@ _MODULES = {
 
 def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation of modules, of all layers or of none; of some layers by their number."""
-    modules = keys.words("recompute_modules")
+    modules = [name for word in keys.words("recompute_modules") if (name := word.strip("[],'\""))]
     if modules and str(keys.get("recompute_granularity")) == "selective" and set(modules) <= _MODULES.keys():
         builder.set("layout.recompute", [_MODULES[name] for name in modules], keys.line("recompute_modules"))
     elif str(keys.get(*_METHODS)) == "block" and str(keys.get(*_RECOMPUTED)) == "0":

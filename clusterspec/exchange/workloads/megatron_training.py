@@ -63,6 +63,9 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     if keys.find("peft.dim", "peft.alpha"):
         why = "adapters of Megatron Bridge, whose kind and modules the recipe states: not all parameters are trained"
         builder.unknown("workload.trainable", why, keys.line("peft.dim", "peft.alpha"))
+    if scheme := keys.find("peft.peft_scheme"):
+        _set_scheme(keys, scheme, builder)
+        return
     rank, line = keys.whole("lora_rank"), keys.line("lora_rank")
     if rank is None or keys.find("actor_num_gpus_per_node") is None:
         return
@@ -76,9 +79,39 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("the modules of the adapters", "not stated", line)
 
 
+_TARGETS = {"attention": "attention", "mlp": "ffn"}
+"""Starts of the modules that adapters of NeMo extend (``attention_qkv``, ``mlp_fc1``)."""
+
+
+def _set_scheme(keys: Keys, scheme: str, builder: ImportBuilder) -> None:
+    """Set the adapters of NeMo; list those of other kinds, with which not all parameters are trained either.
+
+    Source: NVIDIA/NeMo 9421f21, examples/nlp/language_modeling/tuning/conf/megatron_gpt_finetuning_config.yaml.
+    """
+    kind, line = str(keys.get(scheme)).lower(), keys.line(scheme)
+    if kind in OFF:
+        return
+    if kind not in {"lora", "qlora"}:
+        builder.unknown(f"{scheme}: {kind[:40]}", "trains a part of the model: no value of workload.trainable", line)
+        return
+    builder.set("workload.trainable.method", kind, line)
+    builder.set("workload.trainable.rank", keys.whole("lora_tuning.adapter_dim"), keys.line("lora_tuning.adapter_dim"))
+    names = keys.words("lora_tuning.target_modules")
+    starts = [next((kind for start, kind in _TARGETS.items() if name.startswith(start)), "") for name in names]
+    if names == ("all",) or (names and all(starts)):
+        modules = list(_TARGETS.values()) if names == ("all",) else sorted(set(starts))
+        builder.set("workload.trainable.modules", modules, keys.line("lora_tuning.target_modules"))
+    else:
+        builder.unknown("the modules of the adapters", "not stated, or not of attention and networks alone", line)
+
+
 _RECIPES = {"delayed": "delayed", "tensorwise": "current", "blockwise": "blockwise", "mxfp8": "mxfp8"}
 """Scaling of FP8 values. Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, line 594."""
 OFF = {"none", "false", "null"}
+
+
+_PRECISIONS = ("trainer.precision", "MODEL_ARGS.trainer.precision", "model.precision", "precision")
+"""Keys of the precision of NeMo, in the file of a run or of its model."""
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
@@ -96,13 +129,14 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.precision", "fp4", keys.line(*four))
         set_choice(keys, "workload.recipe", ("fp4_recipe",), {"nvfp4": "nvfp4"}, builder)
     else:
-        stated = str(keys.get("trainer.precision") or "")
+        where = next((name for name in _PRECISIONS if name in keys.values), "trainer.precision")
+        stated = str(keys.get(where) or "")
         for name, starts in (("bf16", "bf16"), ("fp16", ("fp16", "16"))):
             if keys.is_on(name) or stated.startswith(starts):
-                builder.set("workload.precision", name, keys.line(name, "trainer.precision"))
+                builder.set("workload.precision", name, keys.line(name, where))
                 return
         if stated in {"32", "32-true"}:
-            builder.set("workload.precision", "fp32", keys.line("trainer.precision"))
+            builder.set("workload.precision", "fp32", keys.line(where))
 
 
 def set_training(keys: Keys, builder: ImportBuilder) -> None:

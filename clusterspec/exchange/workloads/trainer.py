@@ -75,6 +75,13 @@ _PRESET = re.compile(r"zero([0-3])(_offload)?")
 """Configurations of DeepSpeed that ms-swift has by name."""
 _PROJECTORS = ("tune_mm_mlp_adapter", "tune_mm_projector_only")
 """Switches of LLaVA (llava/train/train.py) with which only the projector of images is trained."""
+_ATTENTION = ("attn_impl", "attn_implementation")
+_KERNELS = {
+    **dict.fromkeys(("flash_attention_2", "flash_attn", "flash_attention"), "flash-2"),
+    "flash_attention_3": "flash",
+    "eager": "plain",
+}
+"""Attention of Transformers and ms-swift; which kernel ``sdpa`` takes, PyTorch decides."""
 _DTYPES = {"bfloat16": "bf16", "bf16": "bf16", "float16": "fp16", "fp16": "fp16"}
 
 
@@ -169,7 +176,8 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
 
 def _is_swift(keys: Keys) -> bool:
     """Whether ms-swift is launched, which trains adapters unless it is told otherwise."""
-    return any(_SWIFT.search(word.text) for word in keys.command.words)
+    words = keys.command.words
+    return any(_SWIFT.search(word.text) for word in words) or (not words and keys.find("tuner_type") == "tuner_type")
 
 
 def _take_environment(keys: Keys) -> None:
@@ -213,6 +221,10 @@ def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation and the fused kernels."""
     set_switch(keys, "layout.recompute", ("gradient_checkpointing",), builder, ("none", "full"))
     set_switch(keys, "layout.fused_kernels", ("torch_compile",), builder)
+    if str(keys.get(*_ATTENTION)).lower() in _KERNELS:
+        builder.set("workload.attention", _KERNELS[str(keys.get(*_ATTENTION)).lower()], keys.line(*_ATTENTION))
+    elif keys.is_on("use_flash_attention_2"):
+        builder.set("workload.attention", "flash-2", keys.line("use_flash_attention_2"))
     if keys.is_on("use_liger_kernel"):
         builder.set("layout.fused_kernels", True, keys.line("use_liger_kernel"))
         builder.set("layout.loss", "chunked", keys.line("use_liger_kernel"))

@@ -54,7 +54,13 @@ _DECISIVE = frozenset(
         *("dp_replicate_size", "parallelism_config_dp_replicate_size", "data_parallel_replicate_degree"),
         *("data_parallel_replicate_dim", "dcn_data_parallelism", "dcn_fsdp_parallelism", "dcn_expert_parallelism"),
         *("ici_data_parallelism", "ici_fsdp_parallelism", "decoder_block", "data_parallel_sharding_strategy"),
-        *("encoder_seq_length", "batch_accumulation_per_replica", "disaggregation_mode", "decoding_type"),
+        *(
+            "encoder_seq_length",
+            "recompute_granularity",
+            "batch_accumulation_per_replica",
+            "disaggregation_mode",
+            "decoding_type",
+        ),
         *("model", "model_path", "extra_engine_args", "gpus_per_node", "num_nodes", "nnodes"),
     }
 )
