@@ -289,3 +289,14 @@ def test_a_value_of_a_configuration_is_read_or_listed(text: str, values: dict[st
     found = given(reading)
     assert {key: found.get(key) for key in values} == values
     assert part in listed(reading)
+
+
+def test_a_key_without_a_value_turns_nothing_on() -> None:
+    text = "model:\n  num_layers: 8\n  hidden_size: 64\n  tensor_model_parallel_size: 1\n  decoder_seq_length: null\n"
+    reading = read(f"{text}  hybrid_override_pattern: null\n")
+    assert given(reading)["workload.model.layers"] == 8 and "stack" not in listed(reading)
+
+
+def test_a_template_of_a_topology_is_named() -> None:
+    with pytest.raises(FormatError, match="line 2: a template: import the rendered file"):
+        read("SwitchName=a Nodes=n[1-2]\n{% for s in spines %}\nSwitchName={{ s }} Switches=a\n{% endfor %}\n")

@@ -32,6 +32,8 @@ def matches_slurm_topology(file: InputFile) -> bool:
 def read_slurm_topology(file: InputFile) -> ImportResult:
     """The nodes and switches of a topology. Raises `FormatError` if it names none."""
     builder = ImportBuilder(SLURM_TOPOLOGY, file.name)
+    if template := re.search(r"\{%|\{\{", file.text):
+        raise FormatError("a template: import the rendered file", file.text.count("\n", 0, template.start()) + 1)
     if _CONF.search(file.text):
         _record_conf(file, _topology_lines(file), builder)
     else:

@@ -221,6 +221,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
             keys.put(name, value, line)
         follow_references(keys)
         keep_enabled_backend(keys)
+        keys.values = {name: held for name, held in keys.values.items() if held[0] is not None}
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
     keys = override_keys(file)
     return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"

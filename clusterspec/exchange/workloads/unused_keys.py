@@ -36,8 +36,10 @@ _ASIDE = re.compile(
 """Last parts of keys of learning, data, output and places, which change neither memory nor time of a step."""
 _KEPT = re.compile(r"activation|recompute|parallel|offload|quant|cache_dtype|load_in_")
 """Parts of keys that describe a layout although their ends look like those of output."""
-_NOTHING = frozenset({"", "0", "1", "-1", "0.0", "1.0", "none", "null", "false", "true", "off", "no", "[]", "{}"})
-"""Values that turn something off, or that a switch has."""
+_NOTHING = frozenset(
+    {"", "0", "1", "-1", "0.0", "1.0", "uniform", "none", "null", "false", "true", "off", "no", "[]", "{}"}
+)
+"""Values that turn something off, that a switch has, or of which no other value would follow."""
 _DECISIVE = frozenset(
     {
         *(
@@ -50,12 +52,24 @@ _DECISIVE = frozenset(
             "lora_attn_modules",
         ),
         *("finetuning_type", "train_mode", "train_type", "tuner_type", "sft_type", "adapter", "rlhf_type"),
-        *("hidden_act", "hidden_activation", "v_head_dim", "attn_type", "attention_type", "expansion_ratio"),
+        *(
+            "hidden_act",
+            "hidden_activation",
+            "activation_func",
+            "activation",
+            "v_head_dim",
+            "attn_type",
+            "attention_type",
+            "expansion_ratio",
+        ),
         *("dp_replicate_size", "parallelism_config_dp_replicate_size", "data_parallel_replicate_degree"),
         *("data_parallel_replicate_dim", "dcn_data_parallelism", "dcn_fsdp_parallelism", "dcn_expert_parallelism"),
         *("ici_data_parallelism", "ici_fsdp_parallelism", "decoder_block", "data_parallel_sharding_strategy"),
         *(
             "encoder_seq_length",
+            "seq_length",
+            "sequence_length",
+            "strategy",
             "recompute_granularity",
             "batch_accumulation_per_replica",
             "disaggregation_mode",
