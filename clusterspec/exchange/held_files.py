@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.exchange.documents import read_documents
 from clusterspec.exchange.import_result import (
+    FileLine,
     FormatError,
     ImportResult,
     InputFile,
@@ -79,11 +80,19 @@ def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
 
 _FULL_NODE = 8
 """Accelerators of a usual node: a pod that asks for fewer may share one with other pods."""
+_PART = re.compile(r"^[ \t]*[\"']?(nvidia\.com/mig-[\w.]{1,40})[\"']?[ \t]*:", re.MULTILINE)
+"""A request of slices of accelerators (MIG)."""
 _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \t]*:|\bgpu[\"']?[ \t]*:")
 
 
 def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
-    """A result that lists accelerators of a node as those of a pod, where it asks for fewer than usual nodes have."""
+    """A result that lists accelerators of a node as those of a pod, where it asks for fewer than usual nodes have, and
+    slices of accelerators.
+    """
+    if part := _PART.search(file.text):
+        why = "parts of accelerators (MIG): a spec has whole ones"
+        line = file.text.count("\n", 0, part.start(1)) + 1
+        return replace(found, unknown=(*found.unknown, SkippedPart(part[1], why, FileLine(file.name, line))))
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
     lines = file.text.split("\n")
     if value is None or not isinstance(value.value, int) or value.value >= _FULL_NODE or "resources" not in file.text:

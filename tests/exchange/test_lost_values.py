@@ -300,3 +300,18 @@ def test_a_key_without_a_value_turns_nothing_on() -> None:
 def test_a_template_of_a_topology_is_named() -> None:
     with pytest.raises(FormatError, match="line 2: a template: import the rendered file"):
         read("SwitchName=a Nodes=n[1-2]\n{% for s in spines %}\nSwitchName={{ s }} Switches=a\n{% endfor %}\n")
+
+
+def test_an_image_named_after_vllm_starts_its_server_on_slices() -> None:
+    text = POD % (2, 2)
+    text = text.replace(
+        "command: [vllm, serve, Qwen/Qwen3-32B,", "image: site/vllm-own:1\n        args: [--model, a/b,"
+    )
+    reading = read(text.replace("nvidia.com/gpu", "nvidia.com/mig-3g.40gb"))
+    assert given(reading)["layout.tp"] == 2 and "nvidia.com/mig-3g.40gb: parts of accelerators" in listed(reading)
+
+
+def test_a_script_with_words_of_python_is_no_recipe() -> None:
+    text = "#!/usr/bin/env bash\nread A < <(python3 - <<'PY'\nimport json\nprint(json.dumps(1))\nPY\n)\n"
+    text += "torchrun train.py engine.tensor_model_parallel_size=4 engine.context_parallel_size=2\n"
+    assert given(read(text))["layout.tp"] == 4

@@ -50,7 +50,8 @@ _NAMES = {
     "sglang serve": re.compile(r"(?:\S{0,200}/)?[\w.-]{0,80}sglang[\w.-]{0,80}(?:[:@]\S+)?"),
 }
 _RUN = re.compile(r"\b(?:docker|podman|nerdctl)\s{1,9}(?:container\s{1,9})?run\s")
-_OPTION = re.compile(r"(?<!\S)(--[a-z-]{2,40})(?=[\s=]|$)", re.MULTILINE)
+_IMAGE = re.compile(r"^[ \t-]{0,80}image[ \t]{0,9}:[ \t]{0,9}[\"']?(\S{1,200}?)[\"']?[ \t]*$", re.MULTILINE)
+_OPTION = re.compile(r"(?<!\S)[\"']?(--[a-z-]{2,40})(?=[\s=\"']|$)", re.MULTILINE)
 
 
 UNDECIDED = "; options that vLLM and SGLang share do not show which of them an image starts"
@@ -58,7 +59,7 @@ UNDECIDED = "; options that vLLM and SGLang share do not show which of them an i
 
 def may_run_engine(text: str) -> bool:
     """Whether a text runs a container, and holds options of an engine beside a model."""
-    if not _RUN.search(text):
+    if not _RUN.search(text) and not any(OWN_BUILD.fullmatch(match[1]) for match in _IMAGE.finditer(text)):
         return False
     options = {match[1] for match in _OPTION.finditer(text)}
     served = bool(options & _MODELS) or bool(re.search(r"(?<!\S)serve\s", text))

@@ -213,7 +213,8 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         if launch.search(file.text) and (launch is not _SIZES or _holds_sizes(file.text)):
             keys = read_arguments(file, launch)
             return keys, launched_framework(keys)
-    if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
+    is_code = re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text
+    if is_code and not re.match(r"#!.{0,60}sh\b", file.text):
         return read_recipe(file), "nemo" if _OF_NEMO.search(file.text) else "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
         keys, yaml = Keys(), read_yaml(file)

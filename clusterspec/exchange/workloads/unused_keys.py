@@ -34,7 +34,9 @@ _ASIDE = re.compile(
     r")"
 )
 """Last parts of keys of learning, data, output and places, which change neither memory nor time of a step."""
-_KEPT = re.compile(r"activation|recompute|parallel|offload|quant|cache_dtype|load_in_")
+_KEPT = re.compile(
+    r"activation|recompute|parallel|offload|quant|cache_dtype|load_in_|(?:^|[._])model(?:_name)?(?:[._](?:name_or_)?path)?$"
+)
 """Parts of keys that describe a layout although their ends look like those of output."""
 _NOTHING = frozenset(
     {"", "0", "1", "-1", "0.0", "1.0", "uniform", "none", "null", "false", "true", "off", "no", "[]", "{}"}
