@@ -51,7 +51,7 @@ _NAMES = {
 }
 _RUN = re.compile(r"\b(?:docker|podman|nerdctl)\s{1,9}(?:container\s{1,9})?run\s")
 _IMAGE = re.compile(r"^[ \t-]{0,80}image[ \t]{0,9}:[ \t]{0,9}[\"']?(\S{1,200}?)[\"']?[ \t]*$", re.MULTILINE)
-_OPTION = re.compile(r"(?<!\S)[\"']?(--[a-z-]{2,40})(?=[\s=\"']|$)", re.MULTILINE)
+_OPTION = re.compile(r"(?<![\w.-])(--[a-z-]{2,40})(?=[\s=\"',\]]|$)", re.MULTILINE)
 
 
 UNDECIDED = "; options that vLLM and SGLang share do not show which of them an image starts"
