@@ -80,7 +80,7 @@ def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
 
 _FULL_NODE = 8
 """Accelerators of a usual node: a pod that asks for fewer may share one with other pods."""
-_PART = re.compile(r"^[ \t]*[\"']?(nvidia\.com/mig-[\w.]{1,40})[\"']?[ \t]*:", re.MULTILINE)
+_PART = re.compile(r"^[^#\n]{0,200}?(?<![\w.])(nvidia\.com/mig-[\w.]{1,40})[\"']?[ \t]*:", re.MULTILINE)
 """A request of slices of accelerators (MIG)."""
 _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \t]*:|\bgpu[\"']?[ \t]*:")
 
