@@ -172,9 +172,12 @@ TEMPLATE = re.compile(r"\{\{-? *(?:if|or|with|range|\.(?:Values|Spec))\b[^}\n]{0
 """An expression of Go templates, as Helm and KServe use them."""
 
 
+_VARIABLE_OF_TEMPLATE = re.compile(r"\{\{-? *\$\w{1,60}\b[^}\n]{0,200}\}\}")
+
+
 def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES, merges=True)
-    if document is None and (template := TEMPLATE.search(source.text)):
+    if document is None and (template := TEMPLATE.search(source.text) or _VARIABLE_OF_TEMPLATE.search(source.text)):
         line = source.text.count("\n", 0, template.start()) + 1 + offset
         raise FormatError(f"{template[0][:60]}: a template: import the rendered files", line)
     if document is None:

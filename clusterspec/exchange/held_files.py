@@ -82,24 +82,39 @@ _FULL_NODE = 8
 """Accelerators of a usual node: a pod that asks for fewer may share one with other pods."""
 _PART = re.compile(r"^[^#\n]{0,200}?(?<![\w.])(nvidia\.com/mig-[\w.]{1,40})[\"']?[ \t]*:", re.MULTILINE)
 """A request of slices of accelerators (MIG)."""
+_REQUEST = re.compile(
+    r"^[^#\n]{0,200}?(?<![\w.])((?:nvidia|amd)\.com/gpu)[\"']?[ \t]*:[ \t]*[\"']?([1-9][0-9]{0,3})\b", re.MULTILINE
+)
 _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \t]*:|\bgpu[\"']?[ \t]*:")
 
 
 def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
-    """A result that lists accelerators of a node as those of a pod, where it asks for fewer than usual nodes have, and
-    slices of accelerators.
+    """A result that lists slices of accelerators, requests that set nothing, and accelerators of a node as those
+    of a pod, where it asks for fewer than usual nodes have.
     """
-    if part := _PART.search(file.text):
-        why = "parts of accelerators (MIG): a spec has whole ones"
-        line = file.text.count("\n", 0, part.start(1)) + 1
-        return replace(found, unknown=(*found.unknown, SkippedPart(part[1], why, FileLine(file.name, line))))
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
+    told = value or any("accelerators" in part.what or part.what.startswith("layout.nodes") for part in found.unknown)
+    requests = list(_REQUEST.finditer(file.text)) if found.kind.startswith("serving") and not told else []
+    if slices := _PART.search(file.text):
+        why = "parts of accelerators (MIG): a spec has whole ones"
+        listed = SkippedPart(slices[1], why, _place(file, slices))
+    elif len({request[2] for request in requests}) == 1:
+        why = "asked for by a container, whose node the file does not describe: state cluster.accelerators_per_node"
+        listed = SkippedPart(f"{requests[0][1]}: {requests[0][2]}", why, _place(file, requests[0]))
+    elif value and isinstance(value.value, int) and value.value < _FULL_NODE and _is_of_pod(file, value.at.line):
+        why = "of a pod: a node may have more, and hold several pods"
+        listed = SkippedPart(f"cluster.accelerators_per_node: {value.value}", why, value.at)
+    else:
+        return found
+    return replace(found, unknown=(*found.unknown, listed))
+
+
+def _place(file: InputFile, match: re.Match[str]) -> FileLine:
+    return FileLine(file.name, file.text.count("\n", 0, match.start(1)) + 1)
+
+
+def _is_of_pod(file: InputFile, line: int) -> bool:
+    """Whether resources of a pod stand on a line or the 60 after it."""
     lines = file.text.split("\n")
-    if value is None or not isinstance(value.value, int) or value.value >= _FULL_NODE or "resources" not in file.text:
-        return found
-    near = "\n".join(lines[max(0, value.at.line - 1) : value.at.line + 60])
-    if not _OF_POD.search(near):
-        return found
-    why = "of a pod: a node may have more, and hold several pods"
-    part = SkippedPart(f"cluster.accelerators_per_node: {value.value}", why, value.at)
-    return replace(found, unknown=(*found.unknown, part))
+    near = "\n".join(lines[max(0, line - 1) : line + 60])
+    return "resources" in file.text and bool(_OF_POD.search(near))

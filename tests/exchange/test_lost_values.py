@@ -315,3 +315,30 @@ def test_a_script_with_words_of_python_is_no_recipe() -> None:
     text = "#!/usr/bin/env bash\nread A < <(python3 - <<'PY'\nimport json\nprint(json.dumps(1))\nPY\n)\n"
     text += "torchrun train.py engine.tensor_model_parallel_size=4 engine.context_parallel_size=2\n"
     assert given(read(text))["layout.tp"] == 4
+
+
+DENSE = "model:\n  num_layers: 8\n  hidden_size: 64\n  tensor_model_parallel_size: 1\n"
+DENSE += "  moe_router_topk: 2\n  moe_layer_freq: 1\n"
+
+
+@each("experts, values", [("null", (None, None, None)), ("16", (16, 2, 8))])
+def test_values_of_experts_hold_where_there_are_some(experts: str, values: tuple[int | None, ...]) -> None:
+    reading, base = read(f"{DENSE}  num_moe_experts: {experts}\n"), "workload.model"
+    found = given(reading)
+    assert tuple(found.get(f"{base}.{name}") for name in ("experts", "experts_per_token", "moe_layers")) == values
+    assert ("moe_router_topk: 2: read, but it sets no value" in listed(reading)) is (experts == "null")
+
+
+def test_defaults_of_the_environment_are_taken_and_named() -> None:
+    text = "model:\n  tensor_model_parallel_size: ${oc.decode:${oc.env:TP,4}}\n  micro_batch_size: ${oc.env:MBS,2}\n"
+    reading = read(f"{text}  fp8: ${{oc.env:FP8,False}}\n  bf16: true\n  seq_length: ${{oc.env:LENGTH}}\n")
+    found = given(reading)
+    assert (found["layout.tp"], found["layout.micro_batch"], found.get("workload.precision")) == (4, 2, None)
+    assert "2 values: defaults of variables, which the environment may replace: model.tensor" in listed(reading)
+    assert "seq_length: ${oc.env:LENGTH}" in listed(reading)
+
+
+def test_accelerators_that_the_values_of_a_chart_ask_for_are_named() -> None:
+    text = "image: {repository: vllm/vllm-openai, command: [vllm, serve, /data/]}\nresources:\n  limits:\n    %s: 2\n"
+    assert "nvidia.com/gpu: 2: asked for by a container" in listed(read(text % "nvidia.com/gpu"))
+    assert "asked for" not in listed(read(text % "cpu"))

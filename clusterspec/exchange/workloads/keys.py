@@ -53,6 +53,8 @@ class Keys:
     """Words of the launch that it has only where a variable is set (``${EXTRA:+--option}``), with their lines."""
     open: set[str] = field(default_factory=set)
     """Keys that were read as a count, whose value is a variable or a calculation that the script does not give."""
+    defaulted: list[str] = field(default_factory=list)
+    """Keys whose value is the default of a variable of the environment, which may replace it."""
     asked: set[str] = field(default_factory=set)
     """Keys whose value was read; ``used`` also has those that a reader sets aside unread."""
 

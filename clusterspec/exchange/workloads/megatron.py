@@ -15,9 +15,9 @@ from clusterspec.exchange.workloads.keys import (
     read_arguments,
     set_choice,
     set_counts,
-    whole_of,
 )
 from clusterspec.exchange.workloads.megatron_forks import take_earlier_names
+from clusterspec.exchange.workloads.megatron_layers import marked_layers, set_window
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import (
     is_of_others,
@@ -62,6 +62,7 @@ _MODEL = {
     "workload.model.expert_ffn_hidden": ("moe_ffn_hidden_size",),
     "workload.model.expert_latent": ("moe_latent_size",),
 }
+_OF_EXPERTS = {path: _MODEL[path] for path in _MODEL if "expert" in path}
 _LATENT = {
     "workload.model.head_dim": ("qk_head_dim",),
     "workload.model.value_head_dim": ("v_head_dim",),
@@ -243,6 +244,11 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     """
     latent = keys.is_on("multi_latent_attention") or (keys.find("kv_lora_rank") and keys.find("qk_pos_emb_head_dim"))
     plain = {path: names for path, names in _MODEL.items() if not latent or path != "workload.model.head_dim"}
+    dense = not keys.find("num_experts", "num_moe_experts", "moe.num_experts") and not keys.is_undecided("num_experts")
+    if dense and framework != "nemo":  # what a configuration states of experts holds for none
+        plain = {path: names for path, names in plain.items() if path not in _OF_EXPERTS}
+        keys.asked |= {name for names in _OF_EXPERTS.values() if (name := keys.find(*names))}
+        keys.used |= keys.asked
     set_counts(keys, plain | _LATENT if latent else plain, builder)
     _set_experts(keys, builder)
     line = keys.line("num_layers")
@@ -280,8 +286,9 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
         builder.set("workload.predicted_layers", predicted, at)
     if match := re.match(r"\(?\s*([0-9]{1,9})\s*,", str(keys.get("window_size") or "")):
-        _set_window(keys, int(match[1]) + 1, builder)
-    _expert_layers(keys, builder)
+        set_window(keys, int(match[1]) + 1, builder)
+    if not dense:
+        _expert_layers(keys, builder)
 
 
 def _set_experts(keys: Keys, builder: ImportBuilder) -> None:
@@ -309,25 +316,6 @@ def _set_experts(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("mlp_type: residual", why, keys.line("mlp_type"))
 
 
-def _set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
-    """Set the window of all layers, or of those that ``window-attn-skip-freq`` does not skip."""
-    line, base = keys.line("window_size"), "workload.model.attention_window"
-    every, layers = keys.get("window_attn_skip_freq"), keys.whole("num_layers")
-    if every is None:
-        builder.set(base, tokens, line)
-    elif layers and (count := layers - layers // step if (step := whole_of(every)) else _marked_layers(str(every))):
-        builder.set(f"{base}.tokens", tokens, line)
-        builder.set(f"{base}.layers", count, keys.line("window_attn_skip_freq"))
-    else:
-        builder.unknown(f"window_attn_skip_freq: {str(every)[:40]}", "its pattern of layers is not counted", line)
-
-
-def _marked_layers(text: str) -> int:
-    """The number of ones in a pattern of zeros and ones such as ``([0]*3+[1]*58)``."""
-    parts = re.findall(r"\[([01](?:\s*,\s*[01])*)\]\s*(?:\*\s*([0-9]{1,6}))?", text)
-    return sum(part.count("1") * int(times or 1) for part, times in parts)
-
-
 def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
     """Set the number of expert layers: every n-th, or a list of zeros and ones such as ``([0]*3+[1]*58)``."""
     value, layers = keys.get("moe_layer_freq"), keys.whole("num_layers")
@@ -337,7 +325,7 @@ def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
     if text.isdecimal() and 0 < len(text) < 6:
         builder.set("workload.model.moe_layers", -(-layers // max(1, int(text))), line)
         return
-    if count := _marked_layers(text):
+    if count := marked_layers(text):
         builder.set("workload.model.moe_layers", count, line)
     else:
         builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)

@@ -26,6 +26,10 @@ def follow_references(keys: Keys) -> None:
     for name, (value, line) in list(keys.values.items()):
         if not isinstance(value, str):
             continue
+        if (default := _OF_ENVIRONMENT.fullmatch(value)) and not _PRECISION.search(name):
+            keys.put(name, _decoded(default[1]), line)
+            keys.defaulted.append(name)
+            continue
         if _REFERENCE.fullmatch(value):
             held = _referred_value(value, name, keys, groups)
             if held is not None:
@@ -37,6 +41,23 @@ def follow_references(keys: Keys) -> None:
             counts = [whole_of(each) for each in factors]
             if counts[0] and counts[1]:
                 keys.put(name, counts[0] * counts[1], line)
+
+
+_OF_ENVIRONMENT = re.compile(r"(?:\$\{oc\.decode:)?\$\{oc\.env:\w{1,80},([^${},]{1,80})\}\}?")
+"""A variable of the environment with a default (OmegaConf); the default holds where the variable is not set."""
+_PRECISION = re.compile(r"fp8|fp4|precision")
+"""Keys whose default a launcher usually replaces: whether the default holds, the file alone does not tell."""
+
+
+def _decoded(text: str) -> Any:
+    """The value that a default stands for, as YAML reads it.
+
+    >>> _decoded(" 4"), _decoded("True"), _decoded("null"), _decoded("full")
+    (4, True, None, 'full')
+    """
+    word = text.strip()
+    plain = {"true": True, "false": False, "null": None, "none": None}
+    return int(word) if word.isdecimal() and len(word) < 18 else plain.get(word.lower(), word)
 
 
 def _referred_value(value: str, name: str, keys: Keys, groups: set[str]) -> Any:

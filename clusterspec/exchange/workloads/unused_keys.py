@@ -110,6 +110,10 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
         why = "after a line without a backslash, or a comment, the shell takes the options as another command"
         builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
     _list_ineffective(keys, builder)
+    lines = {each.at.line for each in builder.given} | {each.at.line for each in builder.counts}
+    if defaulted := [name for name in keys.defaulted if keys.values.get(name, (None, 0))[1] in lines]:
+        why = f"defaults of variables, which the environment may replace: {', '.join(defaulted)}"
+        builder.unknown(plural(len(defaulted), "value"), why, keys.values[defaulted[0]][1])
     unused = list_offloads(keys.values, keys.unused_names(), builder)
     if unused:
         builder.unknown(plural(len(unused), "key"), f"not imported: {_shown_names(unused)}")
