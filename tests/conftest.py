@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from clusterspec.__main__ import SELDOM
 from tests.chromium import NO_BROWSER, chromium
 from tests.effort import FUZZING, examples
+from tests.tables import with_tables_as_tests
 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -33,6 +34,10 @@ settings.register_profile(
 )
 settings.load_profile("ours")
 os.environ.pop("COLUMNS", None)  # which pytest-xdist sets, and every command obeys
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = with_tables_as_tests(items)
 
 
 def pytest_collection_finish() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from inspect import signature
 from itertools import product
 from typing import Any, TypeVar
+
+from tests.tables import loop_over
 
 Case = TypeVar("Case")
 FUZZING = os.environ.get("HYPOTHESIS_PROFILE") == "fuzz"
@@ -45,32 +46,7 @@ def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Callab
     rows = [dict(zip(wanted, row if len(wanted) > 1 else (row,), strict=True)) for row in cases]
     assert rows, "a test without cases cannot fail"
 
-    def loop_of(test: Callable[..., None]) -> Callable[..., None]:
-        def loop(**fixtures: Any) -> None:
-            faults = []
-            for row in rows:
-                try:
-                    test(**row, **fixtures)
-                except BaseException as fault:
-                    fault.add_note(f"the row: {row}"[:2000])
-                    faults.append(fault)
-                    if len(faults) == MOST_FAULTS or not isinstance(fault, Exception):
-                        break
-            if faults:
-                for other in faults[1:]:
-                    faults[0].add_note(f"also {other!r}, {other.__notes__[0]}"[:2000])
-                raise faults[0]
-
-        loop.__name__, loop.__doc__, loop.__module__ = test.__name__, test.__doc__, test.__module__
-        whole = signature(test)
-        left = [value for name, value in whole.parameters.items() if name not in wanted]
-        loop.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
-        return loop
-
-    return loop_of
-
-
-MOST_FAULTS = 20
+    return lambda test: loop_over(test, wanted, [(row, row) for row in rows])
 
 
 class TooMany(AssertionError):
