@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from operator import is_
 
 __all__ = [
     "DECIMAL",
@@ -224,12 +225,23 @@ class Recent(Generic[T]):
         self.kept = (*self.kept, value)[-self._most :]
         return value
 
+    def exchange(self, old: T, value: T) -> T:
+        """Keep a value at the place of an equal one, and return it."""
+        self.kept = tuple([value if each is old else each for each in self.kept])
+        return value
+
+
+def _holds_others(known: tuple[object, ...], given: tuple[object, ...]) -> bool:
+    """Whether one of some arguments is a record, or alike, that equals another object."""
+    return any(one is not other and hasattr(one, "__dict__") for one, other in zip(known, given, strict=True))
+
 
 def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """The decorator of a pure function whose last ``most`` results are kept.
 
     Unlike with `functools.lru_cache`, arguments are compared, not hashed: they may hold mappings, and equal arguments
-    are usually one object. Arguments that most often differ should come first.
+    are usually one object. Equal ones that are other objects are kept instead, so that the next call with them does not
+    compare what they hold. Arguments that most often differ should come first.
 
     >>> calls = []
     >>> @recent(2)
@@ -247,9 +259,11 @@ def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
         def remembered(*args: P.args, **kwargs: P.kwargs) -> T:
             given = (*args, *kwargs.items())
             # NOTE: a dictionary does not work here: arguments may hold mappings, which have no hash.
-            for arguments, result in results:
-                if arguments == given:
-                    return result
+            for known in results:
+                if known[0] == given:
+                    if not all(map(is_, known[0], given)) and _holds_others(known[0], given):
+                        results.exchange(known, (given, known[1]))
+                    return known[1]
             return results.keep((given, function(*args, **kwargs)))[1]
 
         return remembered

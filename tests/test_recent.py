@@ -21,6 +21,43 @@ def test_equal_arguments_are_computed_once() -> None:
     assert calls == [{"a": 1}, {"b": 1, "c": 1}]
 
 
+class Counted:
+    """What counts how often it is compared with another object."""
+
+    compared = 0
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return isinstance(other, Counted) and other.value == self.value
+
+    def __hash__(self) -> int:
+        return self.value
+
+
+def test_an_equal_object_is_compared_once_and_keeps_its_place_and_result() -> None:
+    calls: list[int] = []
+
+    @recent(2)
+    def number(given: Counted) -> list[int]:
+        calls.append(given.value)
+        return [given.value]
+
+    first, equal, other = Counted(1), Counted(1), Counted(2)
+    made = number(first)
+    assert number(other) == [2]
+    before = Counted.compared
+    assert number(equal) is made
+    asked = Counted.compared - before
+    assert [number(equal) is made for _ in range(5)] == [True] * 5
+    assert Counted.compared - before == asked + 5, "only the later one, which differs, is compared again"
+    assert number(Counted(3)) == [3]
+    number(first)
+    assert calls == [1, 2, 3, 1], "the oldest is dropped first, whatever was asked last"
+
+
 def test_the_oldest_result_is_dropped() -> None:
     calls: list[int] = []
 
