@@ -7,7 +7,7 @@ from math import lcm
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.estimate import plan_with_memory
 from clusterspec.cost.plan import Plan
 from clusterspec.results.machine import LongestSequence
 
@@ -42,4 +42,4 @@ def longest_sequence(plan: Plan) -> LongestSequence | None:
 def _fits(design: Design, tokens: int) -> bool:
     """Whether the design with sequences of this length is legal and fits in memory."""
     other = design_with_keys(design, {("workload", "sequence_length"): tokens})
-    return not refusals(other) and legal_estimate(other).fits is True
+    return not refusals(other) and plan_with_memory(other).fits is True

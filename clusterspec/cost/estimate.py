@@ -223,7 +223,7 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     ``tables`` of an earlier estimate are reused as far as they apply to the design. Takes about a millisecond for any
     cluster size.
     """
-    return _plan_with_times(_plan_with_memory(design), tables)
+    return _plan_with_times(plan_with_memory(design), tables)
 
 
 def reestimate(design: Design, plan: Plan) -> Plan:
@@ -247,11 +247,16 @@ def legal_estimate(design: Design, tables: Tables | None = None) -> Plan:
 
     `estimate` also times degrees that no framework supports, as if shards of any size existed.
     """
-    return _plan_with_memory(design) if refusals(design) else estimate(design, tables)
+    return legal_times(plan_with_memory(design), tables)
 
 
-def _plan_with_memory(design: Design) -> Plan:
-    """The plan with parameters and memory."""
+def legal_times(plan: Plan, tables: Tables | None = None) -> Plan:
+    """A plan with memory, and its times if the layout can run."""
+    return plan if refusals(plan.design) else _plan_with_times(plan, tables)
+
+
+def plan_with_memory(design: Design) -> Plan:
+    """The plan with parameters and memory, without times."""
     return _with_memory(_with_parameters(Plan(design)))
 
 

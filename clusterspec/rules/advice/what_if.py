@@ -19,6 +19,7 @@ from clusterspec.units import display, display_bits, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.cost.tables import Tables
     from clusterspec.cost.term import MemoryUse
 
 TRIED = 8
@@ -36,10 +37,21 @@ NOTICEABLE = 0.02
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another layout of the job: the changed keys of the layout, and the plan."""
+    """Another layout of the job: the changed keys of the layout, and its plan with memory.
+
+    ``tables`` of another plan are reused for the times, which are computed on first use: most layouts tried do not fit.
+    """
 
     changes: Mapping[str, object]
-    plan: Plan
+    stored: Plan
+    tables: Tables | None = None
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan; a layout that cannot run has no times."""
+        from clusterspec.cost.estimate import legal_times
+
+        return legal_times(self.stored, self.tables)
 
     @property
     def words(self) -> str:
@@ -54,17 +66,17 @@ class Alternative:
     @property
     def memory_bytes(self) -> float | None:
         """Bytes on the fullest rank."""
-        return self.plan.memory_bytes
+        return self.stored.memory_bytes
 
     @property
     def fits(self) -> bool:
         """Whether the layout can run, and its predicted memory is known and takes at most the share `FULLEST` of the device."""
-        return fits_with_reserve(self.plan)
+        return fits_with_reserve(self.stored)
 
     @property
     def fits_in_memory(self) -> bool:
         """Whether the predicted memory is known and takes at most the share `FULLEST` of the device, even of a layout that cannot run."""
-        return _leaves_reserve(self.plan)
+        return _leaves_reserve(self.stored)
 
 
 def fits_with_reserve(plan: Plan) -> bool:
@@ -114,9 +126,7 @@ class WhatIf:
 
     def with_layout(self, **changes: object) -> Plan | None:
         """The plan with some keys of the layout changed and dp derived again; None if it cannot be estimated."""
-        if self.design.spec.layout is None:
-            return None
-        return self.estimate({("layout", key): value for key, value in ({"dp": None} | changes).items()})
+        return self.estimate(_layout_keys(changes)) if self.design.spec.layout is not None else None
 
     def with_workload(self, **changes: object) -> Plan | None:
         """The plan with some keys of the workload changed; None if it cannot be estimated."""
@@ -131,13 +141,22 @@ class WhatIf:
         return self.estimate({("cluster", "scale_out", key): value for key, value in changes.items()})
 
     def estimate(self, changes: Changes) -> Plan | None:
-        """The plan with some keys of the spec changed."""
-        from clusterspec.cost.estimate import legal_estimate
+        """The plan with some keys of the spec changed; None if it cannot be estimated."""
+        from clusterspec.cost.estimate import legal_times
+
+        stored = self._plan_with_memory(changes)
+        return legal_times(stored, self._tables) if stored is not None else None
+
+    def _plan_with_memory(self, changes: Changes) -> Plan | None:
+        """The plan with some keys of the spec changed, without times; None if it cannot be estimated."""
+        from clusterspec.cost.estimate import plan_with_memory
 
         design = design_with_keys(self.design, changes)
-        if not (design.cluster and design.workload and design.layout):
-            return None
-        return legal_estimate(design, self._plan.tables if self._plan else None)
+        return plan_with_memory(design) if design.cluster and design.workload and design.layout else None
+
+    @property
+    def _tables(self) -> Tables | None:
+        return self._plan.tables if self._plan else None
 
     def fitting_alternatives(self, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
         """The changes to the layout that can run and use at most `FULLEST` of the memory, the fastest first."""
@@ -149,9 +168,11 @@ class WhatIf:
         """The first changes to the layout that the framework allows, ``most`` of them or all, and their plans, in the
         order given.
         """
+        if self.design.spec.layout is None:
+            return []
         tried = (changes for changes in candidates if self.allows(changes))
-        plans = ((changes, self.with_layout(**changes)) for changes in islice(tried, most))
-        return [Alternative(changes, plan) for changes, plan in plans if plan is not None]
+        plans = ((changes, self._plan_with_memory(_layout_keys(changes))) for changes in islice(tried, most))
+        return [Alternative(changes, plan, self._tables) for changes, plan in plans if plan is not None]
 
     def allows(self, changes: Mapping[str, object]) -> bool:
         """Whether a change violates no condition of the framework that the layout satisfies."""
@@ -264,6 +285,11 @@ class WhatIf:
         """The comparison as the end of a sentence; empty without an alternative, or where its time is not known."""
         known = alternative is not None and self.saved_share(alternative) is not None
         return f"; {self.comparison_text(alternative)}" if alternative is not None and known else ""
+
+
+def _layout_keys(changes: Mapping[str, object]) -> Changes:
+    """Changed keys of the layout as keys of the spec; dp is derived again where it is not among them."""
+    return {("layout", key): value for key, value in ({"dp": None} | dict(changes)).items()}
 
 
 def fastest_fitting(alternatives: Iterable[Alternative]) -> list[Alternative]:

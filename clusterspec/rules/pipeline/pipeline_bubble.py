@@ -124,8 +124,8 @@ def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
         each
         for each in found
         if each.memory_bytes
-        and each.plan.memory_capacity
-        and each.memory_bytes <= SURELY_FITS * each.plan.memory_capacity
+        and each.stored.memory_capacity
+        and each.memory_bytes <= SURELY_FITS * each.stored.memory_capacity
     ]
     saving = what_if.saved_share(fitting[0]) if fitting else None
     return fitting[0] if saving is not None and saving >= A_QUARTER else None
