@@ -49,7 +49,18 @@ def entries() -> tuple[Entry, ...]:
 def _entry(message: Message) -> Entry:
     parts = tuple(part for part in message.words.split("*") if part)
     whole = frozenset(word for part in parts for word in _whole_words(part))
+    if _is_name(parts):
+        whole = frozenset(parts)
     return Entry(message, parts, max(parts, key=len), whole, frozenset(word.translate(_AS_ZERO) for word in whole))
+
+
+def _is_name(parts: tuple[str, ...]) -> bool:
+    """Whether a message is one word, such as the name of a status, which stands whole in a line.
+
+    >>> _is_name(("NVML_ERROR_IN_USE",)), _is_name(("in use",))
+    (True, False)
+    """
+    return len(parts) == 1 and _WORD.fullmatch(parts[0]) is not None
 
 
 def _whole_words(part: str) -> Iterator[str]:
@@ -105,6 +116,8 @@ def statement_of_entry(entry: Entry, line: str) -> tuple[str, str] | None:
     An exception of Python is a statement on a line of an error alone; on others of which the program may go on it
     tells as little as a message that may have the cause.
     """
+    if _is_name(entry.parts) and entry.parts[0] not in _WORD.findall(line):
+        return None
     text = _text_with(entry.parts, line)
     if text is None:
         return None
