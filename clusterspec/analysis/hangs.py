@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
+from clusterspec.analysis.nic_causes import failing_nics
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
@@ -70,6 +71,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     Published: NVIDIA/nccl issues 257 and 2079, vllm-project/vllm issues 33041 and 51513, pytorch/pytorch issue 24081,
     where access control or the IOMMU redirected it.
     """
+    yield from failing_nics(run)
     yield from stated_stops(run)
     yield from causes_of_calls(run)
     stated = (cause for check in checks for cause in check(run) if cause.evidence.startswith("line "))

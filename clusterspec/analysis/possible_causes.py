@@ -244,6 +244,7 @@ POSSIBLE = (
     ("flat-shapes", "program-error", _UNSAID, _PROGRAM, WEAK),
     ("taken-device", "shared-accelerator", ", as where another process has it", _HOLDER, GIVEN),
     ("tpu-release", "library-release", ", as of another libtpu", STEP_OF["library-release"], GIVEN),
+    ("tpu-release", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("no-engine", "library-release", ", as with a cuDNN before the one that has it", service_steps.CUDNN, STRONG),
     ("no-engine", "unsupported-accelerator", _UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),

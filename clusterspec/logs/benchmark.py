@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
+from clusterspec.logs.failing_nics import failing_nic
 from clusterspec.logs.first_failures import Ending
 from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.progress import (
@@ -46,6 +47,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "preparing": preparing_ranks,
         "reverse-name": renamed_address,
         "cache-starved": starved_engine,
+        "failing-nic": failing_nic,
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))

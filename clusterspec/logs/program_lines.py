@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.logs.build_lines import BUILD_PATTERNS
+from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
@@ -115,11 +116,12 @@ _PATTERNS = (
     *LAUNCHER_PATTERNS,
     *PLATFORM_PATTERNS,
     *FRAMEWORK_PATTERNS,
+    *ENGINE_PATTERNS,
     *BUILD_PATTERNS,
     *EXIT_PATTERNS,
 )
 STATING = frozenset(
-    {"cache-starved", "preparing", "reverse-name", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}
+    {"cache-starved", "failing-nic", "preparing", "reverse-name", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}
 ) - {
     *("version-code", "rocm-release", "no-gdr", "gpu-buffer"),
 }

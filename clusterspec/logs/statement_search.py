@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.catalogued_messages import xid_patterns
+from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
@@ -38,6 +39,7 @@ _LINES = (
     *LIBRARY_PATTERNS,
     *PLATFORM_PATTERNS,
     *FRAMEWORK_PATTERNS,
+    *ENGINE_PATTERNS,
     *BUILD_PATTERNS,
     *EXIT_PATTERNS,
 )

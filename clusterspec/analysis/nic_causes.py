@@ -1,0 +1,29 @@
+"""Causes at one NIC, where it alone fails toward many peers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import STATED, STEP_OF, STRONG
+from clusterspec.results.diagnosis import Cause
+
+_UNANSWERED = re.compile(r"RETRY|[Rr]etry|(?:status=|error )12\b")
+"""A request that was sent again until its retries were used up: its packets, or the answers, were lost."""
+_PORT = (
+    "ibstat and mlxlink -d of that NIC: the state, the rate and the error counters of its port; exchange its cable, "
+    "then its transceiver and the port of the switch; leave it out of NCCL_IB_HCA until then"
+)
+
+
+def failing_nics(run: PlacedRun) -> Iterator[Cause]:
+    """The port and the device of a NIC that alone of its host fails toward several peers.
+
+    Lost packets are of the port first, errors that the device itself reports of the device.
+    """
+    for text, line in run.log_lines("failing-nic")[:1]:
+        evidence = f"line {line} of the log: {text}"
+        lost = any(_UNANSWERED.search(each) for each, _ in run.log_lines("unreachable"))
+        yield Cause("unstable-link", evidence, _PORT, STATED if lost else STRONG)
+        yield Cause("nic-fault", evidence, STEP_OF["nic-fault"], STRONG if lost else STATED)

@@ -1,0 +1,80 @@
+"""Lines of TensorRT-LLM, XLA, Kubernetes and programs that mount file systems about why a run stopped.
+
+The words of TensorRT-LLM are those of `cpp/tensorrt_llm` (NVIDIA/TensorRT-LLM, `batch_manager/kvCacheManager.cpp`,
+`plugins/*/*.cpp`, read on 2026-11-26), those of the kubelet of `pkg/kubelet/eviction/eviction_manager.go` and
+`kuberuntime` (kubernetes/kubernetes). Lines above which a thread stands were not found in a source: their words are
+those of that thread.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NETWORK_STORES = r"(?:NFS|EFS|FSx|Lustre|WEKA|[Ww]eka(?:FS)?|GPFS|BeeGFS|CephFS|Ceph|[Ff]ilestore|JuiceFS)"
+ENGINE_PATTERNS = (
+    # an engine that another release, or another accelerator, built. Threads: NVIDIA/TensorRT-LLM issues 583 and 4241,
+    # triton-inference-server/tensorrtllm_backend issues 213 and 679
+    (
+        "library",
+        re.compile(r"(Assertion failed: (?:d == a \+ length|Expected length \([0-9]{1,12}\) != real).{0,120})"),
+    ),
+    ("library", re.compile(r"(Assertion failed: (?:sizeof\(T\) <= )?remaining_buffer_size\b.{0,60})")),
+    ("library", re.compile(r"(caused by using different TensorRT-LLM version to build engine and run engine)")),
+    (
+        "library",
+        re.compile(
+            r"((?:[Ee]ngine (?:plan )?(?:file )?(?:is|was) (?:not compatible|built|serialized) with (?:another|a "
+            r"different|this) version|[Ee]ngine plan file is not compatible with this version|Version tag does not "
+            r"match).{0,120})"
+        ),
+    ),
+    ("library", re.compile(r"(Assertion failed: Failed to deserialize .{0,40}engine)")),
+    ("no-kernel", re.compile(r"(engine plan file is generated on an incompatible device.{0,80})")),
+    ("cache-full", re.compile(r"(Can't allocate new blocks\b.{0,60})")),
+    ("cache-full", re.compile(r"(\b[Nn]o (?:free|available) (?:KV )?cache blocks?\b.{0,40})")),
+    # XLA and its runtimes. Thread: jax-ml/jax issue 15361 (another process)
+    ("device-resource", re.compile(r"(DNN library initialization failed)")),
+    (
+        "kernel-image",
+        re.compile(r"(ptxas (?:exited with non-zero error code|returned an error during compilation).{0,60})"),
+    ),
+    ("kernel-compile", re.compile(r"(Mosaic failed to compile .{1,40}kernel)")),
+    ("peer-ended", re.compile(r"(\b(?:[Dd]ifferent|unexpected|[Nn]ew) incarnation\b.{0,60})")),
+    # Neuron, of its runtime before 2. Thread: aws-neuron/aws-neuron-sdk issue 493
+    ("no-device", re.compile(r"(NERR_RESOURCE_NC\b.{0,80})")),
+    ("library", re.compile(r"(NERR_UNSUPPORTED_VERSION\b.{0,60})")),
+    # libnvidia-container, of a device that its driver reports as failed. Thread: NVIDIA/dcgm-exporter issue 46
+    ("unknown-error", re.compile(r"(\bnvml error: unknown error)")),
+    ("capability", re.compile(r"(\bnvml error: insufficient permissions)")),
+    # the kubelet
+    ("service", re.compile(r"(\bcni (?:plugin|config) not initialized|\bNetworkPluginNotReady\b.{0,80})")),
+    ("storage", re.compile(r"(ephemeral local storage usage exceeds the total limit.{0,60})")),
+    ("storage", re.compile(r"(Usage of EmptyDir volume .{1,80} exceeds the limit.{0,40})")),
+    ("setting", re.compile(r"(couldn't find key \S{1,80} in (?:Secret|ConfigMap) .{1,80})")),
+    ("setting", re.compile(r"(\b(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\" not found)")),
+    ("short-limit", re.compile(r"((?:Liveness|Startup) probe failed: .{1,120})")),
+    ("submission-refused", re.compile(r"(Resources cannot be allocated with Topology locality)")),
+    ("no-device", re.compile(r"(requested number of devices unavailable for .{1,80})")),
+    # Ray, of its store of objects, its autoscaler and the metadata of a TPU
+    ("host-memory", re.compile(r"(\bObjectStoreFullError\b.{0,80})")),
+    ("no-device", re.compile(r"(autoscaler could not find a node type to satisfy the request.{0,80})")),
+    ("service", re.compile(r"(Failed to get TPU metadata \(.{1,40}\) from instance metadata)")),
+    # what mounts a file system, as of nfs-utils, Lustre and WekaFS. Threads: RSE-Cambridge/data-acc issue 119,
+    # tenstorrent/tt-metal issue 17603
+    (
+        "storage-fault",
+        re.compile(r"(\bmount\.(?:nfs4?|lustre|wekafs|gpfs|ceph|cifs|beegfs|fuse\S{0,20}|efs): .{1,120})"),
+    ),
+    (
+        "storage-fault",
+        re.compile(
+            rf"((?:\b{_NETWORK_STORES}|/(?:mnt|shared|fsx|lustre|scratch|data)\S{{0,60}})\b.{{0,40}}\bnot mounted\b)"
+        ),
+    ),
+    (
+        "storage-fault",
+        re.compile(rf"(\b{_NETWORK_STORES}\b.{{0,60}}\bmount(?:ing)? (?:failed|failure|error)\b.{{0,40}})"),
+    ),
+    ("storage-fault", re.compile(r"(SQUASHFS error: .{1,80})")),
+)
+"""Names of statements and the patterns of their lines."""
