@@ -56,7 +56,7 @@ _TIMES = (
 """Times of lines: month, day, hours, minutes, seconds. Those of two forms may be of two time zones."""
 _EXCEPTION = re.compile(
     r"^\s?(?:(?:ERROR|CRITICAL) [^\]]{1,80}\] )?"
-    r"((?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: \S.{0,400})?)$"
+    r"((?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: \S.{0,400})?|Exception: \S.{0,400})$"
 )
 """An exception as Python prints it, also after what the log writer of vLLM puts before it."""
 _FOLLOWS = re.compile(

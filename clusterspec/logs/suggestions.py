@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
 from clusterspec.logs.general_words import GENERAL
+from clusterspec.logs.object_words import APART, OBJECTS, OF_A_PROGRAM, PLACE
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.text_lines import lines_of
 
@@ -83,7 +84,8 @@ PHASES = (
 _PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
 _START = re.compile(STARTS)
 _RAISED = re.compile(
-    r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
+    r"^(?:\S{1,40} ){0,6}?"
+    r"(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|Exception: \S|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
 )
 _FROM = "The above exception was the direct cause of "
 """What Python prints between an exception and one that was raised from it."""
@@ -97,6 +99,8 @@ _ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|
 MOST_FRAMES = 400
 """Lines above an exception in which the one that it reports is looked for."""
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in (*SUGGESTIONS, *GENERAL))
+_OBJECTS = tuple((cause, re.compile(thing), re.compile(event)) for cause, thing, event in OBJECTS)
+_OF_A_PROGRAM, _PLACE = re.compile(OF_A_PROGRAM), re.compile(PLACE)
 _DIGITS = re.compile(r"[0-9]+")
 _FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
 _SETTINGS = re.compile(
@@ -123,6 +127,8 @@ LONGEST = 1_000
 """Characters of a line that is read for common words."""
 MOST_LINES = 20_000
 """Different lines with a word of errors that are read."""
+MOST_UNLISTED = 500
+"""The first of these without other words that are compared with objects and what happened to them."""
 
 
 def _tells_error(line: str) -> bool:
@@ -144,6 +150,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     seen: set[str] = set()
     same: set[str] = set()
     causes: set[str] = set()
+    unlisted = 0
     for number, line in enumerate(lines_of(text) if present else (), 1):
         if line in same:
             continue
@@ -160,13 +167,43 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         seen.add(form)
         if not _tells_error(shown):
             continue
-        by_words = next((cause for cause, words in _COMPILED if words.search(shown)), None)
-        if by_words is None and _LOUD.search(shown) and _SETTING.search(shown):
-            by_words = "invalid-setting"
-        for cause in (by_words,) if by_words else causes_of_part(shown):
+        told = _causes_of_words(shown)
+        if not told and unlisted < MOST_UNLISTED:
+            unlisted += 1
+            told = _causes_of_object(shown)
+        for cause in told:
             if cause not in causes:
                 causes.add(cause)
                 yield cause, shown.strip()[:160], number
+
+
+def _causes_of_words(line: str) -> tuple[str, ...]:
+    """The cause of the common words of an error, or the causes of the part that reports it."""
+    for cause, words in _COMPILED:
+        if words.search(line):
+            return (cause,)
+    if _LOUD.search(line) and _SETTING.search(line):
+        return ("invalid-setting",)
+    return causes_of_part(line)
+
+
+def _causes_of_object(line: str) -> tuple[str, ...]:
+    """The cause of an object and what happened to it in a line of an error; none if it has no such pair.
+
+    >>> _causes_of_object("error: file system /scratch is offline")
+    ('storage-fault',)
+    >>> _causes_of_object("KeyError: 'disk full'")
+    ()
+    """
+    if _OF_A_PROGRAM.search(line):
+        return ()
+    line = _PLACE.sub("", line)
+    for cause, thing, event in _OBJECTS:
+        objects = [match.span() for match in thing.finditer(line)]
+        events = [match.span() for match in event.finditer(line)] if objects else []
+        if any(max(a, c) - min(b, d) <= APART for a, b in objects for c, d in events):
+            return (cause,)
+    return ()
 
 
 def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
