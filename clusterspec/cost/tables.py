@@ -265,6 +265,6 @@ def _has_same_weights(one: Workload, other: Workload) -> bool:
     return one.model == other.model and one.trainable == other.trainable
 
 
-def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool]:
-    """The degrees that determine the shapes of every part of the model."""
-    return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel
+def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool, bool]:
+    """The degrees that determine the shapes of every part of the model, and whether GEMMs gather their inputs."""
+    return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel, layout.overlap.tp == "full"

@@ -9,11 +9,10 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import assumed_figure, step
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Shard
-from clusterspec.cost.compute.layer import update_traffic
 from clusterspec.cost.formulas.compute import is_divided, larger
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
-from clusterspec.cost.parameters import Share, frozen_precision
+from clusterspec.cost.parameters import MOMENTS, Share, frozen_precision
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import (
     DUALPIPE_SHARE,
@@ -331,6 +330,20 @@ class ReplicaGroups(NamedTuple):
 def unsharded_weights(share: Share, layout: Layout) -> Weights:
     """All weights of a rank before data-parallel sharding."""
     return Weights.of(share, layout) + Weights(share.embedding + share.head)
+
+
+def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
+    """Bytes that one parameter's update reads and writes.
+
+    Moments and master copy are read and written, the gradient is read twice (once for its norm),
+    the parameter is written, and read where there is no master copy.
+
+    >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
+    34.0
+    """
+    states = 2 * MOMENTS[optimizer] * precision_width(moments) + 2 * precision_width(master)
+    kept = precision_width(parameter)
+    return states + 2 * precision_width(gradient) + (kept if precision_width(master) else 2 * kept)
 
 
 def update_bytes(workload: Workload, layout: Layout) -> float:

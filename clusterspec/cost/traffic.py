@@ -85,9 +85,10 @@ def tensor_backward_transfers(shard: Shard, windows: Mapping[str, float]) -> tup
     """The transfers of the backward pass.
 
     With sequence parallelism the inputs are gathered once more for the weight gradients, overlapped with the GEMMs of
-    the input gradients (Megatron-LM, core/tensor_parallel/layers.py). Each of the three transfers of a block has a
-    quarter of its GEMMs: the input gradients of the second matrix and of the first, and the weight gradients of the
-    first (Transformer Engine, pytorch/module/layernorm_linear.py, ``ub_bulk_dgrad`` and ``ub_bulk_wgrad``).
+    the input gradients (Megatron-LM, core/tensor_parallel/layers.py), where the framework does not keep them. Each of
+    the three transfers of a block has a quarter of its GEMMs: the input gradients of the second matrix and of the
+    first, and the weight gradients of the first (Transformer Engine, pytorch/module/layernorm_linear.py,
+    ``ub_bulk_dgrad`` and ``ub_bulk_wgrad``).
     """
     if not is_divided(shard.tp) or not shard.sequence_parallel:
         return tensor_forward_transfers(shard, windows)
@@ -97,6 +98,7 @@ def tensor_backward_transfers(shard: Shard, windows: Mapping[str, float]) -> tup
             "tp", "all-gather", size, 1, window / 4, hidden_by_default=True, purpose=f"inputs of {block} gradients"
         )
         for block, window in windows.items()
+        if shard.gathers_again
     )
     return *tensor_forward_transfers(shard, {block: window / 2 for block, window in windows.items()}), *gathers
 

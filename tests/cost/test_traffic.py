@@ -49,6 +49,8 @@ def test_blocks_exchange_their_activations_over_tensor_parallelism() -> None:
     assert [each.collective for each in backward] == [each[1] for each in pairs] + ["all-gather"] * 2
     assert [each.overlap_window for each in backward] == pytest.approx([0.1, 0.1, 0.2, 0.2, 0.1, 0.2])
     assert [each.hidden_by_default for each in backward] == [False] * 4 + [True] * 2
+    kept = traffic.tensor_backward_transfers(rank(tp=2, sequence_parallel=True, gathers_again=False), BLOCKS)
+    assert kept == backward[:4]
 
 
 KEYS_VALUES = 1000 * 2 * 2 * (128 + 128)  # tokens, bytes, heads, and both widths

@@ -328,6 +328,10 @@ class Shard:
     """Whether a compiler fuses whatever runs between GEMMs."""
     documents: float = 1.0
     """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` applies to one."""
+    gathers_again: bool = True
+    """Whether tensor-parallel ranks gather inputs once more for weight gradients, as nothing keeps them."""
+    gathers_whole: bool = True
+    """Whether inputs are gathered whole before their GEMMs, not in pieces that run inside them."""
 
     @property
     def width(self) -> float:
@@ -365,6 +369,8 @@ class Shard:
             eager=layout.stack is not None and layout.stack.fused is False,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
             documents=documents,
+            gathers_again=layout.stack is None or not layout.stack.memory.gathered_inputs,
+            gathers_whole=layout.overlap.tp != "full",
         )
 
 

@@ -27,8 +27,6 @@ from clusterspec.cost.compute import (
 )
 from clusterspec.cost.compute.attention import mixing_parts
 from clusterspec.cost.layers import FeedForward
-from clusterspec.cost.parameters import MOMENTS
-from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass
 
 # The behavior of a generation of training software, as the numbers that kernels are built with
@@ -60,6 +58,7 @@ class SoftwareBehavior:
     each launch, ``step`` fixed seconds per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
+    ``tensor_copies`` how often it copies the rows at each collective along the sequence;
     ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
     ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
     single experts; ``jitter`` the mean delay of one node relative to its step.
@@ -83,6 +82,7 @@ class SoftwareBehavior:
     gap: float
     step: float
     tensor_hidden: float
+    tensor_copies: float
     gather: float
     interference: float
     unevenness: float
@@ -115,6 +115,7 @@ class SoftwareBehavior:
             gap=0.0 if stack.captured else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
+            tensor_copies=figure("tensor.copies", 0.0),
             gather=figure("gather", 1.0),
             interference=figure("interference", 0.0),
             unevenness=figure("unevenness", 0.0),
@@ -125,13 +126,14 @@ class SoftwareBehavior:
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
         routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.unevenness
-        return self.fusion, *routed, self.cast, self.accumulation, float(self.fused_experts)
+        return self.fusion, *routed, self.cast, self.accumulation, float(self.fused_experts), self.tensor_copies
 
     @property
     def part_figures(self) -> tuple[object, ...]:
         """The figures on which the time of a part of a model depends, at given rates and overlap."""
         host = self.interval, self.interval_expert, self.gap
-        return *self.kernel_figures, self.loss, *host, self.interference, self.stack.selective
+        kept = self.stack.memory.gathered_inputs
+        return *self.kernel_figures, self.loss, *host, self.interference, self.stack.selective, kept
 
     def overlaps(self, axis: str) -> bool:
         """Whether it can overlap this communication with computation."""
@@ -212,20 +214,6 @@ def join_work(shard: Shard, summed: float) -> Work:
     return streaming_work("norms of both", (read, 2 * read)) + product + _gradient_sums(product, summed, shard)
 
 
-def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
-    """Bytes that one parameter's update reads and writes.
-
-    Moments and master copy are read and written, the gradient is read twice (once for its norm),
-    the parameter is written, and read where there is no master copy.
-
-    >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
-    34.0
-    """
-    states = 2 * MOMENTS[optimizer] * precision_width(moments) + 2 * precision_width(master)
-    kept = precision_width(parameter)
-    return states + 2 * precision_width(gradient) + (kept if precision_width(master) else 2 * kept)
-
-
 # The feed-forward network of one layer: dense, or a mixture of experts
 
 
@@ -266,11 +254,23 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
     moved = share * NORM_PASSES * shard.width * shard.rows * shard.model.hidden
     norms = streaming_work("norms and residuals", (moved, moved), 4 * share, Role.LIGHT)
     parts: Parts = {"norms": norms, **mixed, **parts_of_network}
+    if software.tensor_copies and shard.sequence_parallel and shard.gathers_whole:
+        parts = {**parts, "copies": _gather_copies(shard, 4 * share * software.tensor_copies)}
     if shard.trainable is not None:
         from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
 
         parts = {name: frozen_work(name, work, shard) for name, work in parts.items()}
     return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
+
+
+def _gather_copies(shard: Shard, copies: float) -> Work:
+    """The copies between collectives along the sequence and the layout that GEMMs read: each reads and writes the rows
+    of all tensor-parallel ranks.
+
+    DTensor keeps the batch before the sequence, but NCCL joins and divides along the first dimension alone.
+    """
+    moved = copies * 2 * shard.width * shard.tokens * shard.model.hidden
+    return streaming_work("copies of gathered rows", (moved, moved), copies, Role.COUNTED)
 
 
 def _network_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) -> Parts:

@@ -96,6 +96,7 @@ FACTS = {
     "interference": "slowdown by overlapped communication",
     "unevenness": "unevenness of experts",
     "hidden.tensor": "hidden tensor-parallel traffic",
+    "tensor.copies": "copies at each tensor-parallel collective",
     "launch.gap": "time between kernel launches",
     "nic_bandwidth": "NIC bandwidth",
     "scale_out.nic_bandwidth": "NIC bandwidth",

@@ -25,6 +25,7 @@ from clusterspec.cost.compute import (
 from clusterspec.cost.compute.biases import biased_expert_work
 from clusterspec.cost.compute.layer import SoftwareBehavior, cast_work, layer_parts, recomputed_kernels
 from clusterspec.cost.layers import FeedForward, Mixer
+from clusterspec.cost.timing import update_traffic
 from clusterspec.records import replace
 from tests.cost.plans import design, spec
 
@@ -312,5 +313,18 @@ def test_sequence_parallelism_divides_the_rows_between_products() -> None:
 
 
 def test_adam_moves_its_states_both_ways() -> None:
-    assert layer.update_traffic("adam", "fp32", "fp32", "fp32", "bf16") == 4 * 4 + 2 * 4 + 2 * 4 + 2
-    assert layer.update_traffic("sgd", "none", "fp32", "bf16", "bf16") == 2 * 2 + 2 * 2
+    assert update_traffic("adam", "fp32", "fp32", "fp32", "bf16") == 4 * 4 + 2 * 4 + 2 * 4 + 2
+    assert update_traffic("sgd", "none", "fp32", "bf16", "bf16") == 2 * 2 + 2 * 2
+
+
+def test_rows_gathered_behind_the_batch_are_copied_at_each_collective() -> None:
+    """Two sequences of 1,024 tokens on two ranks, 4,096 wide in 16 bits: four copies a layer, each read and written."""
+    torch = {"framework": "torchtitan", "software_year": 2025, "tp": 2, "micro_batch": 2, "sequence_parallel": True}
+    work = {"model": "llama-3.1-8b", "sequence_length": 1024}
+    share, software = shard(work, **torch)
+    copies = layer_parts(FeedForward.DENSE, share, software)["copies"]
+    (forward,), (backward,) = copies.forward, copies.backward
+    assert forward.traffic == backward.traffic == 4 * 2 * (2 * 1024 * 4096) * 2
+    assert forward.launches == 4
+    for changed in ({"sequence_parallel": False}, {"overlap": {"tp": "full"}}, {"framework": "megatron-core"}):
+        assert "copies" not in layer_parts(FeedForward.DENSE, *shard(work, **torch | changed)), changed
