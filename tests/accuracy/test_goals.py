@@ -30,8 +30,10 @@ ON_RENTED_CARDS = frozenset({"runpod", "eightbx"})
 """Sources of 26 November 2026, on one card each of sixteen kinds and on eight B200, likewise."""
 OF_LARGE_TENSORS = frozenset({"titanqwendense"})
 """A source of the same day, Qwen3-32B in torchtitan, likewise."""
+ON_CURRENT_TPUS = frozenset({"tpur"})
+"""A source of the same day, ten guides for TPU v5p and v6e whose steps were read after the prediction, likewise."""
 SINCE_THEN = ENTERED_LAST | ENTERED_AFTER_THEM | ENTERED_SINCE | NEWEST | CARDS_AND_EXPERTS | ON_AMD
-SINCE_THEN |= ON_RENTED_CARDS | OF_LARGE_TENSORS
+SINCE_THEN |= ON_RENTED_CARDS | OF_LARGE_TENSORS | ON_CURRENT_TPUS
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -127,6 +129,13 @@ def test_steps_of_dense_models_in_torchtitan_are_predicted(new_runs: list[Case])
     assert large.cases == 4
     assert large.median <= 0.27
     assert large.mean <= 0.23
+
+
+def test_steps_on_current_tpus_are_predicted(new_runs: list[Case]) -> None:
+    guides = score("TPU", [case for case in new_runs if training_source(case.id) in ON_CURRENT_TPUS])
+    assert guides.cases == 10
+    assert guides.median <= 0.075
+    assert guides.mean <= 0.11
 
 
 MANY = 20
