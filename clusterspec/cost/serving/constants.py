@@ -28,6 +28,9 @@ GROUP = "serving"
 FLOOR = assumed_figure(
     GROUP, "floor", 4e-6, "the smallest GEMM where none was measured: as on Hopper and Blackwell", "s"
 )
+PASS_FLOOR = assumed_figure(
+    GROUP, "pass_floor", 2.1e-6, "the smallest kernel that passes over activations where none was measured", "s"
+)
 STREAMING = assumed_figure(
     GROUP, "streaming", 0.8, "share of the memory bandwidth of kernels that read and write activations"
 )
@@ -265,6 +268,7 @@ percentiles (270 of InferenceX, 26 of AWS Neuron, 2 of Google's TPU recipes), wi
 """
 ASSUMED = (
     FLOOR,
+    PASS_FLOOR,
     STREAMING,
     NETWORK,
     NETWORK_LATENCY,

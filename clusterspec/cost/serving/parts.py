@@ -16,6 +16,7 @@ from clusterspec.cost.formulas.serving import (
     exposed_exchange_time,
     latent_time,
     launch_time,
+    passes_time,
     roofline_time,
     stream_time,
 )
@@ -23,7 +24,13 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
-from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
+from clusterspec.cost.serving.expert_parts import (
+    captures_graphs,
+    exchange_parts,
+    expert_parts,
+    uses_throughput_kernels,
+)
+from clusterspec.cost.serving.passes import passes_per_step
 from clusterspec.cost.serving.rates import (
     DECODE,
     converts_weights,
@@ -69,14 +76,21 @@ def dense_gemms(model: Model, chunk: Chunk) -> float:
 
 
 def launches_per_step(model: Model, chunk: Chunk) -> float:
-    """Kernel launches of one step through all layers: GEMMs, kernels that route tokens and those of a sparse index."""
-    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + INDEXED * _indexed_layers(model, chunk))
+    """Kernel launches of one step through all layers that take as long as the smallest GEMM: GEMMs, those of routers
+    included, and kernels of a sparse index.
+
+    Shared experts run beside the routed ones, on another stream or as one more expert, and launch nothing that lasts
+    longer (vLLM, SharedFusedMoE; TensorRT-LLM, maybe_execute_in_parallel of modeling_deepseekv3.py; SGLang,
+    forward_normal_dual_stream of deepseek_v2.py).
+    """
+    shared = NETWORK * chunk.moe_layers if model.shared_experts else 0
+    routers = chunk.moe_layers
+    return dense_gemms(model, chunk) + float(routers - shared + INDEXED * _indexed_layers(model, chunk))
 
 
 def launches_by_host(model: Model, chunk: Chunk) -> float:
     """Kernels of one step that count where the host launches each of them with those around it."""
-    unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
-    return launches_per_step(model, chunk) - float(unseen)
+    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + INDEX_GEMMS * _indexed_layers(model, chunk))
 
 
 def _indexed_layers(model: Model, chunk: Chunk) -> int:
@@ -317,11 +331,14 @@ def _head_part(engine: Engine, sequences: float) -> Part:
 
 def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
     """Reading and writing activations between GEMMs: norms, residuals, positions, conversion, sorting by expert."""
+    floor = engine.rates.single.get("passes.floor", constants.PASS_FLOOR.value)
     numbers = {
+        "calls": passes_per_step(engine),
+        "floor": floor,
         "bytes_read": activation_bytes(engine, tokens, busy),
         "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
     }
-    return Part("activations", stream_time, numbers, {})
+    return Part("activations", passes_time, numbers, table_origins(engine.rates.table, floor="passes.floor"))
 
 
 def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
@@ -360,8 +377,7 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
 
 
 def _launch_part(engine: Engine, sequences: float) -> Part:
-    habits, serving = engine.habits, engine.workload.serving
-    captured = serving is None or serving.captured_graphs
+    habits, captured = engine.habits, captures_graphs(engine)
     source = (
         table_origins(engine.rates.table, each="gemm.bf16.floor")
         if captured

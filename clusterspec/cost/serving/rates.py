@@ -161,6 +161,19 @@ class KernelRates:
         own = (f"experts.{name.replace('-', '_')}.{table}" for name in software)
         return self._first_share((*own, f"experts.{table}"), rows)
 
+    def experts_figure(self, figure: str, kind: str, *software: str) -> tuple[float, str] | None:
+        """A figure of the fused layers of experts with weights of a ``kind`` (a precision, with ``_block`` where blocks
+        have scales, or ``_weights`` where they are converted on load), and its name: of the first ``software`` that was
+        measured; None if none was.
+
+        ``figure`` is ``floor``: seconds of a layer without reading its weights, or ``read``: the share of the bandwidth
+        at which it reads them.
+        """
+        plain = (kind, "fp8_block" if kind == "fp8" else kind.removesuffix("_block"))
+        names = (f"experts.{name.replace('-', '_')}.{each}.{figure}" for each in plain for name in software)
+        found = next((name for name in names if name in self.single), None)
+        return (self.single[found], found) if found is not None else None
+
     def _first_share(self, names: Iterable[str], rows: float) -> float | None:
         """The share at ``rows`` by the first of some tables that was measured; None if none was."""
         curve = next((self.curves[name] for name in names if name in self.curves), None)
