@@ -1,4 +1,4 @@
-"""The kernels of a step that pass over activations between GEMMs: norms, positions, conversion, activation functions."""
+"""The kernels of a step that pass over activations: norms, positions, conversion, activation functions."""
 
 from __future__ import annotations
 
@@ -31,30 +31,39 @@ LINEAR = 3
 """Kernels of linear attention beside its GEMMs and its recurrence: convolution, gates, and the gated norm (vLLM,
 vllm/model_executor/models/qwen3_next.py, Qwen3NextGatedDeltaNet.forward).
 """
+STREAMS = 11
+"""Kernels that mix the four residual streams before and after the mixer and the network of a layer with compressed
+attention, as many as they take: 24 us with one token on H200 (DeepSeek-V4 Flash, vLLM 0.24.0; ai-dynamo/aiconfigurator,
+commit 095f58a5, mhc_module).
+"""
 ACTIVATED = 1
 """The activation function of a dense network (vLLM, csrc/activation_kernels.cu, silu_and_mul)."""
 CONVERTED, CONVERTED_LATENT = 2, 3
-"""Conversions of inputs to 8 bits in one mixer whose weights have scales in blocks: of each GEMM that is not absorbed."""
+"""Conversions of inputs to 8 bits in one mixer whose weights have scales in blocks: one before each GEMM that is not
+absorbed.
+"""
 UNFUSED = 1
-"""Conversions of other narrow formats in one mixer: the output of attention. Those of norms and activation functions are
-part of these kernels (TensorRT-LLM; vLLM, vllm/compilation/fusion.py, RMSNormQuantFusionPass, ActivationQuantFusionPass).
+"""Conversions to other narrow formats in one mixer: of the output of attention. Norms and activation functions convert
+what they write (vLLM, vllm/compilation/fusion.py, RMSNormQuantFusionPass and ActivationQuantFusionPass).
 """
 
 
 def passes_per_step(engine: Engine) -> float:
     """The kernels that pass over activations in one step through all layers. Those of routed experts are in the floor
     of their fused layer; those of shared experts run beside them on another stream.
+
+    None where the host launches each kernel with the GEMM before it, or where a compiler fuses both.
     """
     if not captures_graphs(engine) or engine.cluster.accelerator.vendor in WHOLE_GRAPHS:
-        return 0.0  # the host launches them with GEMMs, or a compiler fuses them with these
+        return 0.0
     model, whole = engine.model, engine.whole
-    softmax = whole.full_layers + whole.window_layers
-    mixers = softmax + whole.linear_layers
-    norms = NORM * (mixers + whole.dense_layers + whole.moe_layers)
+    softmax, linear = whole.full_layers + whole.window_layers, whole.linear_layers
+    compact = bool(model.latent or model.compressed)
     normed = 1 if model.block is not None and model.block.qk_norm else 0
-    keys = LATENT if model.latent else KEYS + normed
-    networks = ACTIVATED * whole.dense_layers
-    return float(norms + keys * softmax + LINEAR * whole.linear_layers + networks + _conversions(engine, mixers))
+    keys = LATENT if compact else KEYS + normed
+    found = NORM * (softmax + linear + whole.dense_layers + whole.moe_layers) + ACTIVATED * whole.dense_layers
+    found += keys * softmax + LINEAR * linear + (STREAMS * softmax if model.compressed else 0)
+    return float(found + _conversions(engine, softmax + linear))
 
 
 def _conversions(engine: Engine, mixers: int) -> int:
@@ -64,4 +73,5 @@ def _conversions(engine: Engine, mixers: int) -> int:
         return 0
     if not model.fp8_block or model.checkpoint_precision != "fp8":
         return UNFUSED * mixers
-    return (CONVERTED_LATENT if model.latent else CONVERTED) * mixers + CONVERTED * engine.whole.dense_layers
+    each = CONVERTED_LATENT if model.latent or model.compressed else CONVERTED
+    return each * mixers + CONVERTED * engine.whole.dense_layers

@@ -109,7 +109,8 @@ def _sampling_bytes(engine: Engine) -> float:
     the software keeps nothing free for that.
     """
     found = sampled_logits(engine.workload)
-    return tensor_bytes(**found) + constants.CONTEXT.value if found else 0.0
+    sampling = memory_line("sampling", tensor_bytes, "", **found).value if found else 0.0
+    return sampling + constants.CONTEXT.value if sampling else 0.0
 
 
 def _received_bytes(engine: Engine, load: Serving) -> float:
