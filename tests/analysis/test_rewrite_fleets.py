@@ -54,7 +54,7 @@ jobs:
         output_tokens: 500
         concurrency: 256
         disaggregated:
-          prefill: {replicas: 4, tp: 4}   # on train
+          prefill: {replicas: 4, tp: 8}   # on train
           decode: {pool: serve, replicas: 2, tp: 8}
     layout: {framework: vllm}
 """
