@@ -231,15 +231,15 @@ RANGES = {
     "tpot": (0.80, 1.22),
     "tpot open": (0.74, 1.38),
     "tpot experts": (0.80, 1.98),
-    "tpot experts recent": (0.86, 1.26),
+    "tpot experts recent": (0.86, 1.29),
     "tpot unmeasured": (0.82, 2.1),
     "tpot early": (0.70, 2.4),
-    "ttft": (0.78, 1.70),
+    "ttft": (0.76, 1.70),
     "ttft alone": (0.74, 1.65),
     "ttft experts": (0.75, 2.2),
-    "ttft experts recent": (0.79, 2.21),
+    "ttft experts recent": (0.78, 2.25),
     "ttft apart": (0.55, 4.0),
-    "ttft static": (0.79, 1.80),
+    "ttft static": (0.77, 1.81),
     "output_tokens_per_second": (0.70, 1.20),
     "output_tokens_per_second experts": (0.58, 1.35),
     "output_tokens_per_second experts recent": (0.72, 1.24),
@@ -253,9 +253,9 @@ models with experts, ``static`` of batches that start together, ``apart`` with s
 software of `EARLY` and before, ``recent`` of software of `RECENT` and after, ``offline`` of engines that are always
 full, or of batches with early software, on accelerators with measured kernels; ``unmeasured`` of software between the
 two on accelerators without measured kernels, or of engines over more than one scale-up domain, whose collectives were
-not measured. In an ``open`` load they are those of all times of a plan, whose waits follow.
+not measured. In an ``open`` load they are those of all times of a plan, whose waits follow, as far as the plan then serves the load.
 
-They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment
+They were set by the percentiles of the fitted side as it was predicted on 26 November 2026 and before, and by judgment
 after figures of the held-out side had been seen; the times per output token and to the first token of recent software
 with experts are those of a rule, which docs/accuracy.md states. It has for each range what the rule gives, and how many
 figures of both sides are inside. The rule is not used for the others: few sources set most of them, and of sources
