@@ -253,7 +253,8 @@ models with experts, ``static`` of batches that start together, ``apart`` with s
 software of `EARLY` and before, ``recent`` of software of `RECENT` and after, ``offline`` of engines that are always
 full, or of batches with early software, on accelerators with measured kernels; ``unmeasured`` of software between the
 two on accelerators without measured kernels, or of engines over more than one scale-up domain, whose collectives were
-not measured. In an ``open`` load they are those of all times of a plan, whose waits follow, as far as the plan then serves the load.
+not measured. In an ``open`` load they are those of all times of a plan, whose waits follow, as far as the plan then
+serves the load.
 
 They were set by the percentiles of the fitted side as it was predicted on 26 November 2026 and before, and by judgment
 after figures of the held-out side had been seen; the times per output token and to the first token of recent software

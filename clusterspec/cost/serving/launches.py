@@ -24,6 +24,13 @@ INDEX_GEMMS = 3
 ROUTED = 6
 """Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
 
+RECURRENCES = {"gated-delta": 4, "kimi-delta": 4, "mamba-2": 3}
+"""Kernels that count where the host launches the recurrence of one layer over prompts, by its kind. It has 10 and 7
+kernels (convolution, gates, the passes over chunks, norm), of which one counts with 1.5 others, as ten of a dense layer
+count as four (vLLM, vllm/model_executor/layers/fla/ops/chunk.py, chunk_gated_delta_rule_fwd, and
+mamba/ops/ssd_combined.py, _mamba_chunk_scan_combined_fwd).
+"""
+
 
 def dense_gemms(model: Model, chunk: Chunk) -> float:
     """GEMMs of one step through all layers, those of routed experts excluded."""
@@ -57,7 +64,13 @@ def launches_per_step(model: Model, chunk: Chunk) -> float:
 def launches_by_host(model: Model, chunk: Chunk) -> float:
     """Kernels of one step that count where the host launches each of them with those around it."""
     indexed = INDEX_GEMMS * _indexed_layers(model, chunk) + _selecting_gemms(model, chunk)
-    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + indexed)
+    routed = ROUTED * chunk.moe_layers
+    return dense_gemms(model, chunk) + float(routed + indexed) + recurrences_by_host(model, chunk)
+
+
+def recurrences_by_host(model: Model, chunk: Chunk) -> float:
+    """Kernels of recurrences over prompts that count where the host launches them."""
+    return float(RECURRENCES.get(model.linear.kind, 0) * chunk.linear_layers) if model.linear else 0.0
 
 
 def _indexed_layers(model: Model, chunk: Chunk) -> int:
