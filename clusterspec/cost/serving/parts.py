@@ -28,7 +28,7 @@ from clusterspec.cost.serving.expert_parts import (
     expert_parts,
     uses_throughput_kernels,
 )
-from clusterspec.cost.serving.passes import passes_per_step
+from clusterspec.cost.serving.passes import converting_gemms, passes_per_step
 from clusterspec.cost.serving.rates import (
     DECODE,
     converts_weights,
@@ -332,6 +332,15 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
     return share * covered / (2.0 * engine.model.layers)
 
 
+def _mean_launch(engine: Engine) -> float:
+    """The mean seconds of the smallest kernel among the launches of a step: some convert their inputs, too."""
+    plain, converting = engine.rates.gemm_floor("bf16"), converting_gemms(engine)
+    if converting is None or not engine.launches:
+        return plain
+    share = min(1.0, converting[0] / engine.launches)
+    return (1 - share) * plain + share * converting[1]
+
+
 def _launch_part(engine: Engine, sequences: float) -> Part:
     habits, captured = engine.habits, captures_graphs(engine)
     source = (
@@ -341,7 +350,7 @@ def _launch_part(engine: Engine, sequences: float) -> Part:
     )
     numbers = {
         "launches": engine.launches if captured else engine.host_launches,
-        "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
+        "each": _mean_launch(engine) if captured else habits.eager,
         "host": habits.host,
         "sequences": sequences,
         "sequence": habits.sequence,

@@ -66,12 +66,42 @@ def passes_per_step(engine: Engine) -> float:
     return float(found + _conversions(engine, softmax + linear))
 
 
+def blocks_scaled(engine: Engine) -> bool:
+    """Whether blocks of weights have scales of their own, as the checkpoint was trained."""
+    return bool(engine.model.fp8_block) and engine.model.checkpoint_precision == "fp8"
+
+
+def converting_gemms(engine: Engine) -> tuple[float, float] | None:
+    """The GEMMs of a step that convert their inputs, and the seconds of the smallest, conversion included, as measured
+    for the engine's software; None where that was not measured.
+
+    Routers, absorbed matrices and GEMMs of an index stay in 16 bits, as does latent attention beside weights in 4 bits
+    (NVIDIA's model card of DeepSeek-R1-FP4: "only the weights and activations of the linear operators within
+    transformer blocks" of experts and networks are in 4 bits).
+    """
+    if engine.precision not in NARROW or engine.cluster.accelerator.kernels is None:
+        return None
+    kind = f"{engine.precision}_block" if blocks_scaled(engine) and engine.precision == "fp8" else engine.precision
+    own = f"{engine.software}_{engine.software_year:g}", engine.software
+    floor = engine.rates.converting_floor(kind, *own)
+    if floor is None:
+        return None
+    model, whole = engine.model, engine.whole
+    each = CONVERTED_LATENT if model.latent or model.compressed else CONVERTED
+    if model.latent and engine.precision == "fp4":
+        each = 0
+    mixers = whole.full_layers + whole.window_layers + whole.linear_layers
+    return float(each * mixers + CONVERTED * whole.dense_layers), floor
+
+
 def _conversions(engine: Engine, mixers: int) -> int:
-    """The kernels that convert activations alone; none for GEMMs in 16 bits."""
+    """The kernels that convert activations alone; none for GEMMs in 16 bits, and where they are part of GEMMs."""
     model = engine.model
     if engine.precision not in NARROW or engine.cluster.accelerator.vendor != NVIDIA:
         return 0
-    if not model.fp8_block or model.checkpoint_precision != "fp8":
+    if converting_gemms(engine) is not None:
+        return 0
+    if not blocks_scaled(engine):
         return UNFUSED * mixers
     each = CONVERTED_LATENT if model.latent or model.compressed else CONVERTED
     return each * mixers + CONVERTED * engine.whole.dense_layers

@@ -174,6 +174,13 @@ class KernelRates:
         found = next((name for name in names if name in self.single), None)
         return (self.single[found], found) if found is not None else None
 
+    def converting_floor(self, kind: str, *software: str) -> float | None:
+        """Seconds of the smallest GEMM with weights of a ``kind`` (as for `experts_figure`), the conversion of its
+        inputs included, by the kernels of the first ``software`` that was measured; None if none was.
+        """
+        names = (f"gemm.{name.replace('-', '_')}.{kind}.floor" for name in software)
+        return next((self.single[name] for name in names if name in self.single), None)
+
     def _first_share(self, names: Iterable[str], rows: float) -> float | None:
         """The share at ``rows`` by the first of some tables that was measured; None if none was."""
         curve = next((self.curves[name] for name in names if name in self.curves), None)

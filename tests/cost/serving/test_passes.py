@@ -9,7 +9,7 @@ import pytest
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.expert_parts import UNMEASURED
-from clusterspec.cost.serving.passes import passes_per_step
+from clusterspec.cost.serving.passes import converting_gemms, passes_per_step
 from clusterspec.cost.serving.plan_engines import cache_capacity
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steps import numbers
@@ -26,6 +26,7 @@ workload:
 layout: {{{layout}}}
 """
 B200, H200 = "platform: dgx-b200", "platform: dgx-h200"
+RTX = "accelerator: rtx-pro-6000, accelerators_per_node: 8"
 MI300X = "accelerator: mi300x, accelerators_per_node: 8"
 
 
@@ -49,7 +50,8 @@ def engine(
     ("model", "precision", "cluster", "passes"),
     [
         ("llama-3.1-70b", "bf16", B200, 80 * (2 + 2 + 1)),  # two norms, positions and cache, activation
-        ("llama-3.1-70b", "fp8", B200, 80 * (2 + 2 + 1 + 1)),  # the output of attention in 8 bits
+        ("llama-3.1-70b", "fp8", B200, 80 * (2 + 2 + 1)),  # GEMMs were measured with the conversion of their inputs
+        ("llama-3.1-70b", "fp8", RTX, 80 * (2 + 2 + 1 + 1)),  # elsewhere the output of attention is converted apart
         ("qwen3-235b-a22b", "bf16", B200, 94 * (2 + 3)),  # norms of queries and keys; activations of experts are fused
         (
             "deepseek-v3",
@@ -120,6 +122,32 @@ def test_experts_that_were_not_measured_take_the_time_of_small_gemms() -> None:
         engine("deepseek-v3", "fp8", layout="framework: custom, tp: 8, dp: 1"),
     ):
         assert numbers(one.decode(1.0, 1000.0), "experts")["floor"] == UNMEASURED * one.rates.gemm_floor("bf16")
+
+
+@each(
+    ("model", "precision", "cluster", "converting", "floor"),
+    [
+        ("llama-3.1-70b", "fp8", B200, 80 * 4, 6.5),  # two GEMMs of attention and two of the network
+        ("llama-3.1-70b", "fp4", B200, 80 * 4, 5.6),
+        ("deepseek-v3", "fp8", H200, 61 * 3 + 3 * 2, 5.3),  # not those of absorbed matrices and of routers
+        ("deepseek-v3", "fp4", B200, 3 * 2, 5.6),  # attention stays in 16 bits beside weights in 4
+    ],
+)
+def test_gemms_of_narrow_formats_convert_their_inputs(
+    model: str, precision: str, cluster: str, converting: int, floor: float
+) -> None:
+    one = engine(model, precision, cluster)
+    assert converting_gemms(one) == (converting, pytest.approx(floor * 1e-6))
+    plain, launches = one.rates.gemm_floor("bf16"), one.launches
+    found = numbers(one.decode(1.0, 1000.0), "launch")
+    whole = converting * floor * 1e-6 + (launches - converting) * plain
+    assert found["launches"] * found["each"] == pytest.approx(whole)
+
+
+def test_gemms_of_sixteen_bits_and_of_unmeasured_software_take_their_floor_alone() -> None:
+    for one in (engine("llama-3.1-70b"), engine("llama-3.1-70b", "fp8", layout="framework: custom, tp: 8, dp: 1")):
+        assert converting_gemms(one) is None
+        assert numbers(one.decode(1.0, 1000.0), "launch")["each"] == one.rates.gemm_floor("bf16")
 
 
 def test_shared_experts_launch_nothing_beside_the_routed_ones() -> None:

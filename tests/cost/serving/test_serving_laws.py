@@ -228,7 +228,7 @@ def test_requests_that_come_to_an_idle_engine_wait_for_none_and_those_in_bursts_
 def test_a_busy_pool_for_prompts_has_a_queue_that_grows_as_the_root_of_the_requests() -> None:
     # at balanced load the queue of n requests is √(n / π): 3.6 of 40 requests and 7.1 of 160
     assert [round(0.5 / (1 - highest_load(n)) - 0.5, 1) for n in (40, 160)] == [3.6, 7.1]
-    few, many = (pools(1, 6, f"concurrency: {n}", input=4096, output=1024) for n in (32, 48))
+    few, many = (pools(1, 6, f"concurrency: {n}", input=4096, output=1024) for n in (36, 48))
     assert 0.5 < few.prompt_load < many.prompt_load < 0.9
     assert few.wait < many.wait
 
