@@ -16,6 +16,7 @@ from clusterspec.procurement.part_names import (
     described,
     kind_of_part,
     kinds_of_words,
+    names_accelerator,
     plain_part,
     words_in,
 )
@@ -50,18 +51,19 @@ _SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 _SITE = {
     "storage": pattern(
-        r"\b(?:storage|filer|nas|lustre|weka\w*|ceph|gpfs|beegfs|file ?systems?|file servers?|ai400\w*|"
+        r"\b(?:storage|object store|filer|nas|lustre|weka\w*|ceph|gpfs|beegfs|file ?systems?|file servers?|ai400\w*|"
         r"es400\w*|clusterstor|exascaler|vast|netapp|flashblade|powerscale|oceanstor|dss-g|minio|jbod|speicher|stockage|almacenamiento)\b|"
         r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b"
     ),
     "rack": pattern(
-        r"\b(?:racks?|cabinets?|netshelter|schrank|armoire|baie|armadio)\b|\b\d\d ?(?:u|he) \d{3,4} ?x ?\d{3,4}"
+        r"\b(?:racks?|cabinets?|netshelter|schrank|serverschrank|armoire|baie|armadio)\b|"
+        r"\b\d\d ?u enclosure\b|\b\d\d ?(?:u|he) \d{3,4} ?x ?\d{3,4}"
     ),
 }
 """Words for the storage system and for racks, which the bill has, and which quotes sell in many units."""
 _STORAGE_MACHINE = pattern(r"(?<=\bstorage )(?:systems?|servers?|nodes?|chassis)\b|(?<=\bfile )servers?\b")
 _SERVICE = pattern(
-    rf"\b(?:{'|'.join(SERVICES.split())}|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack|weeks?|warehouse|integration|pdus?|rails?|cdus?|colo(?:cation)?|housing|hosting|busbars?|busways?|manifolds?)\b"
+    rf"\b(?:{'|'.join(SERVICES.split())}|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack|weeks?|warehouse|integration|pdus?|rails?|cdus?|colo(?:cation)?|housing|hosting|busbars?|busways?|manifolds?|exchangers?|containment|doors?)\b"
 )
 """The same, with words that name a part elsewhere: a line with `storage` or `rack` and one of them offers neither."""
 
@@ -147,7 +149,8 @@ class Offered:
             return None
         pieces = (named.head, *(() if kinds_of_words(named.head) else named.appositions))
         found = {kind for piece in pieces for kind, words in _SITE.items() if words.search(piece)}
-        names_part = {*kinds_of_words(named.head)} - {"other"}
+        others = {"other", "node"} if "storage" in found and not names_accelerator(named.head) else {"other"}
+        names_part = {*kinds_of_words(named.head)} - others
         return found.pop() if len(found) == 1 and not names_part else None
 
     @property

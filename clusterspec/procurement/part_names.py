@@ -21,16 +21,17 @@ _NOUNS = {
         cdu cdus chiller cooling manifold manifolds fan fans dimm dimms baseboard baseboards bridge bridges
         storage store file filer nas san nfs lustre weka wekapod ceph gpfs beegfs array jbof jbod enclosure enclosures
         exascaler clusterstor flashblade powerscale netapp vast oceanstor dss-g minio
+        keep-your-drive exchanger containment
         frontend front-end out-of-band oob bmc ipmi kvm console login bastion head control
         firewall router routers loadbalancer ufm labels velcro trunking panel panels
         wartung lizenz lizenzen garantie versand fracht montage soporte assistenza
-        speicher stockage almacenamiento schrank armoire baie armadio""",
+        speicher stockage almacenamiento schrank serverschrank armoire baie armadio""",
     "transceiver": "transceiver transceivers optic optics xcvr cwdm4 psm4 bidi émetteur-récepteur",
     "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail
         fiber fibers fibre fibres patch patchcord patchcords jumper jumpers cord cords trunk trunks harness
         splitter splitters breakout breakouts kabel câble câbles cavo cavi glasfaser fibra lwl""",
     "switch": "switch switches commutateur commutateurs conmutador conmutadores",
-    "nic": """nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2
+    "nic": """thor nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2
         netzwerkkarte netzwerkadapter adaptateur adaptador""",
     "node": """node nodes server servers dgx hgx tray trays machine machines sled sleds blade blades worker workers
         workstation workstations poweredge thinksystem proliant esc hls
@@ -42,7 +43,7 @@ _FORMS = {
     "transceiver": """osfp osfp-rhs qsfp qsfp28 qsfp56 qsfp112 qsfp-dd qsfpdd sfp sfp28 sfp56 optical module modules
         twin-port finned flat-top""",
     "cable": "mpo mpo12 mpo16 mpo-12 mpo-16 mtp copper smf mmf om3 om4 om5 os2",
-    "leaf_switch": "leaf leaves",
+    "leaf_switch": "leaf leaves feuille",
     "spine_switch": "spine spines",
     "core_switch": "core superspine",
     "node": "system systems chassis",
@@ -58,7 +59,7 @@ _CODES = (
         pattern(r"m?(?:qm|sn)\d{4}|q3[24]\d\d|as9\d{3}|qfx\d{4}|7[0358][0-9]{2}[a-z]*\d|dcs-7\d|z9\d{3}|n9k|s5\d{3}f"),
         "switch",
     ),
-    (pattern(r"mcx\d|mbf\d|cx-?[6789]$|aoc-[sma]\d"), "nic"),
+    (pattern(r"mcx\d|mbf\d|bcm9?57\d|e810|t6\d{4}-|cx-?[6789]$|aoc-[sma]\d"), "nic"),
     (pattern(r"(?:sys|as|ars|esc)-\d{3,4}|esc\d|xe[79]\d{3}|xd6\d\d|sr6\d\d|r7\d\dxa|dgx[a-z]-"), "node"),
 )
 """The first letters of order codes: NVIDIA's modules with the standards of their light, its cables, switches of several
@@ -66,7 +67,7 @@ makers, NVIDIA's adapters, and servers of several makers."""
 _LABEL = pattern(
     r"\W*(?:(?:opt(?:ion(?:al)?)?|alt(?:ernative)?(?:\.? to (?:item|pos|lot)\.?)?)\b[\].:]?\s*\d*[\]):]*\s+|"
     r"(?:lot|pos|position|item|line|option|art|nr|no)\b\.?\s*(?:[a-z](?:[.-]?\d+)?\b|\d+(?:\.\d+)*[a-z]?\b)\s*[:.)–—-]*\s*|"
-    r"[a-z]\d?[-./]\d{1,3}\b[:.)]?\s+|(?!l4|t4|a2)[a-z]\d[:.)]?\s+|"
+    r"p/n \S+ |[a-z]\d?[-./]\d{1,3}\b[:.)]?\s+|(?!l4|t4|a2)[a-z]\d[:.)]?\s+|"
     r"\d+(?:\.\d+)*[.):]\s+)"
 )
 """What numbers the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
@@ -98,6 +99,7 @@ _INSIDE_RACKS = pattern(
 """Parts of a rack-scale system, which its price includes."""
 _MODEL = r"(?:[abhlv]\d{2,3}s?|gb[23]00|gh200|mi\d{3}[xa]?|gaudi ?\d|rtx pro \d{4}|vr200|tpu)"
 _ACCELERATORS = pattern(
+    r"\bnvl ?(?:4|8|16)\b|"
     rf"\b(?:[2-9]|1\d)[ -]?[x×]? ?(?:(?:nvidia|amd|intel|instinct|tesla) )*{_MODEL}\b|"
     rf"\b{_MODEL}\b[^,;(]*?(?: [x×] ?[2-9]\b|\b[2-9]-(?:gpu|way)\b)"
 )
@@ -216,7 +218,7 @@ def _names_other_network(text: str) -> bool:
 def _found_kinds(named: Description, text: str) -> Iterator[list[str]]:
     """The kinds that the pieces of a description name, the surest first: nouns, what a machine has, forms, contents."""
     whole = described(text)
-    yield ["other"] if _CAPACITY.search(text) is not None and _ACCELERATOR.search(text) is None else []
+    yield ["other"] if _CAPACITY.search(text) is not None and not names_accelerator(text) else []
     yield kinds_of_words(named.head)
     yield ["node"] if _ACCELERATORS.search(text) is not None else []
     yield ["accelerator"] if _ACCELERATOR.search(named.head) is not None else []
@@ -240,6 +242,11 @@ def _kind_of_words(found: Sequence[str], text: str) -> str:
         tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
     return found[-1]
+
+
+def names_accelerator(text: str) -> bool:
+    """Whether a text in lower case holds the model of an accelerator."""
+    return _ACCELERATOR.search(text) is not None
 
 
 def kinds_of_words(text: str) -> list[str]:
