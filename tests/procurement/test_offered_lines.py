@@ -153,7 +153,8 @@ def test_lines_of_independent_writers_are_read_as_they_meant_them() -> None:
     The first reading of the last 160 was right for 146, and 19 of each 20 have to be.
     """
     platform = "{{platform: {}, nodes: 8, scale_out: {{technology: {}, nics_per_node: 8, nic_bandwidth: {} Gb/s}}}}"
-    rows = list(csv.DictReader((Path(__file__).parent / "quote_lines.csv").open(encoding="utf-8")))
+    table = Path(__file__).with_name("quote_lines.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(table.splitlines()))
     for name, fabric in FABRICS.items():
         cluster = study_of(f"clusterspec: 1\ncluster: {platform.format(*fabric)}\n").design.cluster
         assert cluster is not None
