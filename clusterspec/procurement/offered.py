@@ -48,7 +48,8 @@ _PERIODS = pattern(
 )
 """Words of a line whose quantity counts months, or parts times months."""
 _SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")
-_RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
+_NODES = pattern(r"(?<![\w.])(\d{1,4}) ?(?:[x×] ?)?(?:servers?|nodes?|systems?|trays?|dgx|hgx)\b")
+_RACK = pattern(r"\bnvl ?(?:36|72|144|576)\b|\brack[- ]scale\b|\bhelios\b")
 _SITE = {
     "storage": pattern(
         r"\b(?:storage|object store|filer|nas|lustre|weka\w*|ceph|gpfs|beegfs|file ?systems?|file servers?|ai400\w*|"
@@ -194,9 +195,20 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
             and not {"node", *CABLING, "switch", *SWITCHES} & {*kinds_of_words(head)}
         )
         by_the_node = line.quantity in {cluster.nodes, cluster.all_nodes}
-        yield Offered(
-            index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack and not by_the_node else 1
-        )
+        units = nodes_of_domain(cluster) if rack and not by_the_node else 1
+        if kind == "node" and not by_the_node:
+            units = _nodes_of_bundle(text, line.quantity, cluster) or units
+        yield Offered(index, "node" if rack else kind, line, units)
+
+
+def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int:
+    """The nodes in one unit of a line that names them, such as `64 servers` of a scalable unit, where they make up the
+    nodes of the design; else 0.
+    """
+    for count in map(int, _NODES.findall(text)):
+        if quantity is not None and count * quantity in {cluster.nodes, cluster.all_nodes}:
+            return count
+    return 0
 
 
 def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:

@@ -23,8 +23,10 @@ _NOUNS = {
         exascaler clusterstor flashblade powerscale netapp vast oceanstor dss-g minio
         keep-your-drive exchanger containment
         frontend front-end out-of-band oob bmc ipmi kvm console login bastion head control
+        spares repuestos ersatzteile reservedele linux socket sockets
         firewall router routers loadbalancer ufm labels velcro trunking panel panels
-        wartung lizenz lizenzen garantie versand fracht montage soporte assistenza
+        wartung lizenz lizenzen garantie versand fracht montage soporte servicio servicios licencia licencias flete
+        assistenza huolto toimitus fragt frakt licens
         speicher stockage almacenamiento schrank serverschrank armoire baie armadio""",
     "transceiver": "transceiver transceivers optic optics xcvr cwdm4 psm4 bidi émetteur-récepteur",
     "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail
@@ -72,15 +74,15 @@ _LABEL = pattern(
 )
 """What numbers the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
 _PURPOSE = pattern(
-    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con)\b|\bw/"
+    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con|por|pr|je)\b|\bw/"
 )
 """What the parts of a description begin with that name purpose, contents or unit."""
-_COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])")
+_COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])(?! ?\d{2,4} ?g\b)")
 """What the parts of a description begin with that name counted contents: `8x H100`."""
 _APPOSITION = pattern(r"[,;:(\[+)\]]| [-–—/] ")
 _SIDE_OR_EDITION = pattern(
     r"\b(?:switch|node|server|nic|host|leaf|spine|adapter|tray|dgx|hca|gpu)[- ]"
-    r"(?:side|end|ports?|cages?|facing|uplinks?|downlinks?)\b|"
+    r"(?:sides?|ends?|ports?|cages?|facing|uplinks?|downlinks?)\b|\binter-?switch\b|"
     r"\b(?:côté|lato|lado) \w+|\b(?:server|workstation) edition\b|"
     r"\b(?:power|port|connector)[- ]to[- ](?:power|port|connector)\b|"
     r"\bgpu (?:net(?:work)?|interconnect|fabric|rail|cluster)s?\b|"
@@ -94,7 +96,7 @@ _ENDS = pattern(
 )
 """The two ends of a cable, such as `NIC to leaf`."""
 _INSIDE_RACKS = pattern(
-    r"\bnv(?:link|switch)[- ](?:switch|bridge|cable|copper|tray)|\bswitch[- ]trays?\b|\bpower[- ]shel(?:f|ves)\b"
+    r"\bnv(?:link|switch)[- ](?:switch|br\w+|cable|copper|tray)|\bswitch[- ]trays?\b|\bpower[- ]shel(?:f|ves)\b"
 )
 """Parts of a rack-scale system, which its price includes."""
 _MODEL = r"(?:[abhlv]\d{2,3}s?|gb[23]00|gh200|mi\d{3}[xa]?|gaudi ?\d|rtx pro \d{4}|vr200|tpu)"
@@ -109,7 +111,7 @@ _CAPACITY = pattern(r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[
 """The capacity of a store."""
 _PORTS = pattern(r"(?<![\w.])(?:1[6-9]|[2-9]\d|1\d\d)(?: ?[x×] ?(?:\d{2,3} ?g|osfp|qsfp)|[- ]ports?\b)")
 """The ports of a switch: `64x400G`, `64-port`."""
-_INCLUDED = pattern(r"\b(?:with|incl|including|includes)\b[^,;(]*|\bw/[^,;(]*")
+_INCLUDED = pattern(r"\b(?:with|incl|including|includes|inkl|med|mit|con)\b[^,;(]*|\bw/[^,;(]*")
 _OTHER_NETWORK = pattern(
     r"\b(?:front-?end|storage|nas|out[- ]of[- ]band|oob|management|mgmt|bmc|ipmi|in-?band|campus|login|"
     r"north-south|border|wan|cat ?-?[5678]a?|rj-?45|1 ?gb?(?:e|ase-?t)?)\b"
@@ -153,8 +155,8 @@ def words_in(text: str) -> set[str]:
 def described(text: str) -> Description:
     """The pieces of a description in lower case.
 
-    >>> described("sn5600 leaf switch 64x 800g osfp, cumulus, with rails")
-    Description(head='sn5600 leaf switch ', appositions=(' cumulus',), contents=(' 800g osfp',))
+    >>> described("gpu server 8x h100, cumulus, with rails")
+    Description(head='gpu server ', appositions=(' cumulus',), contents=(' h100',))
     """
     pieces: list[str] = []
     contents: list[str] = []
@@ -191,7 +193,11 @@ def kind_of_part(text: str) -> str:
         .replace("super-spine", "superspine")
         .replace("flat top", "flat-top")
     )
-    if LICENSED_PER_ACCELERATOR.search(text) or _HOURS.search(text) or _INSIDE_RACKS.search(described(text).head):
+    if (
+        LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text))
+        or _HOURS.search(text)
+        or _INSIDE_RACKS.search(described(text).head)
+    ):
         return "other"
     if not described(text).head.strip():
         text = _PURPOSE.sub(" ", text, count=1)
@@ -201,6 +207,7 @@ def kind_of_part(text: str) -> str:
     for found in _found_kinds(described(_ENDS.sub(" ", text)), text):
         if found:
             kind = _kind_of_words(found, text)
+            kind = "node" if kind == "accelerator" and _ACCELERATORS.search(text) is not None else kind
             return "other" if kind in {*NETWORKED, "switch"} and _names_other_network(text) else kind
     return "other"
 

@@ -87,9 +87,14 @@ SURPLUS = 1.10
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
 
 
-def _counts_months(offered: Offered) -> bool:
-    """Whether the quantity may count months; that of yearly support counts its parts."""
-    return offered.counts_periods and _YEARLY.search(plain_part(offered.line)) is None
+_OF_ANOTHER_UNIT = pattern(r"\b(?:storage|filer|nas|bundles?|scalable units?|sus?)\b")
+
+
+def _counts_other_units(offered: Offered) -> bool:
+    """Whether the quantity may count months, nodes of a store or bundles; that of yearly support counts its parts."""
+    text = plain_part(offered.line)
+    months = offered.counts_periods and _YEARLY.search(text) is None
+    return months or _OF_ANOTHER_UNIT.search(text) is not None
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
@@ -102,7 +107,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         if (
             not unit
             or quantity is None
-            or _counts_months(offered)
+            or _counts_other_units(offered)
             or quantity <= 1
             or quantity in counts[unit]
             or 0 in counts[unit]
