@@ -79,9 +79,11 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _most_likely(found: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Each cause once, the likeliest first."""
+    """Each cause once, the likeliest first; that another process ended after a fault of one that is as likely."""
+    found = tuple(found)
+    faults = {each.weight for each in found if each.name == "program-fault"}
     best: dict[str, Cause] = {}
-    for cause in sorted(found, key=lambda each: -each.weight):
+    for cause in sorted(found, key=lambda each: (-each.weight, each.name == "peer-ended" and each.weight in faults)):
         best.setdefault(cause.name, cause)
     return tuple(best.values())
 

@@ -32,14 +32,21 @@ ENGINE_PATTERNS = (
     ("no-kernel", re.compile(r"(engine plan file is generated on an incompatible device.{0,80})")),
     ("cache-full", re.compile(r"(Can't allocate new blocks\b.{0,60})")),
     ("cache-full", re.compile(r"(\b[Nn]o (?:free|available) (?:KV )?cache blocks?\b.{0,40})")),
-    # XLA and its runtimes. Thread: jax-ml/jax issue 15361 (another process)
+    # XLA and its runtimes. Threads: jax-ml/jax issue 15361 (another process), pytorch/xla issue 7138
+    # and EnzymeAD/Reactant.jl pull 780 (a runtime without the platform that is asked for)
+    ("no-device", re.compile(r"(Could not find registered platform with name: .{1,40})")),
+    ("device-reset", re.compile(r"(\b(?:[Cc]ore|[Aa]ccelerator device) halted (?:unexpectedly|prematurely)\b.{0,80})")),
     ("device-resource", re.compile(r"(DNN library initialization failed)")),
     (
         "kernel-image",
         re.compile(r"(ptxas (?:exited with non-zero error code|returned an error during compilation).{0,60})"),
     ),
     ("kernel-compile", re.compile(r"(Mosaic failed to compile .{1,40}kernel)")),
-    ("peer-ended", re.compile(r"(\b(?:[Dd]ifferent|unexpected|[Nn]ew) incarnation\b.{0,60})")),
+    # of TensorFlow too. Threads: tensorflow/tensorflow issue 38257, megagonlabs/t5-japanese issue 1
+    ("peer-ended", re.compile(r"(\b(?:[Dd]ifferent|unexpected|[Nn]ew) (?:device )?incarnation\b.{0,60})")),
+    ("peer-ended", re.compile(r"(\blame workers found\b)")),
+    # a compiler that stopped of itself. Thread: aws-neuron/aws-neuron-sdk issue 1122
+    ("library", re.compile(r"(\b[Ii]nternal [Cc]ompiler [Ee]rror\b.{0,80})")),
     # Neuron, of its runtime before 2. Thread: aws-neuron/aws-neuron-sdk issue 493
     ("no-device", re.compile(r"(NERR_RESOURCE_NC\b.{0,80})")),
     ("library", re.compile(r"(NERR_UNSUPPORTED_VERSION\b.{0,60})")),
@@ -53,8 +60,12 @@ ENGINE_PATTERNS = (
     ("setting", re.compile(r"(couldn't find key \S{1,80} in (?:Secret|ConfigMap) .{1,80})")),
     ("setting", re.compile(r"(\b(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\" not found)")),
     ("short-limit", re.compile(r"((?:Liveness|Startup) probe failed: .{1,120})")),
+    # nodes as `sinfo` lists them. Thread: elasticluster/elasticluster issue 272
+    ("service", re.compile(r"(\bdown\* .{0,160}\bNot responding)$")),
     ("submission-refused", re.compile(r"(Resources cannot be allocated with Topology locality)")),
     ("no-device", re.compile(r"(requested number of devices unavailable for .{1,80})")),
+    # Thread: ray-project/kuberay issue 1414
+    ("no-device", re.compile(r"(unable to find \S{1,20} device allocation by scheduler\b.{0,40})")),
     # Ray, of its store of objects, its autoscaler and the metadata of a TPU
     ("host-memory", re.compile(r"(\bObjectStoreFullError\b.{0,80})")),
     ("no-device", re.compile(r"(autoscaler could not find a node type to satisfy the request.{0,80})")),
@@ -76,5 +87,10 @@ ENGINE_PATTERNS = (
         re.compile(rf"(\b{_NETWORK_STORES}\b.{{0,60}}\bmount(?:ing)? (?:failed|failure|error)\b.{{0,40}})"),
     ),
     ("storage-fault", re.compile(r"(SQUASHFS error: .{1,80})")),
+    # a write that a file system cut short. Thread: OpenNMT/OpenNMT issue 463
+    (
+        "torn-file",
+        re.compile(r"(\bwrote (?:only )?[0-9]{1,15} (?:blocks|bytes|items) (?:instead of|of|out of) [0-9]{1,15}\b)"),
+    ),
 )
 """Names of statements and the patterns of their lines."""

@@ -36,7 +36,7 @@ _SILENT = (
     r"|repl(?:y|ied))|\bunresponsive\b|\bstopped\b|\bwent away\b|\bgone\b)"
 )
 _CLOSED = (
-    r"(?:\b(?:clos(?:ed|es)|reset|terminated|died|exited|went away|gone|disconnected|vanished"
+    r"(?:\b(?:clos(?:ed|es)|reset|restarted|terminated|died|exited|went away|gone|disconnected|vanished"
     r"|crashed|was killed)\b)"
 )
 _UNLIKE = (
@@ -64,7 +64,7 @@ _NIC = (
 _STORE = (
     r"(?:\b(?:mount(?:ing|ed|s|point)?|file ?systems?|(?:checkpoint|data|shared|network|storage) (?:volume|disk"
     r"|drive|folder)"
-    r"|PVC|PersistentVolume(?:Claim)?|NFS|Lustre|WekaFS|GPFS|BeeGFS|CephFS|gcsfuse|S3 (?:mount\w{0,5}|bucket)"
+    r"|PVC|PersistentVolume(?:Claim)?|NFS|Lustre|WekaFS|GPFS|BeeGFS|CephFS|gcsfuse|S3 mount\w{0,5}"
     r"|nvme[0-9]\w{0,6})\b"
     r"|/(?:fsx|lustre|scratch|gpfs|beegfs|weka)\b)"
 )
@@ -96,6 +96,7 @@ _LIBRARY = (
     r"|libtpu|CUDA toolkit)\b)"
 )
 OBJECTS = (
+    ("remote-login", r"\b(?:ssh|passwordless|login|rsh|pdsh)\b", rf"(?:{_FAILED}|{_DENIED}|{_ABSENT})"),
     (
         "fabric-manager",
         r"\b(?:NVLink (?:fabric|domain)|NVSwitch(?:es)?|IMEX|multicast object)\b",
@@ -109,7 +110,7 @@ OBJECTS = (
     (
         "accelerator-fault",
         rf"(?:{_DEVICE}|\bNVLink(?: [0-9]{{1,2}})?s?\b|\bHBM\b|\brow remapp\w{{2,4}}\b)",
-        r"\b(?:inactive|hang|hung|unhealthy|reset|double[- ]bit|uncorrect\w{4,6}|ECC|remapp\w{2,4} (?:failed"
+        r"\b(?:inactive|halted|hang|hung|unhealthy|reset|double[- ]bit|uncorrect\w{4,6}|ECC|remapp\w{2,4} (?:failed"
         r"|failure)|failed (?:diagnostics?|self[- ]test|health)"
         r"|health check failed|not respond\w{0,3}|unresponsive|faulty|is lost|dropped off|parity error)\b",
     ),
@@ -196,7 +197,7 @@ OBJECTS = (
     (
         "host-fault",
         r"\b(?:DIMM|memory module|CPU [0-9]{1,3}|socket [0-9]|kernel|motherboard|BMC|PCIe (?:root|bridge|switch))\b",
-        r"\b(?:uncorrect\w{2,6}|oops|panic|machine check|MCE|BUG:|parity)\b",
+        r"\b(?:uncorrect\w{2,6}|oops|panic|machine check|MCE|(?-i:BUG:)|parity)\b",
     ),
     (
         "data-loading",
@@ -228,7 +229,7 @@ OBJECTS = (
     ("port-in-use", r"\b[Pp]orts? [0-9]{2,5}\b", rf"(?:{_BUSY}|\busing\b)"),
     (
         "unreachable-peer",
-        r"(?:\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?|\b(?:RDMA|RoCE|QP|queue pair|GID|gid"
+        r"(?:\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?|\b(?:RDMA|RoCE|(?-i:QP)|queue pair|GID|gid"
         r"|(?:RoCE|network|fabric) path|route|firewall|ping|endpoint|connection to)\b)",
         rf"(?:{_SILENT}|{_FAILED}|\bblock(?:s|ed)\b|\bunresolved\b|\bretries\b|\bno route\b)",
     ),
@@ -257,7 +258,6 @@ OBJECTS = (
         rf"(?:{_ABSENT}|\bout of range\b|\bhid(?:es|den)\b|\bexpected [0-9]{{1,4}}\b|\b[Nn]o (?:usable )?(?:GPU"
         rf"|NPU|TPU|accelerator)s?\b|\bfewer\b)",
     ),
-    ("remote-login", r"\b(?:ssh|passwordless|login|rsh|pdsh)\b", rf"(?:{_FAILED}|{_DENIED}|{_ABSENT})"),
     (
         "file-permission",
         r"(?:\b(?:director(?:y|ies)|file|folder|path|write to|access to|owner)\b|/[a-z]\w{1,20}/)",

@@ -99,7 +99,9 @@ _ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|
 MOST_FRAMES = 400
 """Lines above an exception in which the one that it reports is looked for."""
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in (*SUGGESTIONS, *GENERAL))
-_OBJECTS = tuple((cause, re.compile(thing), re.compile(event)) for cause, thing, event in OBJECTS)
+_OBJECTS = tuple(
+    (cause, re.compile(thing, re.IGNORECASE), re.compile(event, re.IGNORECASE)) for cause, thing, event in OBJECTS
+)
 _OF_A_PROGRAM, _PLACE = re.compile(OF_A_PROGRAM), re.compile(PLACE)
 _DIGITS = re.compile(r"[0-9]+")
 _FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
