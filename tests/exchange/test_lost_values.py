@@ -342,3 +342,26 @@ def test_accelerators_that_the_values_of_a_chart_ask_for_are_named() -> None:
     text = "image: {repository: vllm/vllm-openai, command: [vllm, serve, /data/]}\nresources:\n  limits:\n    %s: 2\n"
     assert "nvidia.com/gpu: 2: asked for by a container" in listed(read(text % "nvidia.com/gpu"))
     assert "asked for" not in listed(read(text % "cpu"))
+
+
+def test_both_switches_off_are_single_precision() -> None:
+    config = '{"zero_optimization": {"stage": 0}, "fp16": {"enabled": %s}, "bf16": {"enabled": false}}'
+    assert given(read(config % "false"))["workload.precision"] == "fp32"
+    assert given(read(config % "true"))["workload.precision"] == "fp16"
+
+
+def test_defaults_of_variables_of_terraform_are_machines() -> None:
+    text = (
+        'variable "gpu_node_instance_types" {\n  default = ["p5.48xlarge"]\n}\n'
+        'variable "gpu_node_desired_size" {\n  default = 4\n}\nvariable "tags" {\n  default = { a = "b" }\n}\n'
+    )
+    reading = read(text)
+    assert given(reading)["cluster.platform"] == "aws-p5-48xlarge" and "defaults of variables" in listed(reading)
+    with pytest.raises(FormatError, match="states no type of machine"):
+        read('variable "instance_type" {\n  type = string\n}\n')
+
+
+def test_objects_that_are_no_yaml_are_named() -> None:
+    text = "apiVersion: v1\nkind: Pod\nspec: { containers: [ { name: a\n# python3 -m dynamo.vllm --model a/b\n"
+    with pytest.raises(FormatError, match="not YAML"):
+        read(text)

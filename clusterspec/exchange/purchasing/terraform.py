@@ -14,7 +14,12 @@ from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.purchasing.terraform_files import is_terraform_file, record_machines
-from clusterspec.exchange.purchasing.terraform_variables import is_variables_file, record_variables
+from clusterspec.exchange.purchasing.terraform_variables import (
+    declares_machines,
+    is_variables_file,
+    record_declarations,
+    record_variables,
+)
 
 TERRAFORM = "terraform"
 MOST_DEEP = 32
@@ -35,7 +40,7 @@ _NETWORKS = ("network_interface", "network_interfaces", "network_interface_ids")
 
 def matches_terraform(file: InputFile) -> bool:
     if not file.text.lstrip().startswith("{"):
-        return is_variables_file(file) or is_terraform_file(file.text)
+        return is_variables_file(file) or is_terraform_file(file.text) or declares_machines(file)
     return "planned_values" in file.text or '"resource_changes"' in file.text
 
 
@@ -46,7 +51,7 @@ def read_terraform(file: InputFile) -> ImportResult:
         record_variables(file, builder)
         return builder.reading()
     if not file.text.lstrip().startswith("{"):
-        record_machines(file, builder)
+        (record_declarations if declares_machines(file) else record_machines)(file, builder)
         return builder.reading()
     plan = file.json
     resources = list(_plan_resources(plan)) if isinstance(plan, dict) else []

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile
-from clusterspec.exchange.purchasing.hcl import Block, Table, attributes_of
-from clusterspec.exchange.purchasing.terraform_files import COUNTS, TYPES, Pools, record_pools
+from clusterspec.exchange.purchasing.hcl import Block, Table, attributes_of, blocks_of
+from clusterspec.exchange.purchasing.terraform_files import COUNTS, TYPES, Pools, is_terraform_file, record_pools
 
 _NAME = re.compile(r"\.tfvars(?:[._-](?:example|sample|template|dist))?\Z")
 
@@ -19,6 +19,28 @@ _NAME = re.compile(r"\.tfvars(?:[._-](?:example|sample|template|dist))?\Z")
 def is_variables_file(file: InputFile) -> bool:
     """Whether a file has the name of a file of values."""
     return bool(_NAME.search(file.name))
+
+
+_DECLARED = re.compile(rf"^variable[ \t]+\"\w{{0,60}}(?:{'|'.join(TYPES[:-1])})\"", re.MULTILINE)
+"""The declaration of a variable whose name says a type of machine."""
+
+
+def declares_machines(file: InputFile) -> bool:
+    """Whether a file declares variables of machines and holds no resources."""
+    return bool(_DECLARED.search(file.text)) and not is_terraform_file(file.text)
+
+
+def record_declarations(file: InputFile, builder: ImportBuilder) -> None:
+    """Record the machines that variables have by default. Raises `FormatError` if none is a type of machine."""
+    table = Table()
+    for block in blocks_of(file.text):
+        default = block.table.get("default")
+        if block.kind == "variable" and block.labels and isinstance(default, str | int | list) and default != "":
+            table[block.labels[0]] = default
+            table.lines[block.labels[0]] = block.table.lines.get("default", block.line)
+    record_pools(Pools([Block("module", ("variables",), _grouped_by_prefix(table), 0)]), builder)
+    why = "where a configuration gives no other value: import `terraform show -json PLAN` to be sure"
+    builder.unknown("defaults of variables", why)
 
 
 def record_variables(file: InputFile, builder: ImportBuilder) -> None:

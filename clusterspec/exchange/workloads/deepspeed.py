@@ -136,6 +136,8 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     for name in ("bf16", "fp16"):
         if keys.is_on(f"{name}.enabled"):
             builder.set("workload.precision", name, keys.line(f"{name}.enabled"))
+    if all(boolean_value(keys.get(f"{name}.enabled")) is False for name in ("bf16", "fp16")):
+        builder.set("workload.precision", "fp32", keys.line("fp16.enabled"))
     set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS, builder)
     if tensor := keys.whole("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))

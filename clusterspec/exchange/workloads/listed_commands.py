@@ -14,6 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.source import value_at
@@ -30,6 +31,12 @@ def listed_commands(file: InputFile) -> list[Command]:
     except FormatError:
         return []
     return [command for each in documents for command in _listed_commands_in(each, each.value, ())]
+
+
+def refuse_broken_objects(file: InputFile) -> None:
+    """Raise `FormatError`, with the line, if a file of Kubernetes objects is no YAML, so that no command is read."""
+    if re.search(r"^apiVersion[ \t]*:", file.text, re.MULTILINE) and not is_page_or_script(file.text):
+        read_documents(file)
 
 
 _LISTED = re.compile(

@@ -24,6 +24,7 @@ from clusterspec.exchange.workloads.declared import declared_engines, declares_e
 from clusterspec.exchange.workloads.engine_limits import count_length, divide_limit, set_drafts
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
+from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
 from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -95,6 +96,7 @@ def read_serving(file: InputFile) -> ImportResult:
     if not engine and (shown := object_in_page(file, matches_serving)):
         return with_surroundings(SERVING, shown, read_serving(shown))
     if not engine:
+        refuse_broken_objects(file)
         why = f"comments and prose are not read{UNDECIDED if may_run_engine(file.text) else ''}"
         raise FormatError(f"has no command that starts vLLM, SGLang or TensorRT-LLM ({why})")
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line
