@@ -31,7 +31,7 @@ def declares_machines(file: InputFile) -> bool:
 
 
 def record_declarations(file: InputFile, builder: ImportBuilder) -> None:
-    """Record the machines that variables have by default. Raises `FormatError` if none is a type of machine."""
+    """Record the machines that variables have by default. Raises `FormatError` if none has accelerators."""
     table = Table()
     for block in blocks_of(file.text):
         default = block.table.get("default")
@@ -39,6 +39,8 @@ def record_declarations(file: InputFile, builder: ImportBuilder) -> None:
             table[block.labels[0]] = default
             table.lines[block.labels[0]] = block.table.lines.get("default", block.line)
     record_pools(Pools([Block("module", ("variables",), _grouped_by_prefix(table), 0)]), builder)
+    if not builder.given:
+        raise FormatError("has no default of a machine with accelerators: import `terraform show -json PLAN`")
     why = "where a configuration gives no other value: import `terraform show -json PLAN` to be sure"
     builder.unknown("defaults of variables", why)
 
