@@ -16,10 +16,12 @@ from clusterspec.exchange.import_result import (
     SeveralParts,
     SkippedPart,
     combined_result,
+    without_comments,
 )
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
 from clusterspec.source import value_at
+from clusterspec.units import plural
 
 if TYPE_CHECKING:
     from clusterspec.exchange.import_formats import ImportFormat
@@ -62,7 +64,25 @@ def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence
                 return combined_result([found, kind.read_alone(file)])
         except (FormatError, SeveralParts):
             continue
-    return found
+    return _with_unread_options(file, found)
+
+
+_OPTION = re.compile(r"(?<![^\s\"',\[])--(?P<name>[A-Za-z][\w.-]{1,60})(?=[\s=\"',\\\]]|$)", re.MULTILINE)
+_UNRELATED = frozenset({"allow-run-as-root", "help", "no-cache-dir", "version", "upgrade", "yes"})
+MOST_OPTIONS = 60
+
+
+def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
+    """A machine with a list of the options that commands of its containers have, none of which was read."""
+    matches = [match for match in _OPTION.finditer(without_comments(file.text)) if match["name"] not in _UNRELATED]
+    if not matches:
+        return found
+    names = list(dict.fromkeys(match["name"] for match in matches))
+    shown = ", ".join(names[:MOST_OPTIONS]) + (", …" if len(names) > MOST_OPTIONS else "")
+    why = f"of commands that no reader knows: not read: {shown}"
+    return replace(
+        found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, _place(file, matches[0])))
+    )
 
 
 def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:

@@ -365,3 +365,44 @@ def test_objects_that_are_no_yaml_are_named() -> None:
     text = "apiVersion: v1\nkind: Pod\nspec: { containers: [ { name: a\n# python3 -m dynamo.vllm --model a/b\n"
     with pytest.raises(FormatError, match="not YAML"):
         read(text)
+
+
+POD_JOB = """apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 4
+      template:
+        spec:
+          containers:
+            - resources: {limits: {nvidia.com/gpu: %s}}
+              command: [torchrun, --nproc_per_node=8, /fsdp/train.py, --hidden_width=8192]
+              # --num_layers=80
+"""
+
+
+def test_options_of_unknown_program_in_pods() -> None:
+    assert "2 options: of commands that no reader knows: not read: nproc_per_node, hidden_width" in listed(
+        read(POD_JOB % 8)
+    )
+    reading = read(POD_JOB % "$GPUS")
+    assert given(reading) == {"layout.nodes": 4}
+    assert "cluster.accelerators_per_node: a container asks for a number that is a variable" in listed(reading)
+
+
+def test_options_before_those_that_a_comment_cuts_off() -> None:
+    reading = read(f"llamafactory-cli train --model_name_or_path Qwen/Qwen3-8B \\\n  # --a b \\\n  {TRAINER[9:]}")
+    assert "the options above line 3: of a command that ends before these" in listed(reading)
+
+
+def test_computed_width_of_ffn() -> None:
+    reading = read(f"torchrun {MEGATRON} --swiglu --hidden-dim-multiplier 1.3 --multiple-of 4096")
+    assert "workload.model.ffn_hidden" not in given(reading)
+    assert "workload.model.ffn_hidden: computed from hidden_dim_multiplier" in listed(reading)
+
+
+def test_packed_length_of_swift() -> None:
+    swift = "megatron sft --model Qwen/Qwen3-8B --tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 8192"
+    assert given(read(f"{swift} --packing true"))["workload.sequence_length"] == 8192
+    assert "workload.sequence_length" not in given(read(swift))

@@ -349,7 +349,10 @@ def _record_workers(
     else:
         builder.unknown("layout.nodes", NO_COUNT, yaml.line(*path))
     line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
-    if asked := template_pods(yaml, path, workers.get("template"), replicas, "worker").accelerators:
+    pods = template_pods(yaml, path, workers.get("template"), replicas, "worker")
+    if pods.is_open:
+        builder.unknown("cluster.accelerators_per_node", "a container asks for a number that is a variable", line)
+    if asked := pods.accelerators:
         builder.set("cluster.accelerators_per_node", asked, line)
         builder.count("accelerators", asked * (replicas if isinstance(replicas, int) else 1), line)
     _record_networks(workers.get("template"), builder, line)

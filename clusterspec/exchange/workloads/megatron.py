@@ -271,11 +271,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         why = "not stated in full: what is left out has the defaults of the recipe or of the omitted part"
         builder.unknown("workload.model", why, line)
     elif keys.find("ffn_hidden_size") is None:
-        hidden = keys.whole("hidden_size")
-        if hidden:
-            width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
-            builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
-            builder.unknown("workload.model.ffn_hidden", "not stated: the default of Megatron was used", line)
+        _set_default_width(keys, builder, gated)
     shared, expert = keys.whole("moe_shared_expert_intermediate_size"), keys.whole("moe_ffn_hidden_size")
     if shared and expert and shared % expert == 0:
         builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
@@ -289,6 +285,18 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         set_window(keys, int(match[1]) + 1, builder)
     if not dense:
         _expert_layers(keys, builder)
+
+
+def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:
+    """Set the width of the network to Megatron's default, unless options of a fork compute it."""
+    if multiplied := keys.find("hidden_dim_multiplier", "multiple_of"):
+        why = f"computed from {multiplied}, which depends on the fork of Megatron"
+        builder.unknown("workload.model.ffn_hidden", why, keys.line(multiplied))
+    elif hidden := keys.whole("hidden_size"):
+        width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
+        builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
+        why = "not stated: the default of Megatron was used"
+        builder.unknown("workload.model.ffn_hidden", why, keys.line("num_layers"))
 
 
 def _set_experts(keys: Keys, builder: ImportBuilder) -> None:

@@ -16,7 +16,9 @@ _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 
 def set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the sequence length; NeMo states it for the data and for the model, which may differ."""
-    names = ("seq_length", "encoder_seq_length", "sequence_length")
+    names: tuple[str, ...] = ("seq_length", "encoder_seq_length", "sequence_length")
+    if keys.is_on("packing") and not keys.find("packing_length", *names):
+        names = ("max_length",)  # ms-swift packs samples up to it
     lengths = [(name, length) for name in names if keys.find(name) and (length := keys.whole(name))]
     if len({length for _, length in lengths}) > 1:
         shown = ", ".join(f"{keys.find(name)} {length} on line {keys.line(name)}" for name, length in lengths)

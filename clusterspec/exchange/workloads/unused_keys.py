@@ -109,6 +109,9 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     if keys.severed:
         why = "after a line without a backslash, or a comment, the shell takes the options as another command"
         builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
+    if keys.severed is keys.command and keys.severed:
+        why = "of a command that ends before these: not read"
+        builder.unknown(f"the options above line {keys.severed.line}", why, keys.severed.line)
     _list_ineffective(keys, builder)
     lines = {each.at.line for each in builder.given} | {each.at.line for each in builder.counts}
     if defaulted := [name for name in keys.defaulted if keys.values.get(name, (None, 0))[1] in lines]:
