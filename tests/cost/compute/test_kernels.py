@@ -319,7 +319,13 @@ def test_adam_moves_its_states_both_ways() -> None:
 
 def test_rows_gathered_behind_the_batch_are_copied_at_each_collective() -> None:
     """Two sequences of 1,024 tokens on two ranks, 4,096 wide in 16 bits: four copies a layer, each read and written."""
-    torch = {"framework": "torchtitan", "software_year": 2025, "tp": 2, "micro_batch": 2, "sequence_parallel": True}
+    torch: dict[str, Any] = {
+        "framework": "torchtitan",
+        "software_year": 2025,
+        "tp": 2,
+        "micro_batch": 2,
+        "sequence_parallel": True,
+    }
     work = {"model": "llama-3.1-8b", "sequence_length": 1024}
     share, software = shard(work, **torch)
     copies = layer_parts(FeedForward.DENSE, share, software)["copies"]
