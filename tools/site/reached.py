@@ -20,6 +20,8 @@ NOT_OF_PAGES = frozenset(
     }
 )
 """Modules whose imports do not count."""
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""The fields of statements that hold statements."""
 
 
 def unreached_files(files: Mapping[str, bytes]) -> set[str]:
@@ -42,7 +44,9 @@ def _module_of(path: str) -> str:
 
 
 def _imported_names(text: bytes) -> Iterator[str]:
-    """The names that a file may import, inside functions too, without imports for type checkers."""
+    """The names that a file may import, inside functions too, without imports for type checkers. Expressions, which
+    hold no imports, are most of a file.
+    """
     waiting: list[ast.AST] = [ast.parse(text)]
     while waiting:
         node = waiting.pop()
@@ -53,7 +57,7 @@ def _imported_names(text: bytes) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{name.name}" for name in node.names)
-        waiting += ast.iter_child_nodes(node)
+        waiting += [each for name in BLOCKS for each in getattr(node, name, ())]
 
 
 def _with_parents(names: Iterable[str]) -> Collection[str]:
