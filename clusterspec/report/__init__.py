@@ -93,7 +93,8 @@ def wrapped_lines(text: str, width: int, first: str = "", then: str = "") -> lis
     has_single_spaces = text.isprintable() and text == text.strip() and "  " not in text
     if has_single_spaces and len(text) <= width - len(first):
         return [first + text]
-    glued = _NUMBERED.sub(_GLUE, _RISKY.sub(_GLUE, text))
+    glued = _RISKY.sub(_GLUE, text) if any(sign in text for sign in _OF_RISK) else text
+    glued = _NUMBERED.sub(_GLUE, glued)
     wrapped = _wrapped_words if has_single_spaces else _wrapped_text
     return [line.replace(_GLUE, " ") for line in wrapped(glued, width, first, then)]
 
@@ -129,6 +130,8 @@ _GLUE = "\ue000"
 """A placeholder for a non-breaking space, from the private use area."""
 _RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:|(?:error|warning|note)\[)")
 """The space before a word that starts a command, or that reads as `file:line:` or `error[rule]` of a finding."""
+_OF_RISK = (":", "##", "[")
+"""What each such word holds."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
 

@@ -62,7 +62,7 @@ EARLY = 0.7
 def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
     if not own_remarks or workload.kind != "train" or not workload.tokens:
         return
-    match = only_setting(_END_OF_RATE, own_remarks)
+    match = only_setting(_END_OF_RATE, own_remarks, ("step",))
     steps = workload.tokens / (workload.global_batch * workload.sequence_length)
     if match is not None and number_in_text(match[1]) < EARLY * steps:
         message = (

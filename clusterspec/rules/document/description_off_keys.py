@@ -133,6 +133,8 @@ _OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|gro
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
 """Words for a part of a fabric, which need not divide the machine."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
+_OF_DEGREE = ("tp ", "tp=", "pp ", "pp=", "cp ", "cp=", "ep ", "ep=")
+"""Starts of degrees: the pattern of a text without them need not be compiled."""
 _PRICE = pattern(
     r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
     r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
@@ -179,7 +181,8 @@ def check(
             return
     if workload is not None:
         yield from _step_problem(own_description, workload)
-    for match in _DEGREE.finditer(own_description) if layout is not None else ():
+    named = layout is not None and any(sign in own_description for sign in _OF_DEGREE)
+    for match in _DEGREE.finditer(own_description) if named else ():
         stated = getattr(layout, match["axis"])
         if int(match["count"]) not in {stated} | written:
             yield _problem(match[0], f"{match['axis']} {stated}")

@@ -76,6 +76,8 @@ _CUES = pattern(
     r"--\w|on-policy|R\d{3}|river|NCCL_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
 )
 """What a text holds that the rule reads."""
+_SIGNS = ("--", "on-policy", "R", "river", "NCCL_", "FI_", "pytorch:", "nemo:", "-F", "-A", "-G", "-I", "-NV", "-W")
+"""Parts of the cues: the pattern of a text without them need not be compiled."""
 _N = r"[ =]+\"?(\d[\d,]*(?:\.\d+)?)\b"
 _FLAGS = {
     "layout.tp": pattern(rf"(?<!\w)--?(?:tensor-(?:model-)?parallel-size|tp-size|tp){_N}"),
@@ -111,7 +113,9 @@ def check(
     workload: Workload | None,
     catalog: Catalog,
 ) -> Iterator[Problem]:
-    if not own_remarks or _CUES.search(own_remarks) is None:
+    if not own_remarks:
+        return
+    if not any(sign in own_remarks for sign in _SIGNS) or _CUES.search(own_remarks) is None:
         return
     if "--" in own_remarks or " -tp " in own_remarks or " -pp " in own_remarks:
         yield from _flag_problems(own_remarks, cluster, layout, workload)

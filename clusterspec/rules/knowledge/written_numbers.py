@@ -125,12 +125,17 @@ def belongs_to_something_else(text: str, start: int) -> bool:
     return _OF_SOMETHING_ELSE.search(text[max(0, start - 60) : start]) is not None
 
 
-def only_setting(setting: re.Pattern[str], text: str) -> re.Match[str] | None:
+def only_setting(setting: re.Pattern[str], text: str, cues: tuple[str, ...] = ("",)) -> re.Match[str] | None:
     """The match of a setting, if all its matches in a text are the same and none belongs to something else.
+
+    Each match holds one of ``cues``, in lower case: the pattern of a text without them need not be compiled.
 
     >>> only_setting(re.compile(r"--tp (\\d+)"), "runs with --tp 8, not --tp 4")[1]
     '8'
     """
+    folded = text.casefold()
+    if not any(cue in folded for cue in cues):
+        return None
     few = islice(setting.finditer(text), MOST_MATCHES)  # a hostile text may have a million
     matches = [each for each in few if not belongs_to_something_else(text, each.start())]
     return matches[0] if len({each[0] for each in matches}) == 1 else None

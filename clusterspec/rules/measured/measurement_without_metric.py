@@ -75,6 +75,6 @@ def check(spec: Spec) -> Iterator[Problem]:
         if not (any(figures) or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
     text = spec.description or ""
-    if _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):
+    if "gb" in text.casefold() and _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):
         what = "the text gives the rate of a collective, but neither as bus bandwidth nor as algorithm bandwidth"
         yield RULE.problem(("description",), what, HELP)

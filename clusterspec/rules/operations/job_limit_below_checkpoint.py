@@ -55,6 +55,7 @@ RULE = Rule.of(__name__, "error", "likely")
 _TIME_LIMIT = pattern(
     r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|killed after|preempted (?:after|every))\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
 )
+_CUES = ("wall", "time limit", "killed after", "preempted")
 
 
 def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
@@ -62,7 +63,7 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         return
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
-    match = only_setting(_TIME_LIMIT, own_remarks) if interval is not None else None
+    match = only_setting(_TIME_LIMIT, own_remarks, _CUES) if interval is not None else None
     if interval is not None and match is not None and interval.value >= time_in_text(match[1], match[2]):
         message = f"a job ends after {match[1]} {match[2]}, and a checkpoint is written every {interval.written}: no job reaches one"
         yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")

@@ -72,6 +72,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 _RESERVED = pattern(
     r"(?i)\b(?:capacity block|reservation|allocation|booking)s?\b[^.;,\d]{0,30}?(?<![\d.,-])(\d{1,3}(?:\.\d)?)[ -](hours?|h|days?|weeks?|months?)\b"
 )
+_CUES = ("capacity block", "reservation", "allocation", "booking")
 
 
 def check(timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | None) -> Iterator[Problem]:
@@ -81,7 +82,7 @@ def check(timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | N
     term = procurement.term if procurement is not None else None
     if term is not None:
         yield from _too_short(timed, run, term.value, term.written, "procurement.term")
-    elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks)) is not None:
+    elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks, _CUES)) is not None:
         seconds = time_in_text(match[1], match[2])
         yield from _too_short(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
 

@@ -1,0 +1,86 @@
+"""A pattern that is looked for only beside a cue finds what it finds alone: every text that it matches holds a cue."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from clusterspec.report import _OF_RISK, _RISKY
+from clusterspec.rules.batch import learning_rate_ends_early
+from clusterspec.rules.document import description_off_keys, launch_settings_off_keys
+from clusterspec.rules.knowledge.written_numbers import only_setting
+from clusterspec.rules.measured import measurement_without_metric
+from clusterspec.rules.operations import job_limit_below_checkpoint
+from clusterspec.rules.procurement import term_shorter_than_run
+from tests.effort import each
+
+SETTINGS = {
+    "reserved": (term_shorter_than_run._RESERVED, term_shorter_than_run._CUES),
+    "limited": (job_limit_below_checkpoint._TIME_LIMIT, job_limit_below_checkpoint._CUES),
+    "rate": (learning_rate_ends_early._END_OF_RATE, ("step",)),
+}
+MATCHED = [
+    *(("reserved", f"A {word} of 14 days") for word in ("capacity block", "reservation", "Allocation", "BOOKING")),
+    ("reserved", "two reservations: 6 weeks"),
+    *(("limited", f"the {word} is 4 hours") for word in ("wall time", "walltime", "wall-clock", "Wall clock limit")),
+    *(
+        ("limited", f"jobs: {word} 12 h")
+        for word in ("Time limit", "killed after", "preempted after", "PREEMPTED every")
+    ),
+    *(
+        ("rate", f"The {word} reaches zero at step 90,000")
+        for word in ("cosine", "decay", "annealing", "rate", "Linear")
+    ),
+    ("rate", "linear decay to the MINIMUM by Steps 4000"),
+]
+
+
+@each("name, text", MATCHED)
+def test_a_setting_is_found_with_its_cues_as_without(name: str, text: str) -> None:
+    setting, cues = SETTINGS[name]
+    found = only_setting(setting, text, cues)
+    assert found is not None and found[0] == setting.search(text)[0]  # type: ignore[index]
+    assert all(cue == cue.casefold() for cue in cues)
+
+
+def test_a_text_without_a_cue_holds_no_setting() -> None:
+    assert only_setting(re.compile("[a-z]+"), "words", ("other",)) is None
+    assert only_setting(re.compile("[a-z]+"), "WORDS words", ("words",)) is not None
+
+
+@each(
+    "text",
+    [
+        *(
+            "--tp 8",
+            "on-policy",
+            "R570",
+            "driver 570",
+            "NCCL_IB_TC=1",
+            "FI_PROVIDER=tcp",
+            "pytorch:24.05",
+            "nemo:24.05",
+        ),
+        *(f"x/y-{kind}" for kind in ("FP8", "FP4", "AWQ", "GPTQ", "INT4", "NVFP4", "W4A16", "W8A8")),
+    ],
+)
+def test_what_the_rule_on_launch_settings_reads_holds_a_sign(text: str) -> None:
+    assert launch_settings_off_keys._CUES.search(text) is not None
+    assert any(sign in text for sign in launch_settings_off_keys._SIGNS)
+
+
+@each("text", [f"{axis}{sign}8" for axis in ("tp", "pp", "cp", "ep") for sign in (" ", "=")])
+def test_a_degree_holds_its_start(text: str) -> None:
+    assert description_off_keys._DEGREE.search(text) is not None
+    assert any(start in text for start in description_off_keys._OF_DEGREE)
+
+
+@pytest.mark.parametrize("text", ["4 GB/s", "4 gbps", "40GB/sec"])
+def test_a_rate_holds_its_unit(text: str) -> None:
+    assert measurement_without_metric._RATE.search(text) is not None and "gb" in text.casefold()
+
+
+@pytest.mark.parametrize("text", ["x ::error", "x ##[y", "x a:1: b", "x error[y]", "x warning[y]", "x note[y]"])
+def test_a_word_at_risk_holds_a_sign(text: str) -> None:
+    assert _RISKY.search(text) is not None and any(sign in text for sign in _OF_RISK)
