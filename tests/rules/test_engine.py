@@ -202,13 +202,13 @@ def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    estimate = WhatIf.estimate
+    estimate = WhatIf._plan_with_memory
 
     def counted(self: WhatIf, changes: Changes) -> Plan | None:
         asked.append("again")
         return estimate(self, changes)
 
-    monkeypatch.setattr(WhatIf, "estimate", counted)
+    monkeypatch.setattr(WhatIf, "_plan_with_memory", counted)
     sound = POD.replace("tp: 16, pp: 3", "tp: 2").replace("llama-3.1-70b", "llama-3.1-8b")
     study = study_text(sound, settings)
     assert run_rules(study.facts()) == []

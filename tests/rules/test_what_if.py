@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.advice.what_if import WhatIf, fastest_fitting
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -45,3 +45,20 @@ def test_hsdp_is_tried_where_fsdp_crosses_domains_of_several_ranks(
         assert found.changes == {"sharding": "hsdp", "shard_group": group}
         # 32 gathers of each of 1.2 billion weights over the NIC become one reduction of their gradients
         assert found.step_seconds < study.plan.step_seconds / 4
+
+
+def test_only_layouts_that_fit_are_timed_and_each_as_an_estimate_of_its_own_has_it() -> None:
+    """70 billion parameters on 64 H100 do not fit with every pipeline and recomputation."""
+    text = RUN.format(per=8, nodes=8, tp=8, sharding="zero1").replace("llama-3.2-1b", "llama-3.1-70b")
+    study = study_text(text.replace("framework: fsdp", "framework: megatron-core"), SETTINGS)
+    design, written = study.design, study.design.spec.layout
+    assert design.layout is not None and written is not None
+    what_if = WhatIf(design, Legality(design, design.layout, written), study.plan, study.plan)
+    tried = what_if.estimated_alternatives({"pp": pp, "recompute": kept} for pp in (1, 2) for kept in ("none", "full"))
+    fitting = fastest_fitting(tried)
+    assert [each for each in tried if "plan" in vars(each)] == [each for each in tried if each.fits]
+    assert 0 < len(fitting) < len(tried)
+    for each in tried:
+        alone = what_if.with_layout(**each.changes)
+        assert alone is not None
+        assert (each.plan.step_seconds, each.memory_bytes) == (alone.step_seconds, alone.memory_bytes)
