@@ -28,7 +28,7 @@ from clusterspec.cost.serving.expert_parts import (
     expert_parts,
     uses_throughput_kernels,
 )
-from clusterspec.cost.serving.passes import converting_gemms, passes_per_step
+from clusterspec.cost.serving.passes import converting_gemms, gemm_software, passes_per_step
 from clusterspec.cost.serving.rates import (
     DECODE,
     converts_weights,
@@ -250,7 +250,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         "flops": 2 * weights * tokens,
         "rate": _dense_rate(engine, tokens),
     }
-    table = engine.rates.gemm_table(name, engine.software)
+    table = engine.rates.gemm_table(name, gemm_software(engine))
     return Part(
         "dense",
         roofline_time,
@@ -263,7 +263,7 @@ def _dense_rate(engine: Engine, tokens: float) -> float:
     """FLOP/s of dense GEMMs; where they convert weights, the number of tiles lowers it."""
     kept, name = engine.workload.parameter_precision, engine.precision
     if not converts_weights(kept, name):
-        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, engine.software)
+        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, gemm_software(engine))
         return min(engine.peak, rate * engine.sizes)
     rate = engine.rates.gemm_rate(name, tokens, engine.peak)
     return rate * dense_rate_share(kept, engine.cluster.accelerator.architecture, tokens, rate / engine.rates.bandwidth)

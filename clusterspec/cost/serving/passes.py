@@ -71,6 +71,15 @@ def blocks_scaled(engine: Engine) -> bool:
     return bool(engine.model.fp8_block) and engine.model.checkpoint_precision == "fp8"
 
 
+def gemm_software(engine: Engine) -> str:
+    """The software of an engine, or its generation, whose dense GEMMs were measured; with ``_block`` where blocks of
+    weights have scales.
+    """
+    own = f"{engine.software}_{engine.software_year:g}", engine.software
+    scaled = tuple(f"{name}_block" for name in own) if engine.precision == "fp8" and blocks_scaled(engine) else ()
+    return engine.rates.measured_software(engine.precision, *scaled, *own)
+
+
 def converting_gemms(engine: Engine) -> tuple[float, float] | None:
     """The GEMMs of a step that convert their inputs, and the seconds of the smallest, conversion included, as measured
     for the engine's software; None where that was not measured.

@@ -116,8 +116,13 @@ class KernelRates:
         share = interpolated_value(self.curves[self.gemm_table(precision, software)], rows)
         return peak * min(1.0, share * self.scale) * self.clock
 
+    def measured_software(self, precision: str, *software: str) -> str:
+        """The first ``software`` whose GEMMs in ``precision`` were measured apart; the last if none were."""
+        found = (name for name in software if f"gemm.{name.replace('-', '_')}.{precision}" in self.curves)
+        return next(found, software[-1])
+
     def dense_gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
-        """FLOP/s of a GEMM with ``rows`` rows beyond its floor, which the launches of a step count.
+        """FLOP/s of a GEMM with ``rows`` rows beyond the floor of 16 bits, which the launches of a step count.
 
         A table has the FLOPs of whole kernels over their time, floor included, in the median over shapes of weights.
         """
