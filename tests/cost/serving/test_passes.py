@@ -104,7 +104,8 @@ def test_fused_experts_take_the_floor_of_their_software(
     one = engine(model, precision, layout=f"framework: {framework}, tp: 8, dp: 1")
     step = one.decode(1.0, 1000.0)
     found = numbers(step, "experts")
-    assert (found["layers"], found["floor"]) == (one.model.moe_layers, pytest.approx(floor * 1e-6))
+    assert found["layers"] == one.model.moe_layers
+    assert found["floor"] == pytest.approx(floor * 1e-6)
     assert found["bandwidth"] == pytest.approx(read * one.rates.bandwidth)
     part = next(part for part in step.parts if part.name == "experts")
     reading = found["bytes_read"] / found["bandwidth"]
@@ -137,7 +138,7 @@ def test_gemms_of_narrow_formats_convert_their_inputs(
     model: str, precision: str, cluster: str, converting: int, floor: float
 ) -> None:
     one = engine(model, precision, cluster)
-    assert converting_gemms(one) == (converting, pytest.approx(floor * 1e-6))
+    assert converting_gemms(one) == pytest.approx((converting, floor * 1e-6))
     plain, launches = one.rates.gemm_floor("bf16"), one.launches
     found = numbers(one.decode(1.0, 1000.0), "launch")
     whole = converting * floor * 1e-6 + (launches - converting) * plain
