@@ -85,7 +85,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import offered_lines
+from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
 from clusterspec.rules.knowledge.quoted_units import FORMER_OWNER
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
@@ -118,9 +118,6 @@ SAME_LIST = 1.1
 """Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
 
 
-"""Words for machines that were in use, which cost a fraction of new ones."""
-
-
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if not (procurement.prices or procurement.quote):
         return
@@ -132,10 +129,8 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         )
         stated += [
             (("procurement", "quote", line.index, "unit_price"), line.unit_price)
-            for line in offered_lines(procurement.quote or (), cluster)
-            if line.kind == "node"
-            and line.unit_price
-            and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
+            for line in _nodes_with_accelerators(procurement, cluster)
+            if line.unit_price and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
         ]
         for at, amount in stated:
             least = limits[0] * (USED if _is_sold_used(at, procurement, remarks) else 1.0)
@@ -153,6 +148,15 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
             bands = [band for band in (usual, listed, alike) if band is not None]
             band = (min(low for low, _ in bands), max(high for _, high in bands))
             yield from _problem(at, hourly, " an hour", (lowest, DEAR * band[1]), band, cluster, procurement.currency)
+
+
+def _nodes_with_accelerators(procurement: ProcurementSpec, cluster: Cluster) -> list[Offered]:
+    """The lines that offer nodes; none where other lines offer their accelerators."""
+    lines = list(offered_lines(procurement.quote or (), cluster))
+    apart = sum(line.quantity or 0 for line in lines if line.kind == "accelerator")
+    if 2 * apart >= cluster.nodes * cluster.accelerators_per_node:
+        return []
+    return [line for line in lines if line.kind == "node"]
 
 
 def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:

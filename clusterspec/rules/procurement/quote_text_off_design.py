@@ -9,7 +9,7 @@ Lines of `procurement.quote` whose text states
 - a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
   where the text names no parts;
 - accelerators or NICs of a node, by their name, other than the design has;
-- bridges that join fewer or more accelerators than a domain has;
+- bridges that join fewer or more accelerators than a domain has, or fewer bridges than domains;
 - cables, all of them shorter than the longest stated `distance`;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
 - multimode fiber where all transceivers are single-mode, or the reverse;
@@ -62,6 +62,20 @@ procurement:
   quote:
     - {part: "server, HGX H200, 8x ConnectX-7 400G QSFP112", quantity: 4, unit_price: 270000}
     - {part: "MMS4X00-NS400 400G DR4 OSFP transceiver, adapter end", quantity: 32, unit_price: 860}
+```
+
+```yaml procurement.quote[1].quantity
+clusterspec: 1
+cluster:
+  accelerator: h200-nvl-141gb
+  accelerators_per_node: 8
+  nodes: 12
+  scale_up: {bandwidth: 900 GB/s duplex, topology: bridge, domain: 4}
+procurement:
+  currency: USD
+  quote:
+    - {part: "server with 8x H200 NVL", quantity: 12, unit_price: 330000}
+    - {part: "NVLink bridge 4-way, one piece for four cards", quantity: 12, unit_price: 2900}
 ```
 
 ## Silent
@@ -161,8 +175,13 @@ def check(
         bridged = _BRIDGE.search(text)
         if bridged is not None and "bridge" in text and cluster.scale_up.topology == "bridge":
             ways = _WAYS.get(bridged[1]) or int(bridged[1])
+            domains, quantity = cluster.all_nodes * cluster.accelerators_per_node // ways, line.line.quantity
             if ways != cluster.scale_up.domain:
                 yield _problem(line, f"{ways}-way bridges", "scale_up.domain", str(cluster.scale_up.domain))
+            elif quantity is not None and 1 < quantity < domains:
+                message = f"the quote has {quantity:g} bridges of {ways} accelerators, and the design has {domains:,} domains of {ways}"
+                at = ("procurement", "quote", line.index, "quantity")
+                yield RULE.problem(at, message, f"ask for {domains:,}: a pair may take several")
         if line.kind == "node":
             yield from _node_problems(line, text, cluster)
     yield from _support_problem(lines, procurement)
