@@ -178,7 +178,7 @@ def check(
             domains, quantity = cluster.all_nodes * cluster.accelerators_per_node // ways, line.line.quantity
             if ways != cluster.scale_up.domain:
                 yield _problem(line, f"{ways}-way bridges", "scale_up.domain", str(cluster.scale_up.domain))
-            elif quantity is not None and 1 < quantity < domains:
+            elif line.kind == "other" and quantity is not None and 1 < quantity < domains:
                 message = f"the quote has {quantity:g} bridges of {ways} accelerators, and the design has {domains:,} domains of {ways}"
                 at = ("procurement", "quote", line.index, "quantity")
                 yield RULE.problem(at, message, f"ask for {domains:,}: a pair may take several")
