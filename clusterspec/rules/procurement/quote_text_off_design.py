@@ -181,7 +181,7 @@ def check(
             elif line.kind == "other" and quantity is not None and 1 < quantity < domains:
                 message = f"the quote has {quantity:g} bridges of {ways} accelerators, and the design has {domains:,} domains of {ways}"
                 at = ("procurement", "quote", line.index, "quantity")
-                yield RULE.problem(at, message, f"ask for {domains:,}: a pair may take several")
+                yield RULE.problem(at, message, f"ask for {domains:,} or more")
         if line.kind == "node":
             yield from _node_problems(line, text, cluster)
     yield from _support_problem(lines, procurement)
