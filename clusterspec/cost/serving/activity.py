@@ -69,7 +69,7 @@ def _decoding_activity(times: ServingTimes, peak: float | None, working: float) 
 def _floor_seconds(part: Part) -> float:
     """Seconds of a part in which its small kernels start and end."""
     numbers = part.numbers
-    return (numbers.get("calls") or numbers["layers"]) * numbers["floor"] if part.name in SMALL else 0.0
+    return numbers.get("calls", numbers.get("layers", 0.0)) * numbers["floor"] if part.name in SMALL else 0.0
 
 
 def _flops_of(part: Part) -> float:
