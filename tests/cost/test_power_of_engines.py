@@ -47,9 +47,8 @@ def test_a_decode_step_draws_by_its_parts() -> None:
     assert times.prefill.floor < times.prefill.device and times.carried_prefill == pytest.approx(added, rel=0.01)
     assert shares.products == pytest.approx(times.prefill_share)
     decode = 1 - shares.products
-    starting = parts["launch"] + 400 * 2.1e-6 / times.decode.total  # with 400 small kernels
-    assert shares.host == pytest.approx(decode * starting)
-    assert shares.memory == pytest.approx(decode * (1 - starting - parts["all_reduce"]))
+    assert shares.host == pytest.approx(decode * parts["launch"])
+    assert shares.memory == pytest.approx(decode * (1 - parts["launch"] - parts["all_reduce"]))
     flops = sum(part.numbers.get("flops", 0.0) for part in times.decode.parts)
     assert shares.arithmetic == pytest.approx(
         flops / (989.4e12 * times.decode.total * shares.memory / decode), rel=1e-3
@@ -89,8 +88,7 @@ def test_separate_prefill_engines_compute_prompts_or_are_idle() -> None:
         empty = math.exp(-times.sequences) if "rate" in load else 0.0
         assert shares.products == pytest.approx(0.75 * times.prompt_load)
         assert shares.idle == pytest.approx(0.75 * (1 - times.prompt_load) + 0.25 * empty)
-        starting = step["launch"] + 400 * 2.1e-6 / times.decode.total
-        assert shares.host == pytest.approx(0.25 * (1 - empty) * starting)
+        assert shares.host == pytest.approx(0.25 * (1 - empty) * step["launch"])
 
 
 def test_accelerators_of_published_engines_draw_what_is_predicted() -> None:
@@ -108,9 +106,9 @@ def test_accelerators_of_published_engines_draw_what_is_predicted() -> None:
             errors.append(middle / read - 1)
         else:
             above[row["accelerator"]] = middle / read - 1
-            assert 0.91 * low <= read <= high, (row, found)
+            assert 0.92 * low <= read <= high, (row, found)
             assert (low <= read) == (row["accelerator"] == "mi325x"), (row, found)
     assert len(errors) == 24
-    assert above == pytest.approx({"mi325x": 0.23, "h100-sxm-80gb": 0.31, "h200-sxm-141gb": 0.40}, abs=0.02)
+    assert above == pytest.approx({"mi325x": 0.23, "h100-sxm-80gb": 0.33, "h200-sxm-141gb": 0.39}, abs=0.02)
     assert median(map(abs, errors)) <= 0.10, errors
     assert abs(median(errors)) <= 0.07, errors

@@ -439,25 +439,6 @@ within 0.1 % on both sides. And 9 us of TensorRT-LLM's host for each sequence of
 us the fitted side takes (mean logarithm of the ratio of 99 figures 0.352, 0.342, 0.332 and 0.347): 99th percentiles of
 the time per output token 13.3 to 8.3 % (held out 19.1 to 14.9 %), of first tokens 20.5 to 18.9 % (54.5 to 47.5 %), all
 else within 0.2 %, but its sources then differ more, so that the rule widens every range.
-
-Kernels between GEMMs were counted by their bytes alone and all experts as two grouped GEMMs. Now each kernel takes the
-least time that AIConfigurator's tables at 095f58a5 give for its kind (2.0 to 2.2 us), experts that an engine fuses are
-taken as measured, GEMMs have the rates of their software, and prompts that were received together share steps. Only
-the host's part of a step of software of 2026 (0.35 ms) is fitted. On the fitted side TPOT went from 22.8 to 17.9 % in
-the median, TTFT from 33.9 to 30.6 %, and throughput stayed at 27.0 % (without the runs of dstack of early DeepSeek 17.6
-to 12.7 %, 23.5 to 22.4 %, 14.4 to 13.4 %); 405B in MLPerf's open loads is 12 to 15 % too low and not 24. Held out they
-went from 17.9 to 17.7 %, from 29.6 to 29.4 % and from 12.2 to 11.1 % (p90 58.6 to 58.3 %, 88.8 to 92.5 %, 52.3 to 47.5
-%), looked at once: open dense TPOT 20.5 to 18.5 %, that of separate engines 24.0 to 18.7 %, but that of full dense
-loads 8.8 to 13.4 %.
-
-The range of first tokens in an open load ends where the plan no longer serves it: half of it is 70 % of the figure in
-the mean of the fitted side and was 4,147 %. First tokens of held-out dense plans in open loads are inside for 68 % of
-figures and were for 77 %.
-
-Tried and not adopted: attention over small caches on B200 as measured, a third time (10.5 us for 2 MB; TPOT of the
-fitted side without dstack 17.6 to 19.1 %, throughput 13.7 to 15.1 %); the least times of GEMMs that convert their
-inputs subtracted from rates (TTFT 30.6 to 29.4 %, but 405B 24 % too low again and at odds with the rates by size of
-weights); and SGLang's default GEMM with scales in blocks on B200 (16 to 20 us at least; its recipes choose another).
 """
 APART = {("gpustack", "h100-pcie-80gb"): ", dense Qwen3 on H100", ("argonne", "mi300x"): " on MI300X"}
 """Text about sources on accelerators whose plans differ from the others."""

@@ -30,35 +30,6 @@ def stream_time(bytes_read: float, bandwidth: float) -> float:
     return bytes_read / bandwidth
 
 
-@formula("calls * floor + bytes_read / bandwidth")
-def passes_time(calls: float, floor: float, bytes_read: float, bandwidth: float) -> float:
-    """The time of ``calls`` kernels that read and write ``bytes_read`` bytes in all, each at least ``floor`` seconds.
-
-    Source: measured kernels (NVIDIA's AIConfigurator): one that converts few rows to 8 bits takes 2 us whatever their
-    width.
-
-    >>> round(passes_time(300, 2e-6, 1.6e9, 1.6e12), 9)
-    0.0016
-    """
-    return calls * floor + bytes_read / bandwidth
-
-
-@formula("layers * floor + max(bytes_read / bandwidth, flops / rate)")
-def experts_time(
-    layers: float, floor: float, bytes_read: float, bandwidth: float, *, flops: float, rate: float
-) -> float:
-    """The time of the routed experts of all ``layers``: ``floor`` seconds of a layer for routing, sorting, launches and
-    the sum, and the slower of reading weights and of computing.
-
-    Source: measured kernels (NVIDIA's AIConfigurator): fused layers of experts with one token take a time beyond that
-    of reading their weights which depends on the software, not on the shape.
-
-    >>> round(experts_time(58, 2e-5, 8e9, 2e12, flops=1e12, rate=1e15), 9)
-    0.00516
-    """
-    return layers * floor + larger(bytes_read / bandwidth, flops / rate)
-
-
 @formula("flops / rate")
 def compute_time(flops: float, rate: float) -> float:
     """The time of ``flops`` operations at a rate.

@@ -10,15 +10,12 @@ from clusterspec.cost.serving.constants import LAUNCH, Part
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.standard import sum_of
 
-SMALL = ("activations", "experts")
-"""Parts with many kernels that are shorter than their launch: until their floors the accelerator does little."""
 COLLECTIVES = ("all_reduce", "expert_exchange")
 """Parts of a serving step that move data between accelerators."""
 
 
 def serving_activity(times: ServingTimes, peak: float | None, load: Serving) -> Activity:
-    """The activity of engines: prefill is products; a decode step reads memory, exchanges data, and waits for its host
-    and for kernels that start.
+    """The activity of engines: prefill is products; a decode step reads memory, exchanges data, and waits for its host.
 
     ``peak`` is the dense FLOP/s of one rank. In an open load an engine that decodes has no request for
     ``exp(-requests)`` of the time, as requests of random arrival are Poisson distributed; separate prefill engines are
@@ -57,19 +54,12 @@ def _decoding_activity(times: ServingTimes, peak: float | None, working: float) 
     host, collectives = (
         sum_of(part.seconds for part in parts if part.name in names) for names in ((LAUNCH,), COLLECTIVES)
     )
-    host += sum_of(map(_floor_seconds, parts))
     whole = sum_of(part.seconds for part in parts)
     kernels = whole - host - collectives
     if kernels <= 0:
         return Activity(0.0, working)
     arithmetic = min(1.0, sum_of(map(_flops_of, parts)) / (peak * kernels)) if peak else 0.0
     return Activity(0.0, working * kernels / whole, working * host / whole, 0.0, arithmetic)
-
-
-def _floor_seconds(part: Part) -> float:
-    """Seconds of a part in which its small kernels start and end."""
-    numbers = part.numbers
-    return numbers.get("calls", numbers.get("layers", 0.0)) * numbers["floor"] if part.name in SMALL else 0.0
 
 
 def _flops_of(part: Part) -> float:

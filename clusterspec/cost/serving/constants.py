@@ -28,9 +28,6 @@ GROUP = "serving"
 FLOOR = assumed_figure(
     GROUP, "floor", 4e-6, "the smallest GEMM where none was measured: as on Hopper and Blackwell", "s"
 )
-PASS_FLOOR = assumed_figure(
-    GROUP, "pass_floor", 2.1e-6, "the smallest kernel that passes over activations where none was measured", "s"
-)
 STREAMING = assumed_figure(
     GROUP, "streaming", 0.8, "share of the memory bandwidth of kernels that read and write activations"
 )
@@ -209,14 +206,6 @@ MOST_LOAD = 0.98
 RESERVED = assumed_figure(
     GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB per rank", "B"
 )
-CONTEXT = assumed_figure(
-    GROUP,
-    "context",
-    0.7e9,
-    "driver context and libraries of a rank: 0.6 GiB (a vLLM log on H100, github.com/vllm-project/vllm pull request "
-    "48601)",
-    "B",
-)
 HIGHEST_FRACTION = 0.95
 """Share of memory to which operators raise the default where weights leave little: published plans use 0.95 to 0.98."""
 UNEVEN = assumed_figure(
@@ -231,15 +220,15 @@ RANGES = {
     "tpot": (0.80, 1.22),
     "tpot open": (0.74, 1.38),
     "tpot experts": (0.80, 1.98),
-    "tpot experts recent": (0.84, 1.29),
+    "tpot experts recent": (0.86, 1.26),
     "tpot unmeasured": (0.82, 2.1),
     "tpot early": (0.70, 2.4),
-    "ttft": (0.75, 1.70),
+    "ttft": (0.78, 1.70),
     "ttft alone": (0.74, 1.65),
     "ttft experts": (0.75, 2.2),
-    "ttft experts recent": (0.77, 2.03),
+    "ttft experts recent": (0.79, 2.21),
     "ttft apart": (0.55, 4.0),
-    "ttft static": (0.76, 1.83),
+    "ttft static": (0.79, 1.80),
     "output_tokens_per_second": (0.70, 1.20),
     "output_tokens_per_second experts": (0.58, 1.35),
     "output_tokens_per_second experts recent": (0.72, 1.24),
@@ -253,10 +242,9 @@ models with experts, ``static`` of batches that start together, ``apart`` with s
 software of `EARLY` and before, ``recent`` of software of `RECENT` and after, ``offline`` of engines that are always
 full, or of batches with early software, on accelerators with measured kernels; ``unmeasured`` of software between the
 two on accelerators without measured kernels, or of engines over more than one scale-up domain, whose collectives were
-not measured. In an ``open`` load they are those of all times of a plan, whose waits follow, as far as the plan then
-serves the load.
+not measured. In an ``open`` load they are those of all times of a plan, whose waits follow.
 
-They were set by the percentiles of the fitted side as it was predicted on 26 November 2026 and before, and by judgment
+They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment
 after figures of the held-out side had been seen; the times per output token and to the first token of recent software
 with experts are those of a rule, which docs/accuracy.md states. It has for each range what the rule gives, and how many
 figures of both sides are inside. The rule is not used for the others: few sources set most of them, and of sources
@@ -277,7 +265,6 @@ percentiles (270 of InferenceX, 26 of AWS Neuron, 2 of Google's TPU recipes), wi
 """
 ASSUMED = (
     FLOOR,
-    PASS_FLOOR,
     STREAMING,
     NETWORK,
     NETWORK_LATENCY,
@@ -290,7 +277,6 @@ ASSUMED = (
     HANDOFF,
     WAVE,
     RESERVED,
-    CONTEXT,
 )
 """The constants that no source states, beside `HABITS`; an estimate lists them."""
 

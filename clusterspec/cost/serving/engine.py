@@ -17,15 +17,12 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
 from clusterspec.cost.serving.gemm_sizes import Products, dense_products, sizes_share
 from clusterspec.cost.serving.host import HostOverhead
-from clusterspec.cost.serving.launches import (
-    dense_gemms,
-    launches_by_host,
-    launches_per_step,
-    recurrences_by_host,
-)
 from clusterspec.cost.serving.parts import (
     absorbed_parts,
     cache_reading_parts,
+    dense_gemms,
+    launches_by_host,
+    launches_per_step,
     prompt_attention_parts,
     repeated_reads,
     step_parts,
@@ -328,12 +325,10 @@ class Engine:
 
     @property
     def launches_beside_graphs(self) -> float:
-        """Kernels of a step with prompts that its captured graphs do not hold: attention or recurrence, and both
-        all-reduces.
-        """
+        """Kernels of a step with prompts that its captured graphs do not hold: attention, and both all-reduces."""
         software = self._serving_software
         reduces = 2 if self.layout.tp > 1 and software is not None and "all-reduce" in software.outside_graphs else 0
-        return float(self.model.layers * (1 + reduces)) + recurrences_by_host(self.model, self.whole)
+        return float(self.model.layers * (1 + reduces))
 
     @property
     def most_in_graphs(self) -> float:

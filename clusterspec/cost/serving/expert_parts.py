@@ -12,18 +12,15 @@ from clusterspec.cost.formulas.experts import (
     fullest_load,
     load_with_draw,
 )
-from clusterspec.cost.formulas.serving import expert_exchange_time, experts_time
+from clusterspec.cost.formulas.serving import expert_exchange_time, roofline_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
-from clusterspec.cost.serving.rates import WIDENED, converts_weights, remaining_rate_share
+from clusterspec.cost.serving.rates import converts_weights, remaining_rate_share
 from clusterspec.quantity import precision_width
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.balance import Placed
     from clusterspec.cost.serving.engine import Engine
-
-UNMEASURED = 5
-"""Kernels of one layer of routed experts beside the router: selection, sorting, two grouped GEMMs, and the sum."""
 
 
 def expert_read_rate(engine: Engine) -> float:
@@ -52,61 +49,14 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     else:
         blocks = bool(model.fp8_block) and model.checkpoint_precision == "fp8"  # scaled in blocks as trained
         fused = engine.rates.experts_share(name, rows, engine.software, blocks)
-    floor, floor_name = _fused_floor(engine)
-    bandwidth, read_name = _fused_read_rate(engine, fused)
     numbers = {
-        "layers": float(engine.whole.moe_layers) if captures_graphs(engine) else 0.0,
-        "floor": floor,
         "bytes_read": engine.share.expert * read * precision_width(kept),
-        "bandwidth": bandwidth,
+        "bandwidth": expert_read_rate(engine) * min(1.0, fused),  # faster products read no weights sooner
         "flops": work * fullest_load_factor(engine, copies),
         "rate": rate * fused * widened,
     }
-    origins = table_origins(engine.rates.table, floor=floor_name, bandwidth=read_name, rate=f"gemm.{name}")
-    return (Part("experts", experts_time, numbers, origins),)
-
-
-def captures_graphs(engine: Engine) -> bool:
-    """Whether steps that decode run as captured graphs, so that each kernel takes its own time. Otherwise the host
-    launches them one by one, and its time counts.
-    """
-    serving = engine.workload.serving
-    return serving is None or serving.captured_graphs
-
-
-def _fused_figure(engine: Engine, figure: str) -> tuple[float, str] | None:
-    """A figure of the fused layers of experts by the kernels of the engine's software; None if none was measured on
-    this kind of accelerator.
-    """
-    model, name, kept = engine.model, engine.expert_precision, engine.workload.expert_parameter_precision
-    if engine.cluster.accelerator.kernels is None:
-        return None
-    kind = f"{name}_block" if model.fp8_block and model.checkpoint_precision == "fp8" and name == "fp8" else name
-    if precision_width(kept) < precision_width(name):
-        kind = f"{WIDENED.get(kept, kept)}_weights"
-    own = [f"{engine.software}_{engine.software_year:g}", engine.software]
-    if engine.layout.attention_dp > 1:
-        own.insert(0, f"{engine.software}_replicas")
-    return engine.rates.experts_figure(figure, kind, *own)
-
-
-def _fused_floor(engine: Engine) -> tuple[float, str]:
-    """Seconds of one layer of routed experts without reading weights: routing, sorting, launches, and the sum.
-
-    Where no fused layer of the software was measured, the time of `UNMEASURED` smallest GEMMs.
-    """
-    found = _fused_figure(engine, "floor")
-    return found if found is not None else (UNMEASURED * engine.rates.gemm_floor("bf16"), "gemm.bf16.floor")
-
-
-def _fused_read_rate(engine: Engine, fused: float) -> tuple[float, str]:
-    """B/s at which the fused layers read the weights of experts, and the figure that gives it. Where it was not
-    measured, that of GEMMs, times the share ``fused`` of their rate; faster products read no weights sooner.
-    """
-    found = _fused_figure(engine, "read")
-    if found is None:
-        return expert_read_rate(engine) * min(1.0, fused), f"gemm.{engine.expert_precision}.stream"
-    return engine.rates.bandwidth * min(1.0, found[0] * engine.rates.scale), found[1]
+    origins = table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
+    return (Part("experts", roofline_time, numbers, origins),)
 
 
 def _widened_share(engine: Engine, rows: float) -> float:

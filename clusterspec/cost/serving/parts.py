@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
+from clusterspec.catalog.models import Model
 from clusterspec.cost.formulas.experts import requests_on_fullest
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.formulas.serving import (
@@ -15,20 +16,14 @@ from clusterspec.cost.formulas.serving import (
     exposed_exchange_time,
     latent_time,
     launch_time,
-    passes_time,
     roofline_time,
     stream_time,
 )
+from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
-from clusterspec.cost.serving.expert_parts import (
-    captures_graphs,
-    exchange_parts,
-    expert_parts,
-    uses_throughput_kernels,
-)
-from clusterspec.cost.serving.passes import converting_gemms, gemm_software, passes_per_step
+from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
 from clusterspec.cost.serving.rates import (
     DECODE,
     converts_weights,
@@ -40,10 +35,53 @@ from clusterspec.standard import sum_of
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
+GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
+"""GEMMs of one layer outside the attention core. Grouped queries: the combined projection of queries, keys and values,
+and the output. Latent attention: both compressions combined, the queries, the two absorbed matrices, and the output.
+Linear attention: two more than grouped queries.
+"""
+NETWORK = 2
+"""GEMMs of a dense network: gate and up projection in one, and the down projection."""
+INDEXED = 10
+"""Kernels of one layer's sparse index: three GEMMs (queries, keys, weights of heads), the norm of keys, positions,
+conversion of queries and of keys to 8 bits, scores, selection, and places of the selected tokens in the cache (vLLM,
+vllm/model_executor/models/deepseek_v2.py, Indexer). A module with it takes 43 us longer on H200 (vLLM 0.24.0, one
+sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
+"""
+INDEX_GEMMS = 3
+"""The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
+ROUTED = 6
+"""Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
+
+
 CACHE = "cache"
 """The part of a step that reads the cache."""
 BY_PASS = ("bytes_read", "flops", "calls", "layers")
 """Numbers of a part that count the operations of one pass."""
+
+
+def dense_gemms(model: Model, chunk: Chunk) -> float:
+    """GEMMs of one step through all layers, those of routed experts excluded."""
+    mixing = LATENT if model.latent else GROUPED_QUERIES
+    shared = NETWORK if model.shared_experts else 0
+    attention = mixing * (chunk.full_layers + chunk.window_layers) + LINEAR * chunk.linear_layers
+    return float(attention + NETWORK * chunk.dense_layers + shared * chunk.moe_layers)
+
+
+def launches_per_step(model: Model, chunk: Chunk) -> float:
+    """Kernel launches of one step through all layers: GEMMs, kernels that route tokens and those of a sparse index."""
+    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + INDEXED * _indexed_layers(model, chunk))
+
+
+def launches_by_host(model: Model, chunk: Chunk) -> float:
+    """Kernels of one step that count where the host launches each of them with those around it."""
+    unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
+    return launches_per_step(model, chunk) - float(unseen)
+
+
+def _indexed_layers(model: Model, chunk: Chunk) -> int:
+    """The layers of a chunk with an index that selects tokens for latent attention."""
+    return min(model.sparse.layers, chunk.full_layers) if model.sparse and model.latent else 0
 
 
 def step_parts(
@@ -79,7 +117,7 @@ def alternating_step_parts(
     work = (
         *(_doubled_part(_part_on_units(part, units)) for part in products),
         *attention,
-        _doubled_part(_activation_part(engine, half, busy)),
+        _activation_part(engine, tokens, busy),
         *map(_doubled_part, _all_reduce_parts(engine, half)),
     )
     computing = sum_of(part.seconds for part in work)
@@ -127,10 +165,6 @@ def cache_reading_parts(
     fullest = _sequences_on_fullest(engine, sequences, most)
     if sparse_parts.indexed_layers(engine):
         return sparse_parts.reading_parts(engine, fullest, context, tokens)
-    if model.sparse or model.compressed:
-        from clusterspec.cost.serving import selected_parts  # few models
-
-        return selected_parts.reading_parts(engine, fullest, context, tokens)
     read = fullest * engine.sequence_bytes(context) / calls
     table = DECODE if model.latent else rates.decode_table(engine.software, engine.workload.kv_precision)
     numbers = {
@@ -188,14 +222,10 @@ def prompt_attention_parts(
     attend to all before. Layers with a window compute whole tiles, at the rate of prompts as long as two windows, whose
     tokens see as many on average. ``longest`` is the length of the whole prompts, where it is more.
     """
-    from clusterspec.cost.serving import selected_parts
-
-    selected = selected_parts.selects_keys(engine)
-    if not selected and not sparse_parts.absorbs_prompts(engine, max(length, longest)):
+    if not sparse_parts.absorbs_prompts(engine, max(length, longest)):
         return _dense_prompt_parts(engine, engine.whole.full_layers, tokens, length, fresh)
     windows = _dense_prompt_parts(engine, 0, tokens, length, fresh) if engine.whole.window_layers else ()
-    attending = selected_parts.prompt_parts if selected else sparse_parts.prompt_parts
-    return (*windows, *attending(engine, tokens, length, fresh))
+    return (*windows, *sparse_parts.prompt_parts(engine, tokens, length, fresh))
 
 
 def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
@@ -250,7 +280,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         "flops": 2 * weights * tokens,
         "rate": _dense_rate(engine, tokens),
     }
-    table = engine.rates.gemm_table(name, gemm_software(engine))
+    table = engine.rates.gemm_table(name, engine.software)
     return Part(
         "dense",
         roofline_time,
@@ -263,7 +293,7 @@ def _dense_rate(engine: Engine, tokens: float) -> float:
     """FLOP/s of dense GEMMs; where they convert weights, the number of tiles lowers it."""
     kept, name = engine.workload.parameter_precision, engine.precision
     if not converts_weights(kept, name):
-        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, gemm_software(engine))
+        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, engine.software)
         return min(engine.peak, rate * engine.sizes)
     rate = engine.rates.gemm_rate(name, tokens, engine.peak)
     return rate * dense_rate_share(kept, engine.cluster.accelerator.architecture, tokens, rate / engine.rates.bandwidth)
@@ -287,14 +317,11 @@ def _head_part(engine: Engine, sequences: float) -> Part:
 
 def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
     """Reading and writing activations between GEMMs: norms, residuals, positions, conversion, sorting by expert."""
-    floor = engine.rates.single.get("passes.floor", constants.PASS_FLOOR.value)
     numbers = {
-        "calls": passes_per_step(engine),
-        "floor": floor,
         "bytes_read": activation_bytes(engine, tokens, busy),
         "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
     }
-    return Part("activations", passes_time, numbers, table_origins(engine.rates.table, floor="passes.floor"))
+    return Part("activations", stream_time, numbers, {})
 
 
 def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
@@ -332,17 +359,9 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
     return share * covered / (2.0 * engine.model.layers)
 
 
-def _mean_launch(engine: Engine) -> float:
-    """The mean seconds of the smallest kernel among the launches of a step: some convert their inputs, too."""
-    plain, converting = engine.rates.gemm_floor("bf16"), converting_gemms(engine)
-    if converting is None or not engine.launches:
-        return plain
-    share = min(1.0, converting[0] / engine.launches)
-    return (1 - share) * plain + share * converting[1]
-
-
 def _launch_part(engine: Engine, sequences: float) -> Part:
-    habits, captured = engine.habits, captures_graphs(engine)
+    habits, serving = engine.habits, engine.workload.serving
+    captured = serving is None or serving.captured_graphs
     source = (
         table_origins(engine.rates.table, each="gemm.bf16.floor")
         if captured
@@ -350,7 +369,7 @@ def _launch_part(engine: Engine, sequences: float) -> Part:
     )
     numbers = {
         "launches": engine.launches if captured else engine.host_launches,
-        "each": _mean_launch(engine) if captured else habits.eager,
+        "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
         "host": habits.host,
         "sequences": sequences,
         "sequence": habits.sequence,

@@ -9,21 +9,17 @@ from clusterspec.cost.formulas.queues import highest_load, prompt_wait, share_fo
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
-from clusterspec.cost.serving.waits import LEAST_SHARE, SHARED_ROUNDS, seconds_of_prompts, variation_seconds
+from clusterspec.cost.serving.waits import LEAST_SHARE, SHARED_ROUNDS, variation_seconds
 
 
-def wait_behind_received(pools: Pools, unreceived: float, rate: float) -> float:
+def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: float) -> float:
     """Seconds that a prompt of separate prefill engines waits for the prompts that its decode engine received with it.
 
-    Those of twice the ``unreceived`` wait start at once, of ``rate`` requests per second on all decode engines, spread
-    over the ranks that run prompts. They share steps, which end for all of their prompts at once.
+    Those of twice the ``unreceived`` wait start at once, of ``rate`` requests per second on all decode engines. They
+    are spread over the ranks that run prompts, for ``service`` seconds each; half of them are before it.
     """
-    requests = pools.load.concurrency
-    others = 2 * unreceived * rate / pools.decode.replicas / pools.prompts.attention_ranks
-    others *= (requests - 1) / requests if requests is not None else 1.0  # a request of a loop does not wait for itself
-    own, most = 1.0 + others, prompts_per_step(pools)
-    steps = (max(1.0, own / most) + 1) / 2
-    return steps * seconds_of_prompts(pools, min(own, most)) - seconds_of_prompts(pools, 1.0)
+    group = 2 * unreceived * rate / pools.decode.replicas
+    return group / 2 * service / pools.prompts.attention_ranks
 
 
 def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:

@@ -116,13 +116,8 @@ class KernelRates:
         share = interpolated_value(self.curves[self.gemm_table(precision, software)], rows)
         return peak * min(1.0, share * self.scale) * self.clock
 
-    def measured_software(self, precision: str, *software: str) -> str:
-        """The first ``software`` whose GEMMs in ``precision`` were measured apart; the last if none were."""
-        found = (name for name in software if f"gemm.{name.replace('-', '_')}.{precision}" in self.curves)
-        return next(found, software[-1])
-
     def dense_gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
-        """FLOP/s of a GEMM with ``rows`` rows beyond the floor of 16 bits, which the launches of a step count.
+        """FLOP/s of a GEMM with ``rows`` rows beyond its floor, which the launches of a step count.
 
         A table has the FLOPs of whole kernels over their time, floor included, in the median over shapes of weights.
         """
@@ -165,26 +160,6 @@ class KernelRates:
         table = f"{WIDENED.get(kept, kept)}_weights"
         own = (f"experts.{name.replace('-', '_')}.{table}" for name in software)
         return self._first_share((*own, f"experts.{table}"), rows)
-
-    def experts_figure(self, figure: str, kind: str, *software: str) -> tuple[float, str] | None:
-        """A figure of the fused layers of experts with weights of a ``kind`` (a precision, with ``_block`` where blocks
-        have scales, or ``_weights`` where they are converted on load), and its name: of the first ``software`` that was
-        measured; None if none was.
-
-        ``figure`` is ``floor``: seconds of a layer without reading its weights, or ``read``: the share of the bandwidth
-        at which it reads them.
-        """
-        plain = (kind, "fp8_block" if kind == "fp8" else kind.removesuffix("_block"))
-        names = (f"experts.{name.replace('-', '_')}.{each}.{figure}" for each in plain for name in software)
-        found = next((name for name in names if name in self.single), None)
-        return (self.single[found], found) if found is not None else None
-
-    def converting_floor(self, kind: str, *software: str) -> float | None:
-        """Seconds of the smallest GEMM with weights of a ``kind`` (as for `experts_figure`), the conversion of its
-        inputs included, by the kernels of the first ``software`` that was measured; None if none was.
-        """
-        names = (f"gemm.{name.replace('-', '_')}.{kind}.floor" for name in software)
-        return next((self.single[name] for name in names if name in self.single), None)
 
     def _first_share(self, names: Iterable[str], rows: float) -> float | None:
         """The share at ``rows`` by the first of some tables that was measured; None if none was."""

@@ -111,7 +111,7 @@ def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> 
     heads = share_of_heads(engine.model.heads, engine.layout.tp)
     converted = _converts_cache(engine) and heads < constants.FEW_HEADS  # by the kernel of decoding
     rate, measured = rates.sparse_rate(engine.workload.kv_precision if converted else "")
-    seen = selected_tokens(engine, length) if converted else mean_selected(engine, length, fresh)
+    seen = selected_tokens(engine, length) if converted else _mean_selected(engine, length, fresh)
     core = {"flops": tokens * engine.whole.full_layers * seen * _flops_of_entry(engine), "rate": rate}
     scoring, source = rates.index_rate
     scores = tokens * layers * before
@@ -128,7 +128,7 @@ def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> 
     )
 
 
-def mean_selected(engine: Engine, length: float, fresh: float) -> float:
+def _mean_selected(engine: Engine, length: float, fresh: float) -> float:
     """The mean number of selected tokens that each of the last ``fresh`` tokens of a prompt attends to."""
     sparse = engine.model.sparse
     assert sparse is not None

@@ -144,7 +144,7 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
         return now
     if pools.has_prefill_engines:
         unreceived = unreceived_wait(pools, now.decode.total, now.sequences)
-        together = wait_behind_received(pools, unreceived, now.rate)
+        together = wait_behind_received(pools, unreceived, now.rate, now.service)
         queued = separate_prompt_wait(pools, now.rate, (now.prompt / pools.prompts.layout.pp, now.service))
         return now._replace(wait=queued + unreceived + together)
     if pools.in_groups:

@@ -55,7 +55,7 @@ def test_a_step_with_prompts_lasts_as_long_as_its_host_launches_it(
         sequences, framework=f"{software.split(maxsplit=1)[0]}, software: {software}", input=600
     )
     assert not pools.decode.runs_ahead
-    floor = pools.decode.host_launches * each * 1e-6
+    floor = pools.decode.launches * each * 1e-6
     assert floor == pytest.approx(48 * 8 * each * 1e-6, rel=0.01)
     prompts = sequences / 1000
     share = 1 - exp(-prompts)
@@ -76,8 +76,8 @@ def test_the_launch_of_a_step_with_prompts_begins_while_the_step_before_it_runs(
     prompts = sequences / 1000
     share = 1 - exp(-prompts)
     prompt = pools.prompts.prefill(1000.0 * prompts / share, 1000.0, 1.0, Decoding(sequences, 1500.0, 1.0))
-    launched = pools.decode.host_launches * (0.088e-3 if "vllm" in software else 0.16e-3)
-    launched += 0.35e-3 + (sequences + prompts / share) * 3e-6  # scheduling and sampling
+    launched = pools.decode.launches * (0.088e-3 if "vllm" in software else 0.16e-3)
+    launched += 0.7e-3 + (sequences + prompts / share) * 3e-6  # scheduling and sampling
     slack = (1 - share) * step + share * max(0.0, prompt.total - launched)
     longer = max(prompt.device - pools.decode.decode(sequences, 1500.0).device, launched - step - slack)
     assert found == pytest.approx(share / prompts * longer, rel=1e-3)

@@ -100,5 +100,4 @@ def test_a_prompt_waits_for_the_step_that_its_engine_formed_before_it_came(reque
     )
     step = newer.decode.total * (requests - 1) / requests
     assert newer.ttft - older.ttft == pytest.approx(step, rel=0.15)
-    less = (0.7e-3 - 0.35e-3, 0.01)  # of the host in each step; the device is slower than the launch of a long prompt
-    assert newer.tpot + less[0] == pytest.approx(older.tpot, rel=less[1])
+    assert newer.tpot == pytest.approx(older.tpot, rel=0.01), "the device is slower than the launch of a long prompt"

@@ -153,8 +153,5 @@ def test_the_range_of_an_open_load_widens_as_it_nears_the_limit_of_the_plan() ->
         after = latency_factors(found, "ttft", 99)
         assert after[0] <= low and after[1] >= high
     assert ends == sorted(ends)
-    assert ends[-1] > 1.5 * ends[0]  # with 16 a second a plan that is slower by a half is full
-    assert found is not None and found.stretched is not None
-    limit = found.stretched.factor_of_limit(1.5)
-    assert limit is not None and found.ttft * high <= found.stretched.seconds("ttft", limit)
+    assert ends[-1] > 2 * ends[0]  # with 16 a second a plan that is slower by a half is full
     assert plan("closed")[0].stretched is None  # the loop waits for the plan

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp, log
 from typing import Any
 
 import pytest
@@ -181,40 +180,14 @@ def test_an_open_load_has_the_ends_of_plans_whose_times_all_differ() -> None:
         return replace(GIVEN, ttft=2.0 * factor)
 
     found = replace(GIVEN, stretched=Stretched(at, OPEN), offered=4.0)
-    low, high = RANGES["tpot open"]
+    low = min(RANGES["tpot open"][0], RANGES["ttft"][0])
+    high = max(RANGES["tpot open"][1], RANGES["ttft"][1])
     expected = min(RANGES["ttft"][0], low**2), max(RANGES["ttft"][1], high**2)
     assert range_factors(found, "ttft") == pytest.approx(expected)
-    beyond = high * (high / low) ** (1 / 8)  # the slowest plan at all, which still serves the rate
-    assert asked == pytest.approx([beyond, low, high])
+    assert asked == [low, high]
     range_factors(found, "ttft")
-    assert len(asked) == 3, "each end is estimated once"
+    assert asked == [low, high], "each end is estimated once"
     assert range_factors(found, "output_tokens_per_second") == RANGES["output_tokens_per_second"]
-
-
-@each("limit", [1.02, 1.2, 1.45])
-def test_the_range_of_an_open_load_ends_where_the_plan_no_longer_serves_it(limit: float) -> None:
-    """Of the plans within the limit, uniform by the logarithm of their factor, four in five are inside."""
-
-    def at(pools: Pools, factor: float) -> ServingTimes:
-        taken = STEADY._replace(sequences=pools.limit * (1.0 if factor > limit else 0.5))
-        return replace(GIVEN, ttft=2.0 * factor, state=taken)
-
-    found = replace(GIVEN, stretched=Stretched(at, OPEN), offered=4.0)
-    assert found.stretched is not None
-    low, high = (log(each) for each in RANGES["tpot open"])
-    first = low - (high - low) / 8
-    reached = found.stretched.factor_of_limit(2.0)
-    assert reached is not None and limit / 1.005 <= reached <= limit
-    inside = exp(first + 0.1 * (log(reached) - first)), max(reached**0.5, exp(first + 0.9 * (log(reached) - first)))
-    least, most = range_factors(found, "ttft")
-    assert least == pytest.approx(min(RANGES["ttft"][0], inside[0] ** 2), rel=0.01)
-    assert most == pytest.approx(max(RANGES["ttft"][1], inside[1] ** 2), rel=0.01)
-    assert inside[1] < limit and range_factors(found, "ttft")[1] > 1.0
-
-
-def test_a_plan_that_does_not_serve_its_rate_has_the_ends_of_any() -> None:
-    full = replace(GIVEN, state=STEADY._replace(sequences=OPEN.limit))
-    assert Stretched(lambda pools, factor: full, OPEN).factor_of_limit(1.4) is None
 
 
 def test_a_closed_loop_is_the_run_of_its_requests() -> None:

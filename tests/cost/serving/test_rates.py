@@ -96,11 +96,9 @@ def test_a_slower_memory_reaches_the_share_of_a_longer_call() -> None:
 
 def _share_of_peak(entry: Kernels, key: str, value: float) -> float:
     """A figure as a share of a peak: that of experts is relative to GEMMs of as many rows, which it may exceed where
-    their kernels exchange the tiles of rows and weights. The rate at which they read weights is one of the memory.
+    their kernels exchange the tiles of rows and weights.
     """
     table, _, rows = key.rpartition(".")
-    if rows == "read":
-        return value
     gemm = f"gemm.{table.removeprefix('experts.').removesuffix('_block')}"
     curve = size_curves(entry).get(gemm)
     if not table.startswith("experts.") or curve is None:
@@ -194,20 +192,3 @@ def test_experts_of_weights_in_blocks_have_rates_of_their_own_where_they_were_me
     assert found.experts_share("fp8", 128.0, "trt-llm", blocks=True) == pytest.approx(0.41)
     assert found.experts_share("fp8", 128.0, "trt-llm") == pytest.approx(0.82)
     assert found.experts_share("fp8", 128.0, "vllm", blocks=True) == found.experts_share("fp8", 128.0, "vllm")
-
-
-def test_dense_gemms_have_the_rates_of_their_software_and_of_its_generation() -> None:
-    """4,096 rows of weights in blocks on H200: 0.59 of the peak by SGLang, 0.5 by TensorRT-LLM 1.2, 0.47 by vLLM."""
-    one = rates("h200-sxm-141gb", "hopper-h200")
-    peak = one.peaks["fp8"]
-    for names, table, share in (
-        (("sglang_2025_block", "sglang_block", "sglang"), "sglang_2025_block", 0.59),
-        (("trt-llm_2025_block", "trt-llm_block", "trt-llm"), "trt-llm_block", 0.5),
-        (("vllm_2026_block", "vllm_block", "vllm"), "vllm_block", 0.47),
-        (("custom_2026", "custom"), "custom", None),
-    ):
-        found = one.measured_software("fp8", *names)
-        assert found == table
-        general = one.gemm_rate("fp8", 4096.0, peak)
-        rate = one.gemm_rate("fp8", 4096.0, peak, found)
-        assert rate == pytest.approx(general if share is None else share * peak, rel=0.02)
