@@ -48,9 +48,8 @@ def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Ca
 
 def refused_row(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> LayoutRow | None:
     """The row of the first layout that the rules refuse, where they refuse all; else None."""
-    if picks.checked or picks.first_refused is None:
-        return None
-    return _candidate_row(studied, job, space, picks.first_refused)
+    refused = picks.best_refused
+    return None if refused is None else _candidate_row(studied, job, space, refused)
 
 
 def smallest_layout_row(studied: Studied, section: Section) -> LayoutRow | None:

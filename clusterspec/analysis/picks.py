@@ -76,18 +76,23 @@ class Picks(Generic[K]):
         self.checked: list[Candidate[K]] = []
         self.refused: Counter[str] = Counter()
         """The rules that refuse candidates, each candidate by one of them."""
-        self.first_refused: Candidate[K] | None = None
+        self._first_refused: Candidate[K] | None = None
 
     @property
     def clean(self) -> list[Candidate[K]]:
         """The candidates without an objection."""
         return [each for each in self.checked if not each.layout]
 
+    @property
+    def best_refused(self) -> Candidate[K] | None:
+        """The first candidate that the rules refuse, where they refuse all; else None."""
+        return None if self.checked else self._first_refused
+
     def add(self, candidate: Candidate[K]) -> None:
         """Adds a candidate, unless a rule finds an error in it."""
         if candidate.errors:
             self.refused.update(sorted(candidate.errors)[:1])
-            self.first_refused = self.first_refused or candidate
+            self._first_refused = self._first_refused or candidate
         else:
             self.checked.append(candidate)
 

@@ -91,9 +91,7 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         tuple(_candidate_row(studied, job, each) for each in front.checked),
         study.part("plan of the spec", lambda: present_row(studied), None) if whole and study.plan.serving else None,
         smallest=_nearest_row(studied, job, found.nearest) if whole and found.nearest else None,
-        first_refused=_candidate_row(studied, job, picks.first_refused)
-        if picks.first_refused is not None and not rows
-        else None,
+        first_refused=_candidate_row(studied, job, picks.best_refused) if picks.best_refused is not None else None,
         why="" if rows else _empty_search_reason(found, job, picks),
         currency=currency_of(study),
         may_fit=found.may_fit,

@@ -9,10 +9,12 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.part_names import (
+    ANY_SWITCH,
     CABLING,
-    NETWORKED,
+    CAPACITY,
+    HOURS,
     SERVICES,
-    SWITCHES,
+    WHOLE_NETWORK,
     described,
     kind_of_part,
     kinds_of_words,
@@ -22,7 +24,7 @@ from clusterspec.procurement.part_names import (
 )
 from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, recent
 
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
@@ -40,7 +42,6 @@ _SPLIT = pattern(r"\b(?:to|into)\b|\bsplitters?\b|\bbreak-?outs?\b|->|→")
 """Words of a cable whose ends have different rates."""
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
-_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _NUMBER_OF_HOURS = pattern(r"(?<![0-9.,])([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b")
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
@@ -54,7 +55,7 @@ _SITE = {
     "storage": pattern(
         r"\b(?:storage|object store|filer|nas|lustre|weka\w*|ceph|gpfs|beegfs|file ?systems?|file servers?|ai400\w*|"
         r"es400\w*|clusterstor|exascaler|vast|netapp|flashblade|powerscale|oceanstor|dss-g|minio|jbod|speicher|stockage|almacenamiento)\b|"
-        r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b"
+        + CAPACITY
     ),
     "rack": pattern(
         r"\b(?:racks?|cabinets?|netshelter|schrank|serverschrank|armoire|baie|armadio)\b|"
@@ -67,9 +68,6 @@ _SERVICE = pattern(
     rf"\b(?:{'|'.join(SERVICES.split())}|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack|weeks?|warehouse|integration|pdus?|rails?|cdus?|colo(?:cation)?|housing|hosting|busbars?|busways?|manifolds?|exchangers?|containment|doors?)\b"
 )
 """The same, with words that name a part elsewhere: a line with `storage` or `rack` and one of them offers neither."""
-
-
-WHOLE_NETWORK = (*NETWORKED, "switch")
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ class Offered:
             return (self.kind,)
         text = plain_part(self.line)
         head = described(text).head
-        whole = self.quantity in {None, 1} and {*kinds_of_words(head)} <= {"other", "switch", *SWITCHES}
+        whole = self.quantity in {None, 1} and {*kinds_of_words(head)} <= {"other", *ANY_SWITCH}
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return WHOLE_NETWORK
@@ -158,7 +156,7 @@ class Offered:
     def is_node_rent(self) -> bool:
         """Whether the line offers hours of nodes."""
         text = plain_part(self.line)
-        return _HOURS.search(text) is not None and "node" in kinds_of_words(text)
+        return HOURS.search(text) is not None and "node" in kinds_of_words(text)
 
     @property
     def hours(self) -> float:
@@ -176,9 +174,15 @@ class Offered:
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:
     """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
+    return iter(_read_lines(cluster, tuple(lines)))
+
+
+@recent(2)  # for all rules about a quote, and for its bill
+def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered, ...]:
+    found = []
     kinds = ["other" if is_credit(line) else kind_of_part(plain_part(line)) for line in lines]
     beside: set[int] = set()
-    for group in ({"switch", *SWITCHES}, {"cable"}, {"transceiver"}, {"nic"}):
+    for group in (ANY_SWITCH, {"cable"}, {"transceiver"}, {"nic"}):
         every = {index for index, kind in enumerate(kinds) if kind in group}
         others = {index for index in every if _is_of_other_network(lines[index], kinds[index], cluster)}
         beside |= others if others < every else set()  # else the fabric would have no such part
@@ -190,15 +194,16 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
             not is_credit(line)
             and _RACK.search(head) is not None
             and _SERVICE.search(head) is None
-            and _HOURS.search(text) is None
+            and HOURS.search(text) is None
             and "tray" not in head
-            and not {"node", *CABLING, "switch", *SWITCHES} & {*kinds_of_words(head)}
+            and {"node", *CABLING, *ANY_SWITCH}.isdisjoint(kinds_of_words(head))
         )
         by_the_node = line.quantity in {cluster.nodes, cluster.all_nodes}
         units = nodes_of_domain(cluster) if rack and not by_the_node else 1
         if kind == "node" and not by_the_node:
             units = _nodes_of_bundle(text, line.quantity, cluster) or units
-        yield Offered(index, "node" if rack else kind, line, units)
+        found.append(Offered(index, "node" if rack else kind, line, units))
+    return tuple(found)
 
 
 def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int:

@@ -11,6 +11,10 @@ from clusterspec.standard import pattern
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
 CABLING = ("cable", "transceiver")
 NETWORKED = (*SWITCHES, *CABLING, "nic")
+ANY_SWITCH = frozenset({"switch", *SWITCHES})
+"""The kinds of a switch of the fabric, with or without its tier."""
+WHOLE_NETWORK = (*NETWORKED, "switch")
+"""The kinds of part of the fabric."""
 SERVICES = """support warranty care license licence licenses licences subscription software install installation freight
     shipping training service services management months"""
 """Words of lines that offer work, licenses or time."""
@@ -107,8 +111,9 @@ _ACCELERATORS = pattern(
 )
 """Several accelerators, which a node holds: `8x H200`, `MI325X 8-way`."""
 _ACCELERATOR = pattern(rf"\b{_MODEL}\b")
-_CAPACITY = pattern(r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b")
-"""The capacity of a store."""
+CAPACITY = r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b"
+"""The pattern of the capacity of a store."""
+_CAPACITY = pattern(CAPACITY)
 _PORTS = pattern(r"(?<![\w.])(?:1[6-9]|[2-9]\d|1\d\d)(?: ?[x×] ?(?:\d{2,3} ?g|osfp|qsfp)|[- ]ports?\b)")
 """The ports of a switch: `64x400G`, `64-port`."""
 _INCLUDED = pattern(r"\b(?:with|incl|including|includes|inkl|med|mit|con)\b[^,;(]*|\bw/[^,;(]*")
@@ -123,7 +128,7 @@ _MONTHS = pattern(r"\b(?:\w+-)?months?\b")
 _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""
-_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
+HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 
 
@@ -195,7 +200,7 @@ def kind_of_part(text: str) -> str:
     )
     if (
         LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text))
-        or _HOURS.search(text)
+        or HOURS.search(text)
         or _INSIDE_RACKS.search(described(text).head)
     ):
         return "other"
@@ -208,7 +213,7 @@ def kind_of_part(text: str) -> str:
         if found:
             kind = _kind_of_words(found, text)
             kind = "node" if kind == "accelerator" and _ACCELERATORS.search(text) is not None else kind
-            return "other" if kind in {*NETWORKED, "switch"} and _names_other_network(text) else kind
+            return "other" if kind in WHOLE_NETWORK and _names_other_network(text) else kind
     return "other"
 
 
@@ -217,7 +222,7 @@ def _names_other_network(text: str) -> bool:
     if _COMPUTE.search(text) is not None:
         return False
     others = _MANAGEMENT_SWITCH.sub("", text)
-    if others != text and not {"switch", *SWITCHES} & {*kinds_of_words(others.replace("switch", ""))}:
+    if others != text and ANY_SWITCH.isdisjoint(kinds_of_words(others.replace("switch", ""))):
         return True
     return _OTHER_NETWORK.search(_INCLUDED.sub("", text)) is not None
 
@@ -228,7 +233,7 @@ def _found_kinds(named: Description, text: str) -> Iterator[list[str]]:
     yield ["other"] if _CAPACITY.search(text) is not None and not names_accelerator(text) else []
     yield kinds_of_words(named.head)
     yield ["node"] if _ACCELERATORS.search(text) is not None else []
-    yield ["accelerator"] if _ACCELERATOR.search(named.head) is not None else []
+    yield ["accelerator"] if names_accelerator(named.head) else []
     yield from map(kinds_of_words, named.appositions)
     yield ["switch"] if _PORTS.search(text) is not None else []
     yield from map(kinds_of_forms, (named.head, *named.appositions))
@@ -243,9 +248,9 @@ def _kind_of_words(found: Sequence[str], text: str) -> str:
     if "node" in found and "accelerator" in found:
         return "node"  # such as a GPU server
     cabling = [kind for kind in found if kind in CABLING]
-    if cabling and not {"node", "nic", "accelerator"} & {found[-1]}:
+    if cabling and found[-1] not in {"node", "nic", "accelerator"}:
         return "cable" if "cable" in cabling else "transceiver"
-    if {"switch", *SWITCHES} & {*found}:
+    if not ANY_SWITCH.isdisjoint(found):
         tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
     return found[-1]
@@ -279,8 +284,6 @@ def _kinds_of_word(word: str) -> list[str]:
     ]
     if coded or len(pieces) == 1 or pieces[0].isdecimal():
         return coded
-    return [
-        _KIND_OF_NOUN[piece]
-        for piece in pieces
-        if piece in _KIND_OF_NOUN and {pieces[0], pieces[-1]} & {*_KIND_OF_NOUN}
-    ]
+    if pieces[0] not in _KIND_OF_NOUN and pieces[-1] not in _KIND_OF_NOUN:
+        return []
+    return [_KIND_OF_NOUN[piece] for piece in pieces if piece in _KIND_OF_NOUN]

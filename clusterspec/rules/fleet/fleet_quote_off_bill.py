@@ -71,7 +71,8 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import WHOLE_NETWORK, Offered, offered_lines
+from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
@@ -104,7 +105,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     lines = [line for line in every if line.kind != "other"]
     kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
     offered = {kind for line in lines for kind in line.covered_kinds}
-    networked = bool(offered & {*WHOLE_NETWORK})
+    networked = not offered.isdisjoint(WHOLE_NETWORK)
     for kind in kinds:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
         own = [line for line in lines if line.kind == kind]

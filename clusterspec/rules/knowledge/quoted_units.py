@@ -8,7 +8,7 @@ from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.procurement.offered import Offered, is_credit
-from clusterspec.procurement.part_names import LICENSED_PER_ACCELERATOR, SWITCHES, plain_part
+from clusterspec.procurement.part_names import HOURS, LICENSED_PER_ACCELERATOR, SWITCHES, plain_part
 from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -17,7 +17,6 @@ _UNIT = pattern(
     r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"
     r"(?:(?P<accelerator>gpu|accelerator|card|chip)|(?P<node>node|server|system|host|instance)|(?P<rack>rack))\b"
 )
-_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 
 
 def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
@@ -41,15 +40,21 @@ def unit_of_line(offered: Offered) -> str:
     ['node', 'accelerator', '']
     """
     text = plain_part(offered.line)
-    if offered.kind != "other" or is_credit(offered.line) or _HOURS.search(text) is not None:
+    if offered.kind != "other" or is_credit(offered.line) or HOURS.search(text) is not None:
         return ""
     if (found := _UNIT.search(text)) is not None and found.lastgroup is not None:
         return found.lastgroup
     return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""
 
 
-FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
-"""Words for machines that somebody else owned before."""
+_FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
+
+
+def had_an_owner(*texts: str) -> bool:
+    """Whether one of some texts says that machines belonged to somebody else before."""
+    return any(_FORMER_OWNER.search(text.lower()) is not None for text in texts)
+
+
 _COLOCATION = pattern(r"\b(?:colo(?:cation)?|co-location|housing|hosting|contracted|it[- ]load)\b")
 _KILOWATTS = pattern(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?) ?(kw|mw)\b")
 _OF_A_RACK = pattern(r"\bracks?,? (?:of |at |with |up to )?\d|\b(?:per|each|/) ?racks?\b")

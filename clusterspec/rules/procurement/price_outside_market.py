@@ -87,7 +87,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
-from clusterspec.rules.knowledge.quoted_units import FORMER_OWNER
+from clusterspec.rules.knowledge.quoted_units import had_an_owner
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
@@ -162,10 +162,7 @@ def _nodes_with_accelerators(procurement: ProcurementSpec, cluster: Cluster) -> 
 def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:
     """Whether the line of a price, or the text of the spec, says that the machines were in use."""
     line = (procurement.quote or ())[at[2]] if at[1] == "quote" and isinstance(at[2], int) else None
-    return (
-        FORMER_OWNER.search(((line.part if line else None) or "").lower()) is not None
-        or FORMER_OWNER.search(remarks.lower()) is not None
-    )
+    return had_an_owner((line.part if line else None) or "", remarks)
 
 
 def _has_market(cluster: Cluster, *, rent: bool) -> bool:

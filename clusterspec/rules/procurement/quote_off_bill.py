@@ -138,8 +138,8 @@ from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.offered import WHOLE_NETWORK, Offered, is_service, offered_lines
-from clusterspec.procurement.part_names import SWITCHES, plain_part
+from clusterspec.procurement.offered import Offered, is_service, offered_lines
+from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK, plain_part
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
@@ -343,7 +343,7 @@ def _missing_part_problems(
     lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster, remarks: str
 ) -> Iterator[Problem]:
     kinds = {kind for line in lines for kind in line.covered_kinds}
-    whole = bool(kinds & {*WHOLE_NETWORK})
+    whole = not kinds.isdisjoint(WHOLE_NETWORK)
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
     if not kinds & {"node", "accelerator"}:
         if needed.get("node") and _names_every_part(lines):

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import is_bought
-from clusterspec.rules.knowledge.quoted_units import FORMER_OWNER
+from clusterspec.rules.knowledge.quoted_units import had_an_owner
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -59,10 +59,9 @@ LEAST = ((8192, 12.0), (128, 8.0), (1, 4.0))
 
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     weeks = procurement.delivery.weeks if procurement.delivery else None
-    texts = (remarks, *(line.part or "" for line in procurement.quote or ()))
     if weeks is None or not is_bought(procurement, cluster):
         return
-    if any(FORMER_OWNER.search(text.lower()) is not None for text in texts):
+    if had_an_owner(remarks, *(line.part or "" for line in procurement.quote or ())):
         return  # they are in a store
     count = cluster.all_nodes * cluster.accelerators_per_node
     least = next(each for number, each in LEAST if count >= number)
