@@ -203,13 +203,21 @@ def test_a_page_runs_scripts_late_and_knows_the_size_of_its_drawings(tmp_path: P
 
 
 def test_a_table_in_parts_keeps_its_rows_and_repeats_its_heading() -> None:
-    rows = [f"<tr><td>{'w' * 50}</td><td>{number}</td></tr>" for number in range(123)]
+    rows = [f"<tr><td>{'w ' * 25}</td><td>{number}</td></tr>" for number in range(123)]
     head = "<thead><tr><th>name</th><th>figure</th></tr></thead>"
     made = with_regions(f"<table>{head}<tbody>{''.join(rows)}</tbody></table>")
     assert re.findall(r"<tr><td>.*?</tr>", made) == rows
     assert [part.count("<tr>") for part in made.split(head)[1:]] == [50, 50, 23]
-    assert made.count(head) == made.count('<col style="width:80.0%"><col style="width:20.0%">') == 3
+    assert made.count(head) == made.count('<col style="width:72.2%"><col style="width:27.8%">') == 3
     assert made.count('role="region" aria-label="Table 1, by name"') == 1
+
+
+def test_a_column_has_room_for_its_longest_word_but_not_for_its_longest_sentence() -> None:
+    """4 characters of padding, then 30 of one word, 22 of a sentence, and 9 of the heading beside numbers."""
+    rows = [f"<tr><td>{'w' * 30}</td><td>{'w ' * 40}</td><td>{number}</td></tr>" for number in range(80)]
+    head = "<thead><tr><th>name</th><th>text</th><th>megawatts</th></tr></thead>"
+    made = with_regions(f"<table>{head}<tbody>{''.join(rows)}</tbody></table>")
+    assert [float(share) for share in re.findall(r"width:([\d.]+)%", made)[:3]] == [46.6, 35.6, 17.8]
 
 
 def test_a_page_weighs_what_it_and_every_page_load(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def kind_page(kind: str) -> str:
 
 def _front(kind: str) -> Iterator[str]:
     yield f"## {TITLES[kind]}\n"
-    yield "| id | name | status | |\n|---|---|---|---|"
+    yield "| id | name | status | main figures |\n|---|---|---|---|"
     for raw_entry in raw_entries(kind):
         short, link = catalog_row(raw_entry), f"[{raw_entry.id}](catalog/{kind}.md#{_anchor(raw_entry.id)})"
         yield f"| {link} | {raw_entry.name} | {short.status} | {short.headline} |"

@@ -21,8 +21,8 @@ MOST = 80
 """Maximum number of rows of one table; the browser lays out a whole table if any row is visible."""
 PART = 50
 """Rows of each part of a longer table, which repeats the heading."""
-WIDEST = 36
-"""Characters at which a column with longer text wraps."""
+WIDEST = 22
+"""Characters at which a column with longer text wraps, unless one of its words is longer."""
 
 
 def with_regions(page: str) -> str:
@@ -58,8 +58,14 @@ def _when_seen(table: str, rows: int) -> str:
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Characters of each column with its padding: its longest text, up to `WIDEST`."""
-    return [4 + min(WIDEST, max(len(_words(cell)) for cell in column)) for column in zip(*rows, strict=False)]
+    """Characters of each column with its padding: its longest text, up to `WIDEST` or its longest word."""
+    columns = ([_words(cell) for cell in column] for column in zip(*rows, strict=False))
+    return [4 + max(min(WIDEST, max(map(len, texts))), *map(_longest_word, texts)) for texts in columns]
+
+
+def _longest_word(text: str) -> int:
+    """Characters of the longest part that is not broken: lines break at spaces and after hyphens."""
+    return max(map(len, re.split(r"[\s-]+", text)))
 
 
 def _words(cell: str) -> str:
