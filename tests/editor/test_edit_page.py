@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -108,12 +109,17 @@ def test_hostile_specs_are_answered_soon_and_without_codes(
 def test_the_first_shortcut_opens_the_search_of_the_site(visited: Visited) -> None:
     """The index is asked for by the first key, and letters until the search is there turn no page."""
     page = visited.page
+    requests: list[Any] = []
     page.route("**/*", lambda route: route.fulfill(content_type="text/html", body=SEARCHED))
+    page.route("**/search.json", lambda route: requests.insert(0, route))
     page.goto("http://site.example/")
     assert not [url for url in visited.asked if "search.json" in url]
-    page.keyboard.press("Control+k")
-    page.keyboard.press("n")
+    with page.expect_request("**/search.json"):
+        page.keyboard.press("Control+k")
+        page.keyboard.press("n")
     assert page.evaluate("[opened, turned]") == [1, 1], "Control alone"
+    for request in requests:
+        request.fulfill(body="{}")
     page.wait_for_function("asked.readyState === 4")
     page.locator("button").focus()
     before = page.evaluate("turned")
