@@ -126,6 +126,9 @@ _COMPUTE = pattern(r"\b(?:compute|back-?end|east-west|scale-out)\b")
 _LEASE = pattern(r"\b(?:lease|leasing|rent|rental|location|miete|alquiler)\b")
 _MONTHS = pattern(r"\b(?:\w+-)?months?\b")
 _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
+_SPARE_PARTS = pattern(r"\b(?:field[- ]replaceable|frus?|spare[- ]parts?)\b")
+_LIST_OF_PLACES = pattern(r"\(\d[^)]*\)")
+"""What a line counts in parentheses, such as `(8 nodes + file server)`: the places of its parts."""
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""
 HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
@@ -191,6 +194,8 @@ def kind_of_part(text: str) -> str:
     ('other', 'other', 'switch')
     >>> kind_of_part("nvidia ai enterprise, per gpu"), kind_of_part("nvlink switch tray")
     ('other', 'other')
+    >>> kind_of_part("dgx h200 system, nvidia ai enterprise included"), kind_of_part("spare parts kit (gpu trays)")
+    ('node', 'other')
     """
     text = (
         text.replace("out of band", "oob")
@@ -198,13 +203,11 @@ def kind_of_part(text: str) -> str:
         .replace("super-spine", "superspine")
         .replace("flat top", "flat-top")
     )
-    if (
-        LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text))
-        or HOURS.search(text)
-        or _INSIDE_RACKS.search(described(text).head)
-    ):
+    head = described(text).head
+    licensed = LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text)) and not names_only_machines(head)
+    if licensed or HOURS.search(text) or _INSIDE_RACKS.search(head) or _SPARE_PARTS.search(head):
         return "other"
-    if not described(text).head.strip():
+    if not head.strip():
         text = _PURPOSE.sub(" ", text, count=1)
     if _LEASE.search(text) is not None:
         text = _MONTHS.sub(" ", text)
@@ -224,7 +227,7 @@ def _names_other_network(text: str) -> bool:
     others = _MANAGEMENT_SWITCH.sub("", text)
     if others != text and ANY_SWITCH.isdisjoint(kinds_of_words(others.replace("switch", ""))):
         return True
-    return _OTHER_NETWORK.search(_INCLUDED.sub("", text)) is not None
+    return _OTHER_NETWORK.search(_LIST_OF_PLACES.sub("", _INCLUDED.sub("", text))) is not None
 
 
 def _found_kinds(named: Description, text: str) -> Iterator[list[str]]:
@@ -254,6 +257,12 @@ def _kind_of_words(found: Sequence[str], text: str) -> str:
         tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
     return found[-1]
+
+
+def names_only_machines(text: str) -> bool:
+    """Whether the nouns and order codes of a text name nodes or accelerators, and nothing else."""
+    found = {*kinds_of_words(text)}
+    return bool(found) and found <= {"node", "accelerator"}
 
 
 def names_accelerator(text: str) -> bool:

@@ -466,3 +466,40 @@ def test_switches_without_a_price_are_a_note_where_two_nodes_need_none(
     prices = "procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000, cable: 400}}\n"
     (found,) = of("unpriced-part", machine + prices, check)
     assert (str(found.severity), "leaf_switch" in found.help) == (severity, True)
+
+
+def test_a_quote_that_extends_a_machine_is_not_compared_with_the_whole(check: Check) -> None:
+    """33 nodes of which 17 are in place by the text, and 16 are offered; any other number is a shortage."""
+    half = QUOTE.replace("node, quantity: 33", "node, quantity: 16").replace("price: 10230000", "price: 4960000")
+    half = half.replace(
+        "quantity: 9, unit_price: 36000, price: 324000", "quantity: 4, unit_price: 36000, price: 144000"
+    )
+    key = LINE.format(0, "quantity")
+    for text, severity in (
+        ("17 nodes are in place, the order adds 16", "note"),
+        ("the order adds 16 nodes to 18 existing ones", "error"),
+        ("17 nodes in racks of four", "error"),
+    ):
+        found = reported(check, "procurement", f"description: {text}\n{SOUND}{half}")
+        assert [it for it in found if it[:2] == ("quote-off-bill", key)] == one("quote-off-bill", key, severity)
+        assert (len([it for it in found if it[0] == "quote-off-bill"]) == 1) == (severity == "note")
+
+
+@pytest.mark.parametrize(("node", "severity"), [(200_000, "note"), (150_000, "error")])
+def test_cabling_of_less_than_a_hundredth_of_a_quote_is_a_note(node: int, severity: str, check: Check) -> None:
+    """8 cables at $200 and 12 modules at $500 are $7,600: 0.9 % of $840,000, and 1.2 % of $640,000."""
+    spec = f"""
+cluster:
+  platform: hgx-h200
+  nodes: 4
+  scale_out: {{technology: roce-v2, nics_per_node: 2, nic_bandwidth: 400 Gb/s, topology: single-switch, switch: spectrum-4-sn5600,
+              switch_ports: 128, leaf_switches: 1, cable_type: {{node_leaf: fiber}}}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {{part: HGX H200 server, quantity: 4, unit_price: {node}}}
+    - {{part: SN5600 switch, quantity: 1, unit_price: 40000}}
+"""
+    found = [it for it in reported(check, "procurement", spec) if it[0] == "quote-off-bill"]
+    assert found == one("quote-off-bill", "procurement.quote", severity)

@@ -7,7 +7,8 @@ A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B
 neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
 the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
 roles; with `recovery: shrink` any smaller number of nodes. Sentences about another machine (one that is replaced, compared
-with, or bought later), parts of a larger one (`128 of the 256 nodes`) and blocks of a fabric (`pods of 96`) are not read.
+with, or bought later), parts of a larger one (`128 of the 256 nodes`), blocks of a fabric (`pods of 96`) and parts that add up to
+the nodes (`62 and 31 more`) are not read.
 
 A number of steps is compared with tokens / (batch × sequence length): one that the text calls the whole run has to agree
 to 5 %, and no other may be larger by half. A price of one accelerator or node, or its rent for an hour (`2.20 USD per
@@ -171,6 +172,8 @@ def check(
     for words, count in _counts(_NODES, own_description):
         unit = bool(_OF_UNITS.search(own_description)) and cluster.all_nodes % count == 0 if count else False
         if count > 1 and count not in nodes | written and not unit and not _is_after_failure(count, spec, cluster):
+            if sum(each for _, each in _counts(_NODES, spec.description or "")) in nodes:
+                break  # parts of the whole: 62 nodes of the first phase and 31 of the second
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.procurement.offered import Offered, is_credit
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import HOURS, LICENSED_PER_ACCELERATOR, SWITCHES, plain_part
 from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
@@ -20,8 +20,13 @@ _UNIT = pattern(
 
 
 def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
-    """The number of units of each name in the design: without its spare nodes, and with them."""
-    nodes = {cluster.nodes, cluster.all_nodes}
+    """The number of units of each name in the design: without its spare nodes, and with them; and for the nodes that
+    its quote offers, which may extend those in place.
+    """
+    procurement = design.spec.procurement
+    lines = offered_lines(procurement.quote or (), cluster) if procurement is not None else ()
+    offered = round(sum(line.quantity or 0 for line in lines if line.kind == "node"))
+    nodes = {cluster.nodes, cluster.all_nodes} | ({offered} if 0 < offered < cluster.nodes else set())
     power = design.spec.cluster.power if design.spec.cluster is not None else None
     per_rack = rack_nodes(cluster, power.nodes_per_rack if power is not None else None)
     return {
@@ -45,6 +50,22 @@ def unit_of_line(offered: Offered) -> str:
     if (found := _UNIT.search(text)) is not None and found.lastgroup is not None:
         return found.lastgroup
     return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""
+
+
+_EXPANSION = pattern(
+    r"(?i)\b(?:expan(?:d|ds|ded|sion)|exten(?:d|ds|ded|sion)|enlarge[sd]?|adds?|addition(?:al)?|grows?|in place|installed|"
+    r"existing|already|on top of|phase (?:1|i|one)|first phase)\b"
+)
+
+
+def is_expansion(in_place: int, remarks: str) -> bool:
+    """Whether a text says that a number of nodes is there already, so that a quote offers the others alone.
+
+    >>> is_expansion(31, "31 DGX B200 are in place; the order adds 31 more"), is_expansion(31, "31 nodes and 2 spares")
+    (True, False)
+    """
+    named = pattern(rf"(?<![\d.,]){in_place}(?!\d|[.,]\d)")
+    return _EXPANSION.search(remarks) is not None and named.search(remarks) is not None
 
 
 _FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
@@ -83,14 +104,16 @@ _ELSEWHERE = pattern(
     r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
     r"|(?:is|are) there|elsewhere|(?:from|on|in) (?:stock|store)|"
     r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
-    r"|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
+    r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
     r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with))\b"
 )
 """Words by which a text says that a part is there, or is bought with something else."""
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
 _NAMES_OF = {
     "cable": pattern(r"(?i)\b(?:cables?|cabling|fib(?:er|re)s?)\b"),
-    "transceiver": pattern(r"(?i)\b(?:optics|transceivers?|modules)\b"),
+    "transceiver": pattern(
+        r"(?i)\b(?:optics|transceivers?|modules|structured cabling|(?:fib(?:er|re)|cabl(?:e|ing)) plant)\b"
+    ),
     "nic": pattern(r"(?i)\b(?:nics?|adapters?|network cards)\b"),
     "switch": _SWITCH_NAMES,
     **dict.fromkeys(SWITCHES, _SWITCH_NAMES),
@@ -104,6 +127,8 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     >>> are_elsewhere({"cable": 1, "transceiver": 1}, "Fiber and modules are in the contract of the hall")
     True
     >>> are_elsewhere({"transceiver": 1}, "Modules come from the framework contract of the site, not this quote")
+    True
+    >>> are_elsewhere({"cable": 1, "transceiver": 1}, "the fiber plant runs under a contract of its own")
     True
     >>> are_elsewhere({"cable": 1, "spine_switch": 1}, "fiber stays from the old pod")
     False

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`as_of` plus `delivery.weeks` and the burn-in after `needed_by`, or a milestone that names a week after
-`delivery.weeks`. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
+`as_of` plus `delivery.weeks` and the burn-in after `needed_by`; a milestone that names a week after `delivery.weeks`,
+or one with a date after `needed_by`, unless it speaks of an option, a later phase or the end of the contract. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
 on the date of the check.
 
 ## Why it matters
@@ -33,6 +33,12 @@ cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, delivery: {weeks: 8, milestones: ["first rack in week 12"]}}
 ```
 
+```yaml procurement.delivery.milestones[0]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-06-01, delivery: {milestones: ["2027-09-30: power in the hall"]}}
+```
+
 ## Silent
 
 ```yaml
@@ -57,14 +63,23 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import plain
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 _WEEK = pattern(r"\bweeks? (\d{1,4})\b")
+_DATE = pattern(r"\b(20\d\d-\d\d-\d\d)\b")
+_LATER = pattern(
+    r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*)\b"
+)
+"""Words of a milestone for what comes after the machine runs."""
 
 
 def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
     delivery = procurement.delivery
-    if delivery is None or delivery.weeks is None:
+    if delivery is None:
+        return
+    yield from _dated_milestones(procurement)
+    if delivery.weeks is None:
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
     burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
@@ -79,3 +94,17 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
             message = f"the milestone is in week {max(named)}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
+
+
+def _dated_milestones(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """The first milestone whose only date is after the day on which the machine is needed."""
+    needed = date_of_text(procurement.needed_by)
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    for index, milestone in enumerate(milestones):
+        first = _DATE.search(milestone)
+        due = date_of_text(first[1]) if first is not None else None
+        if needed is not None and due is not None and due > needed and _LATER.search(milestone) is None:
+            message = f"the milestone is due on {due}, and the machine is needed on {needed}, {plural((due - needed).days, 'day')} before"
+            at = ("procurement", "delivery", "milestones", index)
+            yield RULE.problem(at, message, "bring the milestone forward, or move `needed_by`")
+            return

@@ -4,7 +4,8 @@
 
 `quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`, if each
 line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term. Sums are taken
-at the low end of price ranges.
+at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent
+and the prices do not, and `tax` is absent, the tax is added to the quote.
 
 ## Why it matters
 
@@ -31,6 +32,13 @@ procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, budget: 
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, quoted_total: 21500000, budget: 21000000}
+```
+
+```yaml procurement.quoted_total
+clusterspec: 1
+description: The approved budget includes VAT at 21 %; all prices are excluding VAT.
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: EUR, as_of: 2026-11-01, quoted_total: 19500000, budget: 21000000}
 ```
 
 ## Silent
@@ -60,6 +68,7 @@ from clusterspec.rules.knowledge.purchases import (
     is_rented,
     least_rent,
     money_text,
+    tax_of_budget,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -69,7 +78,7 @@ RULE = Rule.of(__name__, "error")
 HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts"
 
 
-def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     budget, quoted = procurement.budget, amount_of_quote(procurement)
     if not budget:
         return
@@ -79,6 +88,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             message = f"the quoted total of {money_text(amount_text(quoted), procurement.currency)} is {money_text(amount_text(quoted - budget), procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
+        elif procurement.tax is None and quoted * (1 + (tax := tax_of_budget(remarks))) > budget:
+            gross = quoted * (1 + tax)
+            message = f"by the text the budget includes a tax of {percent(tax)}, and the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
+            key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
+            yield RULE.problem(key, message, f"{HELP}; state `tax` if it is to be paid")
         return
     what, least = (
         ("the rent over the term", least_rent(procurement, cluster))

@@ -9,7 +9,9 @@ nodes alone, or of switches without nodes; a shortage of parts that the spec doe
 servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
 includes them, for fewer switches than the spec states, or for a quarter too many cables where `cables` or `links_per_cable` states each level. More than 10 % too many nodes are a warning, and so are four times
 the parts of another kind, with more than eight in excess. A note is given for more than 10 % too many parts otherwise; a fabric that a serving design does not describe;
-a shared fabric of unknown topology, or of a serving design, which may exist already; and missing parts of which the description or a comment
+a shared fabric of unknown topology, or of a serving design, which may exist already; cabling that at usual prices costs
+less than 1 % of the quote; an expansion, where the description or a comment says how many nodes are in place, which is
+not compared further; and missing parts of which the description or a comment
 says that they come from elsewhere, such as another contract. A line for a whole lot (`cabling`, `network`) counts as
 all parts of its kind; trunks and shuffles, which carry several links each, are not counted. A shortage of modules is
 reported at the end, nodes or switches, whose lines have too few.
@@ -137,13 +139,15 @@ from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
-from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK, plain_part
+from clusterspec.procurement.part_names import CABLING, SWITCHES, WHOLE_NETWORK, plain_part
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
+from clusterspec.rules.knowledge.market import usual_price_of
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
-from clusterspec.rules.knowledge.quoted_units import are_elsewhere
+from clusterspec.rules.knowledge.quoted_units import are_elsewhere, is_expansion
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
@@ -160,6 +164,8 @@ SURPLUS = 1.10
 FAR_ABOVE = 1.25
 """Cables above this share of the bill are a warning where the spec states how many links are in each: spares are 2 to 10 %.
 """
+MINOR = 0.01
+"""Share of the quote below which cables and modules are not worth a second quote, by judgment."""
 INCLUDED = 0.5
 """At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
 _OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")
@@ -173,6 +179,9 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     lines = list(offered_lines(procurement.quote, cluster))
     counted = bill(design)
     needed = needed_parts(counted, lines)
+    if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
+        yield added
+        return
     yield from _node_problem(lines, needed.get("node", 0), cluster)
     assumed = {item.kind for item in counted.items if item.assumed}
     exact, decided = _states_links(design, counted), _states_cabling(design, counted)
@@ -187,6 +196,17 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
+
+
+def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
+    """A note that a quote offers a part of the nodes, where the text says that the others are in place."""
+    nodes = [line for line in lines if line.kind == "node" and line.quantity is not None]
+    total = round(_offered_quantity(nodes))
+    if not 0 < total < needed or not is_expansion(needed - total, remarks):
+        return None
+    message = f"the quote offers {total:,} of {plural(needed, 'node')}; by the text {needed - total:,} are in place, so other lines are not compared"
+    help_ = "compare the other lines with `clusterspec bom` of the machine before and after"
+    return RULE.problem(_quantity_path(nodes[0]), message, help_, severity="note")
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
@@ -357,12 +377,23 @@ def _missing_part_problems(
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
     elsewhere = set(missing) <= included or _may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)
+    few = _is_minor_cabling({kind: count for kind, count in missing.items() if kind != "nic"}, design)
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
     if "transceiver" in missing and "transceiver" in included:
         help_ += "; state `cable_type` where cables have fixed ends"
-    severity = "note" if elsewhere else "error" if whole and not assumed else "warning"
+    severity = "note" if elsewhere or few else "error" if whole and not assumed else "warning"
     yield RULE.problem("procurement.quote", message, help_, severity=severity)
+
+
+def _is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:
+    """Whether only cables and modules are missing, whose usual prices add up to less than a hundredth of the quote."""
+    procurement = design.spec.procurement
+    amount = amount_of_quote(procurement) if procurement is not None else None
+    if procurement is None or not amount or not missing.keys() <= {*CABLING}:
+        return False
+    prices = [(usual_price_of(kind, design, procurement.currency), count) for kind, count in missing.items()]
+    return None not in dict(prices) and sum((price or 0.0) * count for price, count in prices) < MINOR * amount
 
 
 def _names_every_part(lines: Sequence[Offered]) -> bool:

@@ -13,7 +13,8 @@ Lines of `procurement.quote` whose text states
 - cables, all of them shorter than the longest stated `distance`;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
 - multimode fiber where all transceivers are single-mode, or the reverse;
-- a storage system smaller than the `capacity` of `networks.storage`.
+- a storage system smaller than the `capacity` of `networks.storage`; of a raw size with an erasure code (`8+2`), the
+  share that is left for data counts.
 
 ## Why it matters
 
@@ -139,6 +140,9 @@ _YEARS = {"y": 1.0, "m": 1 / 12}
 _METERS = pattern(rf"(?<![\w.]){_NUMBER} ?m\b")
 _CAPACITY = pattern(rf"(?<![\w.]){_NUMBER} ?(tb|tib|pb|pib)\b")
 _BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
+_USABLE = pattern(rf"(?<![\w.]){_NUMBER} ?(tb|tib|pb|pib) (?:usable|effective|net)\b")
+_CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
+"""An erasure code: fragments with data, and fragments with parity."""
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
 _STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
@@ -345,12 +349,31 @@ def _store_problem(lines: Sequence[tuple[Offered, str]], networks: NetworksSpec 
     store = networks.storage if networks is not None else None
     capacity: Quantity | None = store.capacity if store is not None else None
     named = [(line, text) for line, text in lines if line.kind == "other" and _STORE.search(text) is not None]
-    sold = [(line, found) for line, text in named if (found := _CAPACITY.findall(text))]
+    sold = [(line, text) for line, text in named if _CAPACITY.search(text) is not None]
     if capacity is None or not sold:
         return
-    total = sum((line.line.quantity or 1) * max(map(_bytes_of_size, found)) for line, found in sold)
+    total = sum((line.line.quantity or 1) * _bytes_for_data(text) for line, text in sold)
     if total < capacity.value * (1 - SAME):
-        yield _problem(sold[0][0], display(total, "B"), "networks.storage.capacity", capacity.written)
+        raw = any(_is_coded(text) for _, text in sold)
+        states = f"{display(total, 'B')}{' for data by its erasure code' if raw else ''}"
+        yield _problem(sold[0][0], states, "networks.storage.capacity", capacity.written)
+
+
+def _is_coded(text: str) -> bool:
+    """Whether a text states the raw size of a store with its erasure code, and no usable one."""
+    return "raw" in text and _CODE.search(text) is not None and _USABLE.search(text) is None
+
+
+def _bytes_for_data(text: str) -> float:
+    """Bytes of data that a store holds by its text: the usable size if it is stated, else the largest.
+
+    >>> _bytes_for_data("2 pb raw, erasure code 8+2"), _bytes_for_data("12 pb usable, 15 pb raw"), _bytes_for_data("3 pb")
+    (1600000000000000.0, 1.2e+16, 3000000000000000.0)
+    """
+    usable = _USABLE.findall(text)
+    size = max(map(_bytes_of_size, usable or _CAPACITY.findall(text)))
+    code = _CODE.search(text) if _is_coded(text) else None
+    return size * int(code[1]) / (int(code[1]) + int(code[2])) if code is not None else size
 
 
 def _bytes_of_size(figure: tuple[str, str]) -> float:

@@ -4,7 +4,7 @@
 
 A line whose text names its unit (`licence per GPU`, `support per node`, `warranty, per rack`), or a product that its
 vendor licenses by the accelerator, with a quantity that is not the number of those units in the design, with or without
-spares. It is an error if the quantity is the number of another unit: 64 licences per GPU for 64 nodes of eight. Fewer
+spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences per GPU for 64 nodes of eight. Fewer
 than needed are a warning, and more than 1.1 times as many a note. Lines with a quantity of 1 may be a lot, and are not
 compared; nor are parts that `quote-off-bill` counts.
 
