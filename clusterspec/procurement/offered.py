@@ -42,7 +42,10 @@ _SPLIT = pattern(r"\b(?:to|into)\b|\bsplitters?\b|\bbreak-?outs?\b|->|→")
 """Words of a cable whose ends have different rates."""
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
-_NUMBER_OF_HOURS = pattern(r"(?<![0-9.,])([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b")
+_NUMBER_OF_HOURS = pattern(
+    r"(?<![0-9.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b|([1-9][0-9]{0,2},?[0-9]{3}) ?h\b)"
+)
+"""A number of hours; with the sign `h` it has four digits or more, as no time of a service has."""
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
     r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental)\b"
@@ -161,8 +164,11 @@ class Offered:
     @property
     def hours(self) -> float:
         """The hours of a node that the unit of a rent is for, where the line names them; else 1."""
-        named = _NUMBER_OF_HOURS.search(plain_part(self.line))
-        return float(named[1].replace(",", "")) if named is not None else 1.0
+        text = plain_part(self.line)
+        named = _NUMBER_OF_HOURS.search(text)
+        if named is not None and named[2] and "hours" in text:
+            return 1.0  # node-hours, whose product the text explains
+        return float((named[1] or named[2]).replace(",", "")) if named is not None else 1.0
 
     @property
     def is_complete(self) -> bool:

@@ -29,19 +29,22 @@ _NOUNS = {
         frontend front-end out-of-band oob bmc ipmi kvm console login bastion head control
         spares repuestos ersatzteile reservedele linux socket sockets
         firewall router routers loadbalancer ufm labels velcro trunking panel panels
+        maintenance entretien サポート 保守 保証 ライセンス ラック ストレージ 设备维保 维保 机柜 存储 fileserver
         wartung lizenz lizenzen garantie versand fracht montage soporte servicio servicios licencia licencias flete
         assistenza huolto toimitus fragt frakt licens
         speicher stockage almacenamiento schrank serverschrank armoire baie armadio""",
-    "transceiver": "transceiver transceivers optic optics xcvr cwdm4 psm4 bidi émetteur-récepteur",
+    "transceiver": "transceiver transceivers optic optics xcvr cwdm4 psm4 bidi émetteur-récepteur トランシーバ 光模块",
     "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail
         fiber fibers fibre fibres patch patchcord patchcords jumper jumpers cord cords trunk trunks harness
-        splitter splitters breakout breakouts kabel câble câbles cavo cavi glasfaser fibra lwl""",
-    "switch": "switch switches commutateur commutateurs conmutador conmutadores",
+        splitter splitters breakout breakouts kabel câble câbles cavo cavi glasfaser fibra lwl
+        ケーブル 光ケーブル 线缆 光纤""",
+    "switch": "switch switches commutateur commutateurs conmutador conmutadores スイッチ 交换机",
     "nic": """thor nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2
         netzwerkkarte netzwerkadapter adaptateur adaptador""",
     "node": """node nodes server servers dgx hgx tray trays machine machines sled sleds blade blades worker workers
         workstation workstations poweredge thinksystem proliant esc hls
-        knoten rechenknoten serveur serveurs servidor servidores nodo nodos nodi nœud""",
+        knoten rechenknoten serveur serveurs servidor servidores nodo nodos nodi nœud
+        サーバー サーバ 服务器""",
     "accelerator": "gpu gpus accelerator accelerators oam oams rtx grafikkarte grafikkarten",
 }
 """The nouns that name a kind of part, in the languages of suppliers."""
@@ -55,6 +58,21 @@ _FORMS = {
     "node": "system systems chassis",
 }
 """Words for the form or the place of a part, which name its kind only where no noun does."""
+_COMPOUNDS = {
+    "support": "other",
+    "wartung": "other",
+    "garantie": "other",
+    "lizenz": "other",
+    "lizenzen": "other",
+    "speicher": "other",
+    "schrank": "other",
+    "kabel": "cable",
+    "server": "node",
+    "knoten": "node",
+    "switch": "switch",
+    "adapter": "nic",
+}
+"""The last nouns of German compounds, which name the kind: `Herstellersupport`, `Parallelspeicher`."""
 _KIND_OF_NOUN = {word: kind for kind, words in _NOUNS.items() for word in words.split()}
 _KIND_OF_FORM = {word: kind for kind, words in _FORMS.items() for word in words.split()}
 _WORD = pattern(r"[^\W_][\w.\-]*")
@@ -126,6 +144,8 @@ _COMPUTE = pattern(r"\b(?:compute|back-?end|east-west|scale-out)\b")
 _LEASE = pattern(r"\b(?:lease|leasing|rent|rental|location|miete|alquiler)\b")
 _MONTHS = pattern(r"\b(?:\w+-)?months?\b")
 _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
+_GLOSS = pattern(r"([^\x00-\u024f]) ?\(([a-z ]+)\)")
+"""An English word in parentheses after one in another script, which it translates: `サポート (support)`."""
 _SPARE_PARTS = pattern(r"\b(?:field[- ]replaceable|frus?|spare[- ]parts?)\b")
 _LIST_OF_PLACES = pattern(r"\(\d[^)]*\)")
 """What a line counts in parentheses, such as `(8 nodes + file server)`: the places of its parts."""
@@ -146,6 +166,7 @@ class Description(NamedTuple):
 def plain_part(line: QuoteLine) -> str:
     """The part of a line in lower case, without the number of the line, and with network cards as NICs."""
     text = _NETWORK_CARD.sub("nic", (line.part or "").lower().replace("_", " "))
+    text = _GLOSS.sub(r"\1 \2", text)
     label = _LABEL.match(text)
     return text[label.end() :] if label is not None and label.end() < len(text) else text
 
@@ -194,6 +215,8 @@ def kind_of_part(text: str) -> str:
     ('other', 'other', 'switch')
     >>> kind_of_part("nvidia ai enterprise, per gpu"), kind_of_part("nvlink switch tray")
     ('other', 'other')
+    >>> kind_of_part("herstellersupport server 60 monate, nbd"), kind_of_part("lwl-kabel, 20 m")
+    ('other', 'cable')
     >>> kind_of_part("dgx h200 system, nvidia ai enterprise included"), kind_of_part("spare parts kit (gpu trays)")
     ('node', 'other')
     """
@@ -285,6 +308,8 @@ def _kinds_of_word(word: str) -> list[str]:
     """The kind that a word names; the kinds of its parts, such as those of `leaf-switch`; or that of an order code."""
     if word in _KIND_OF_NOUN:
         return [_KIND_OF_NOUN[word]]
+    if word.isalpha() and (last := next((noun for noun in _COMPOUNDS if word.endswith(noun)), "")):
+        return [_COMPOUNDS[last]]
     pieces = word.split("-")
     coded = [
         kind

@@ -61,6 +61,13 @@ def traffic_uses_nics(placements: Placements, layout: Layout, workload: Workload
     return layout.separate_engines or groups_use_nics(placements, layout, workload)
 
 
+def may_use_nics(placements: Placements | None, layout: Layout | None, workload: Workload | None) -> bool:
+    """Whether the planned work uses the fabric, or nobody knows since the spec plans no work."""
+    if placements is None or layout is None or workload is None:
+        return True
+    return traffic_uses_nics(placements, layout, workload)
+
+
 class Thresholds:
     """The configured thresholds, by rule."""
 

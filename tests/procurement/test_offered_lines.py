@@ -37,6 +37,7 @@ KINDS = {
     "AOC 400G QSFP-DD to 2x 200G QSFP56 20 m, frontend": "other",
     "Cat6A patch cable 10 m (BMC)": "other",
     "HPE InfiniBand NDR 64-port OSFP managed power to connector airflow switch": "switch",
+    "MFS1S00-H010V AOC HDR 200G 10 m (8 nodes + file server + login + 1 spare)": "cable",
     "Leaf switch, management licence included": "other",
 }
 
@@ -164,3 +165,14 @@ def test_lines_of_independent_writers_are_read_as_they_meant_them() -> None:
             read = line.kind if line.kind != "other" else line.site_kind or "other"
             assert read == (row["read_as"] or row["kind"]), row["text"]
     assert sum(not row["read_as"] for row in rows) >= 0.95 * len(rows)
+
+
+def test_the_hours_of_a_rent_are_those_of_its_unit() -> None:
+    """The price of a rent for 26,280 hours is divided by them; node-hours are the unit already."""
+    lines = {
+        "GPU server, rent for 36 months (20.80 per hour, 26,280 h)": 26280.0,
+        "GPU server, 720 hours": 720.0,
+        "GPU server, node-hours (48 x 4383 h)": 1.0,
+        "GPU server by the hour, swap within 4 h": 1.0,
+    }
+    assert {text: Offered(0, "other", QuoteLine(text)).hours for text in lines} == lines

@@ -54,7 +54,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import measures_adapters, ranks_of
-from clusterspec.rules.parts import Placements, traffic_uses_nics
+from clusterspec.rules.parts import Placements, may_use_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import AcceptanceSpec, ClusterSpec, ScaleOutSpec
@@ -89,9 +89,7 @@ def check(
             f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
             f"use at most {max(tested):,}, so faults beyond that remain undetected"
         )
-        crossed = (
-            placements is None or layout is None or workload is None or traffic_uses_nics(placements, layout, workload)
-        )
+        crossed = may_use_nics(placements, layout, workload)
         yield RULE.problem(
             "acceptance",
             message,

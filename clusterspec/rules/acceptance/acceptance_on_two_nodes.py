@@ -3,8 +3,8 @@
 ## What it finds
 
 An all-reduce test over two nodes (in two domains) without `algorithm: ring`: a warning. It is a note where the required
-bandwidth is at least 80 % of the prediction, which accounts for the tree; where the machine has only two nodes; or
-where another test requires at least 90 % of the bandwidth over four nodes or more.
+bandwidth is at least 80 % of the prediction, which accounts for the tree; where the machine has only two nodes, or plans
+no traffic between nodes; or where another test requires at least 90 % of the bandwidth over four nodes or more.
 
 ## Why it matters
 
@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import (
     PLATEAU,
@@ -56,19 +56,27 @@ from clusterspec.rules.knowledge.benchmarks import (
     is_repeated_wider,
     predicted_collective,
 )
+from clusterspec.rules.parts import Placements, may_use_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+def check(
+    acceptance: tuple[AcceptanceSpec, ...],
+    cluster: Cluster,
+    placements: Placements | None,
+    layout: Layout | None,
+    workload: Workload | None,
+) -> Iterator[Problem]:
     two_domains = 2 * cluster.accelerators_per_node > cluster.scale_up.domain
     for number, test in enumerate(acceptance):
         if test.collective == "all-reduce" and test.nodes == 2 and test.algorithm != "ring" and two_domains:
             message = "on two nodes, tree bus bandwidth can exceed NIC line rate, so a slow fabric passes"
             tested = is_repeated_wider(test, acceptance, cluster)
-            severity = "note" if cluster.all_nodes <= 2 or tested or _is_strict(test, cluster) else ""
+            few = cluster.all_nodes <= 2 or not may_use_nics(placements, layout, workload)
+            severity = "note" if few or tested or _is_strict(test, cluster) else ""
             help_ = "use four nodes or more, or `algorithm: ring`"
             yield RULE.problem(("acceptance", number, "nodes"), message, help_, severity=severity)
 

@@ -7,9 +7,7 @@ from datetime import date
 from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import HOUR, Figure
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.spec.model import Price, ProcurementSpec
-from clusterspec.standard import pattern
 
 ROUNDED = 1.002
 """At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
@@ -100,30 +98,6 @@ def date_of_text(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         return None
-
-
-_GROSS = pattern(
-    r"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross of)\s+(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
-)
-_NET = pattern(
-    r"(?i)\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
-)
-_LIMIT = pattern(r"(?i)\b(?:budgets?|approved|approves|ceiling|grant(?:ed)?|limit|cap|funds|appropriation)\b")
-_PERCENT = pattern(r"(\d{1,2}(?:\.\d)?) ?%")
-
-
-def tax_of_budget(text: str) -> float:
-    """The tax as a share of the price that a budget includes and the prices do not, by a text; 0 if it says no such thing.
-
-    >>> tax_of_budget("Approved: 7.4 million including VAT at 21 %. Prices of the offer are excluding VAT.")
-    0.21
-    >>> tax_of_budget("The budget of 7.4 million is without VAT at 21 %, as are the prices.")
-    0.0
-    """
-    net = _NET.search(text)
-    gross = [each for each in sentences_of(text) if _GROSS.search(each) is not None and _LIMIT.search(each) is not None]
-    rates = {float(rate) / 100 for each in gross for rate in _PERCENT.findall(each)}
-    return rates.pop() if net is not None and len(rates) == 1 else 0.0
 
 
 def plural_of_kind(kind: str) -> str:

@@ -19,6 +19,8 @@ _OF_SOMETHING_ELSE = pattern(
 """Words before a setting that belongs to something else, or that the machine does not have."""
 MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
+NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d{1,2}(?!\d))?|\d+\.\d+)"
+"""The pattern of a number with commas between thousands, or with a decimal comma, as half of Europe writes it."""
 _SENTENCE_END = pattern(r"[.;#]\s")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
@@ -74,12 +76,13 @@ def numbers_within(value: object) -> Iterator[float]:
 
 
 def number_in_text(digits: str) -> float:
-    """The value of digits with commas between thousands.
+    """The value of digits with commas between thousands; a comma before one or two digits is a decimal one.
 
-    >>> number_in_text("1,080.5")
-    1080.5
+    >>> number_in_text("1,080.5"), number_in_text("2,0")
+    (1080.5, 2.0)
     """
-    return float(digits.replace(",", ""))
+    whole, _, rest = digits.partition(",")
+    return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else digits.replace(",", ""))
 
 
 def time_in_text(digits: str, unit: str) -> float:

@@ -110,7 +110,7 @@ def _budgets(spec: Spec) -> list[tuple[str | Path, float]]:
     """The keys that limit the power of the IT equipment, and the lines of the quote that do, with their watts."""
     found: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
     if spec.procurement is not None and spec.procurement.quote:
-        from clusterspec.rules.knowledge.quoted_units import contracted_power  # few specs have a quote
+        from clusterspec.rules.knowledge.purchase_texts import contracted_power  # few specs have a quote
 
         found += contracted_power(spec.procurement.quote)
     return found

@@ -90,7 +90,7 @@ from clusterspec.cluster.fabric import RISE, Run, level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.standard import pattern
@@ -101,7 +101,7 @@ SAME = 0.01
 """Relative tolerance of rates."""
 TITLES = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
 OF_TEXT = "as the text says"
-_METERS = pattern(r"(?<![\w.])(\d{1,4}(?:\.\d)?) m\b")
+_METERS = pattern(r"(?<![\w.,])(\d{1,4}(?:[.,]\d)?) m\b")
 _OF_RUN = pattern(r"(?i)\b(?:leaf|leaves|switch(?:es)?|trays?|runs?|cabling)\b")
 
 
@@ -136,7 +136,7 @@ def _run_in_text(text: str) -> float | None:
     for sentence in sentences_of(text):
         lengths = _METERS.findall(sentence) if _OF_RUN.search(sentence) is not None else ()
         if len(lengths) == 1:
-            return float(lengths[0])
+            return number_in_text(lengths[0])
     return None
 
 

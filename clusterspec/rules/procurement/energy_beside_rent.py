@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`electricity` or `pue` beside a rent by the hour (`prices.node_hour`), without a purchase price of a node.
+`electricity` or `pue` beside a rent by the hour (`prices.node_hour`), without a purchase price of a node: a warning, and
+a note where the description or a comment says that electricity is paid beside the rent (`metered`, `passed through`).
 
 ## Why it matters
 
@@ -45,16 +46,24 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import is_rented
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
+_PAID_APART = pattern(
+    r"(?i)\b(?:electricity|energy|power)\b.*\b(?:passed? (?:through|on)|pass-through|metered|billed|invoiced|charged|"
+    r"not (?:in|included|part)|excluded|apart|separate(?:ly)?|on top|at cost)\b"
+)
+"""Sentences by which the tenant pays for electricity beside the rent."""
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     stated = [key for key in ("electricity", "pue") if getattr(procurement, key)]
     if stated and is_rented(procurement):
         named = and_list(f"`{key}`" for key in stated)
         message = f"a rent by the hour includes power and cooling, and the cost leaves {named} out"
-        yield RULE.problem(f"procurement.{stated[0]}", message, f"remove {named}")
+        apart = any(_PAID_APART.search(each) is not None for each in sentences_of(remarks))
+        yield RULE.problem(f"procurement.{stated[0]}", message, f"remove {named}", severity="note" if apart else "")

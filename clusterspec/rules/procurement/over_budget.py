@@ -62,13 +62,13 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote, total_of_lines
 from clusterspec.procurement.bill import bill
+from clusterspec.rules.knowledge.purchase_texts import tax_of_budget
 from clusterspec.rules.knowledge.purchases import (
     ROUNDED,
     amount_text,
     is_rented,
     least_rent,
     money_text,
-    tax_of_budget,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec

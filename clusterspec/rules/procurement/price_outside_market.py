@@ -86,8 +86,8 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
-from clusterspec.rules.knowledge.quoted_units import had_an_owner
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path

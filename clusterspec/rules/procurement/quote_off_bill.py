@@ -146,8 +146,8 @@ from clusterspec.procurement.part_names import CABLING, SWITCHES, WHOLE_NETWORK,
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.market import usual_price_of
+from clusterspec.rules.knowledge.purchase_texts import are_elsewhere, is_expansion
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
-from clusterspec.rules.knowledge.quoted_units import are_elsewhere, is_expansion
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec

@@ -111,9 +111,9 @@ from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.part_names import ANY_SWITCH, kinds_of_words, plain_part
 from clusterspec.quantity import YEAR, Quantity
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
@@ -122,12 +122,11 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.02
 """Relative difference up to which a figure of a line and of a key are the same."""
-_NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
 _PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
 _CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
-_AMPERES = pattern(rf"(?<![\w.]){_NUMBER} ?a(?:mps?|mperes?)?\b")
-_VOLTS = pattern(rf"(?<![\w./]){_NUMBER} ?v(?:ac|olts?)?\b")
-_KILOWATTS = pattern(rf"(?<![\w.]){_NUMBER} ?(kw|mw)\b")
+_AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
+_VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
+_KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
 _SUPPORT = pattern(r"\b(?:support|care|maintenance)\b")
 _BY_THE_YEAR = pattern(
     r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)"
@@ -135,12 +134,12 @@ _BY_THE_YEAR = pattern(
 _RANGE_OF_YEARS = pattern(r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through) ?)(?:year )?(\d{1,2})\b")
 _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
 """Words of a line whose quantity may be that of parts, not of years."""
-_DURATION = pattern(r"(?<![\w.])(\d{1,2})[ -]?(years?|yrs?|y|months?|mo)\b")
+_DURATION = pattern(r"(?<![\w.,])(\d{1,2})(?:[.,]0)?[ -]?(years?|yrs?|y|months?|mo)\b")
 _YEARS = {"y": 1.0, "m": 1 / 12}
-_METERS = pattern(rf"(?<![\w.]){_NUMBER} ?m\b")
-_CAPACITY = pattern(rf"(?<![\w.]){_NUMBER} ?(tb|tib|pb|pib)\b")
+_METERS = pattern(rf"{NUMBER} ?m\b")
+_CAPACITY = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b")
 _BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
-_USABLE = pattern(rf"(?<![\w.]){_NUMBER} ?(tb|tib|pb|pib) (?:usable|effective|net)\b")
+_USABLE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib) (?:usable|effective|net|netto|nutzbar|utiles?|utilisables?)\b")
 _CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
 """An erasure code: fragments with data, and fragments with parity."""
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
@@ -155,7 +154,8 @@ _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
 _OTHER_FORM = {"OSFP": "QSFP", "QSFP": "OSFP"}
 _NIC = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?|pollara|thor2?|bluefield)\b")
 _NIC_END = pattern(
-    r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?)[- ](?:side|end|ports?|cages?)\b|\((?:nics?|adapters?)\)|"
+    r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?|dgx)[- ]?(?:side|end|ports?|cages?|seite|側)(?!\w)|"
+    r"\bknotenseite\b|\b(?:côté|lato|lado) (?:serveur|nœud|carte|server|nodo|scheda|servidor|tarjeta)s?\b|\((?:nics?|adapters?)\)|"
     r"\bper (?:server|node)\b|\bfor (?:the )?(?:connectx\S*|nics?|adapters?|servers?|nodes?)"
 )
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
@@ -250,15 +250,25 @@ def _counts_before(text: str, name: str) -> list[int]:
 
 
 def _support_problem(lines: Sequence[tuple[Offered, str]], procurement: ProcurementSpec) -> Iterator[Problem]:
-    """Support of fewer years than the design buys; lines of several periods add up."""
+    """Support of the nodes, or of all parts, of fewer years than the design buys; lines of several periods add up, and
+    those of switches and stores cover no node.
+    """
     term = procurement.support.term if procurement.support else None
     sold = [(line, text) for line, text in lines if line.kind == "other" and _SUPPORT.search(text) is not None]
+    if any("node" in kinds_of_words(text) for _, text in sold):
+        sold = [(line, text) for line, text in sold if not _is_of_other_part(text)]
     periods = [_years_of_support(line, text) for line, text in sold] if term is not None else []
     known = [each for each in periods if each is not None]
     if term is None or not known or len(known) < len(periods) or sum(known) * YEAR >= term.value * (1 - SAME):
         return
     years = f"{sum(known):g} {'year' if sum(known) == 1 else 'years'}"
     yield _problem(sold[0][0], years, "procurement.support.term", term.written)
+
+
+def _is_of_other_part(text: str) -> bool:
+    """Whether a line on support names switches or a store, and no nodes."""
+    kinds = {*kinds_of_words(text)}
+    return "node" not in kinds and (not ANY_SWITCH.isdisjoint(kinds) or _STORE.search(text) is not None)
 
 
 def _years_of_support(line: Offered, text: str) -> float | None:

@@ -47,8 +47,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import is_bought
-from clusterspec.rules.knowledge.quoted_units import had_an_owner
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 

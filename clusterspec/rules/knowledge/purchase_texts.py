@@ -1,0 +1,123 @@
+"""What the texts of a purchase say beside its numbers: what is in place or comes from elsewhere, who owned it before, taxes,
+and contracted power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from clusterspec.procurement.offered import is_credit
+from clusterspec.procurement.part_names import SWITCHES, plain_part
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.source import Path
+from clusterspec.spec.model import QuoteLine
+from clusterspec.standard import pattern
+
+_EXPANSION = pattern(
+    r"(?i)\b(?:expan(?:d|ds|ded|sion)|exten(?:d|ds|ded|sion)|enlarge[sd]?|adds?|addition(?:al)?|grows?|in place|installed|"
+    r"existing|already|on top of|phase (?:1|i|one)|first phase)\b"
+)
+
+
+def is_expansion(in_place: int, remarks: str) -> bool:
+    """Whether a text says that a number of nodes is there already, so that a quote offers the others alone.
+
+    >>> is_expansion(31, "31 DGX B200 are in place; the order adds 31 more"), is_expansion(31, "31 nodes and 2 spares")
+    (True, False)
+    """
+    named = pattern(rf"(?<![\d.,]){in_place}(?!\d|[.,]\d)")
+    return _EXPANSION.search(remarks) is not None and named.search(remarks) is not None
+
+
+_FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
+
+
+def had_an_owner(*texts: str) -> bool:
+    """Whether one of some texts says that machines belonged to somebody else before."""
+    return any(_FORMER_OWNER.search(text.lower()) is not None for text in texts)
+
+
+_COLOCATION = pattern(r"\b(?:colo(?:cation)?|co-location|housing|hosting|contracted|it[- ]load)\b")
+_KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
+_WATTS = {"kw": 1e3, "mw": 1e6}
+_OF_A_RACK = pattern(r"\bracks?,? (?:of |at |with |up to )?\d|\b(?:per|each|/) ?racks?\b")
+
+
+def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
+    """The key and the watts of each line of a quote that contracts one number of kilowatts for the whole machine.
+
+    >>> from clusterspec.spec.model import QuoteLine
+    >>> [contracted_power([QuoteLine(part=part)]) for part in ("Colocation, 400 kW, per kW", "Colo rack 17 kW, per rack")]
+    [[(('procurement', 'quote', 0, 'part'), 400000.0)], []]
+    """
+    found: list[tuple[Path, float]] = []
+    for index, line in enumerate(lines):
+        text = plain_part(line)
+        watts = {number_in_text(number) * _WATTS[unit] for number, unit in _KILOWATTS.findall(text)}
+        whole = _COLOCATION.search(text) is not None and _OF_A_RACK.search(text) is None
+        if whole and len(watts) == 1 and not is_credit(line):
+            found.append((("procurement", "quote", index, "part"), watts.pop()))
+    return found
+
+
+_ELSEWHERE = pattern(
+    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
+    r"|(?:is|are) there|elsewhere|(?:from|on|in) (?:stock|store)|"
+    r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
+    r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
+    r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with))\b"
+)
+"""Words by which a text says that a part is there, or is bought with something else."""
+_SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
+_NAMES_OF = {
+    "cable": pattern(r"(?i)\b(?:cables?|cabling|fib(?:er|re)s?)\b"),
+    "transceiver": pattern(
+        r"(?i)\b(?:optics|transceivers?|modules|structured cabling|(?:fib(?:er|re)|cabl(?:e|ing)) plant)\b"
+    ),
+    "nic": pattern(r"(?i)\b(?:nics?|adapters?|network cards)\b"),
+    "switch": _SWITCH_NAMES,
+    **dict.fromkeys(SWITCHES, _SWITCH_NAMES),
+}
+"""The words that name a kind of part in a text."""
+
+
+def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
+    """Whether the description or a comment says of each missing kind that it exists, or comes from elsewhere.
+
+    >>> are_elsewhere({"cable": 1, "transceiver": 1}, "Fiber and modules are in the contract of the hall")
+    True
+    >>> are_elsewhere({"transceiver": 1}, "Modules come from the framework contract of the site, not this quote")
+    True
+    >>> are_elsewhere({"cable": 1, "transceiver": 1}, "the fiber plant runs under a contract of its own")
+    True
+    >>> are_elsewhere({"cable": 1, "spine_switch": 1}, "fiber stays from the old pod")
+    False
+    >>> are_elsewhere({"cable": 1}, "800 cables of 30 m, with a spare in each rack")
+    False
+    """
+    sentences = [each for each in sentences_of(remarks) if _ELSEWHERE.search(each) is not None]
+    return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)
+
+
+_GROSS = pattern(
+    r"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross of)\s+(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
+)
+_NET = pattern(
+    r"(?i)\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
+)
+_LIMIT = pattern(r"(?i)\b(?:budgets?|approved|approves|ceiling|grant(?:ed)?|limit|cap|funds|appropriation)\b")
+_PERCENT = pattern(r"(\d{1,2}(?:\.\d)?) ?%")
+
+
+def tax_of_budget(text: str) -> float:
+    """The tax as a share of the price that a budget includes and the prices do not, by a text; 0 if it says no such thing.
+
+    >>> tax_of_budget("Approved: 7.4 million including VAT at 21 %. Prices of the offer are excluding VAT.")
+    0.21
+    >>> tax_of_budget("The budget of 7.4 million is without VAT at 21 %, as are the prices.")
+    0.0
+    """
+    net = _NET.search(text)
+    gross = [each for each in sentences_of(text) if _GROSS.search(each) is not None and _LIMIT.search(each) is not None]
+    rates = {float(rate) / 100 for each in gross for rate in _PERCENT.findall(each)}
+    return rates.pop() if net is not None and len(rates) == 1 else 0.0
