@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clusterspec.catalog import Catalog
+from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
 from clusterspec.procurement.offered import Offered, named_entries, offered_lines
-from clusterspec.procurement.part_names import NETWORKED, SWITCHES, words_of
+from clusterspec.procurement.part_names import NETWORKED, SWITCHES, plain_part, words_of
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import QuoteLine
+from clusterspec.standard import pattern
 
 
 def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
@@ -217,3 +219,22 @@ def _node_part(name: str, items: Sequence[Item], lines: Sequence[Offered], curre
     needed = sum(item.quantity for item in items)
     part = quoted_part("node", needed, lines, Bill(tuple(items), currency=currency))
     return replace(part, kind=f"{name.upper()} node")
+
+
+_OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")
+_OF_SWITCHES = pattern(r"\b(?:switch|switches|leaf|leaves|spines?|finned)\b")
+
+
+def shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[Offered]:
+    """Lines of modules, those of the end that has too few before the others, where each line names one end."""
+    switches = [line for line in lines if _OF_SWITCHES.search(plain_part(line.line)) is not None]
+    nodes = [line for line in lines if _OF_NODES.search(plain_part(line.line)) is not None]
+    if len(switches) + len(nodes) != len(lines) or any(line in nodes for line in switches):
+        return list(lines)
+    short = offered_quantity(switches) < modules.leaf + modules.spine + modules.core
+    return switches + nodes if short and offered_quantity(nodes) >= modules.node else nodes + switches
+
+
+def offered_quantity(lines: Sequence[Offered]) -> float:
+    """The parts that some lines of a quote offer together; lines without a quantity count none."""
+    return float(sum(line.quantity or 0 for line in lines))

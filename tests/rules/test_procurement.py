@@ -492,8 +492,8 @@ def test_cabling_of_less_than_a_hundredth_of_a_quote_is_a_note(node: int, severi
 cluster:
   platform: hgx-h200
   nodes: 4
-  scale_out: {{technology: roce-v2, nics_per_node: 2, nic_bandwidth: 400 Gb/s, topology: single-switch, switch: spectrum-4-sn5600,
-              switch_ports: 128, leaf_switches: 1, cable_type: {{node_leaf: fiber}}}}
+  scale_out: {{technology: roce-v2, nics_per_node: 2, nic_bandwidth: 400 Gb/s, topology: single-switch,
+              switch: spectrum-4-sn5600, switch_ports: 128, leaf_switches: 1, cable_type: {{node_leaf: fiber}}}}
 procurement:
   currency: USD
   as_of: 2026-11-01

@@ -6,7 +6,7 @@ is more often the price of another part or unit, or off by a power of ten, than 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.nameplates import rack_power
@@ -90,6 +90,13 @@ def usual_price_of(kind: str, design: Design, currency: str | None) -> float | N
     if rate is None or fabric is None:
         return None
     return USUAL[kind] * rate * fabric.nic_bandwidth.value / GIGABIT
+
+
+def usual_cost(parts: Mapping[str, int], design: Design, currency: str | None) -> float | None:
+    """The usual price of numbers of cables and modules together; None if that of one is unknown."""
+    prices = [(usual_price_of(kind, design, currency), count) for kind, count in parts.items() if kind in USUAL]
+    known = [price * count for price, count in prices if price is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[StatedPrice]:

@@ -135,23 +135,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
-from clusterspec.procurement.part_names import CABLING, SWITCHES, WHOLE_NETWORK, plain_part
-from clusterspec.procurement.quotes import needed_parts
+from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK
+from clusterspec.procurement.quotes import needed_parts, offered_quantity, shortest_end_first
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
-from clusterspec.rules.knowledge.market import usual_price_of
+from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere, is_expansion
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.standard import pattern
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -168,8 +166,6 @@ MINOR = 0.01
 """Share of the quote below which cables and modules are not worth a second quote, by judgment."""
 INCLUDED = 0.5
 """At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
-_OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")
-_OF_SWITCHES = pattern(r"\b(?:switch|switches|leaf|leaves|spines?|finned)\b")
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
 
@@ -191,7 +187,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             offered = [line for line in lines if line.kind == kind]
             surplus = "warning" if kind == "cable" and decided else "note"
             if kind == "transceiver" and counted.fabric is not None:
-                offered = _shortest_end_first(offered, counted.fabric.modules)
+                offered = shortest_end_first(offered, counted.fabric.modules)
             yield from _count_problem(kind, count, offered, guessed, exact, surplus)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
@@ -201,7 +197,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
 def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
     """A note that a quote offers a part of the nodes, where the text says that the others are in place."""
     nodes = [line for line in lines if line.kind == "node" and line.quantity is not None]
-    total = round(_offered_quantity(nodes))
+    total = round(offered_quantity(nodes))
     if not 0 < total < needed or not is_expansion(needed - total, remarks):
         return None
     message = f"the quote offers {total:,} of {plural(needed, 'node')}; by the text {needed - total:,} are in place, so other lines are not compared"
@@ -215,7 +211,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
     offered = [line for line in lines if line.kind == "node" and line.quantity is not None]
     if not offered:
         offered = [line for line in lines if line.kind == "accelerator" and line.quantity is not None]
-        total, needed, unit = _offered_quantity(offered), nodes * each, "accelerators"
+        total, needed, unit = offered_quantity(offered), nodes * each, "accelerators"
         if total == nodes and each > 1:
             message = (
                 f"{total:g} accelerators are quoted, as many as the design has nodes; it has {needed:,} accelerators"
@@ -223,7 +219,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
             yield RULE.problem(_quantity_path(offered[0]), message, f"ask for {needed:,}, or for a price per node")
             return
     else:
-        total, needed, unit = _offered_quantity(offered), nodes, "nodes"
+        total, needed, unit = offered_quantity(offered), nodes, "nodes"
         if each > 1 and total in {nodes * each, cluster.nodes * each}:
             message = f"{total:,.0f} nodes are quoted, as many as the design has accelerators; it has {nodes:,} nodes of {each}"
             yield RULE.problem(
@@ -265,26 +261,16 @@ def _count_problem(
         return
     cabling = kind in {"cable", "transceiver"}
     least = needed * (1.0 if cabling and exact else ENOUGH.get(kind, 1.0))
-    guessed = guessed or (cabling and not exact and _offered_quantity(counted) >= FAR * needed)
+    guessed = guessed or (cabling and not exact and offered_quantity(counted) >= FAR * needed)
     yield from _difference_problem(
         plural_of_kind(kind),
-        _offered_quantity(counted),
+        offered_quantity(counted),
         needed,
         _quantity_path(counted[0]),
         least,
         guessed,
-        _surplus_severity(_offered_quantity(counted), needed, surplus),
+        _surplus_severity(offered_quantity(counted), needed, surplus),
     )
-
-
-def _shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[Offered]:
-    """Lines of modules, those of the end that has too few before the others, where each line names one end."""
-    switches = [line for line in lines if _OF_SWITCHES.search(plain_part(line.line)) is not None]
-    nodes = [line for line in lines if _OF_NODES.search(plain_part(line.line)) is not None]
-    if len(switches) + len(nodes) != len(lines) or any(line in nodes for line in switches):
-        return list(lines)
-    short = _offered_quantity(switches) < modules.leaf + modules.spine + modules.core
-    return switches + nodes if short and _offered_quantity(nodes) >= modules.node else nodes + switches
 
 
 def _surplus_severity(total: float, needed: int, far: str) -> str:
@@ -321,7 +307,7 @@ def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int],
         key = f"{kind}es"
         stated = getattr(out, key, None)
         offered = [line for line in lines if line.kind == kind and line.quantity is not None and not line.is_lot]
-        total = _offered_quantity(offered)
+        total = offered_quantity(offered)
         if stated and offered and needed.get(kind, 0) <= total < stated:
             name = plural(round(total), kind.replace("_", " "))
             message = f"the quote has {name}, and `scale_out.{key}` states {stated:,}"
@@ -338,7 +324,7 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
         inside["nic"] = 0  # the design adds NICs to the platform, or the maker of the server decides
     for kind, each in inside.items():
         offered = [line for line in lines if line.kind == kind and line.quantity is not None and not line.is_lot]
-        total = _offered_quantity(offered)
+        total = offered_quantity(offered)
         if each and offered and total >= INCLUDED * each * cluster.all_nodes:
             parts = plural_of_kind(kind)
             message = f"the quote has {total:,.0f} {parts} beside the nodes, and a {cluster.platform.name} includes {each} {parts}"
@@ -390,10 +376,8 @@ def _is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:
     """Whether only cables and modules are missing, whose usual prices add up to less than a hundredth of the quote."""
     procurement = design.spec.procurement
     amount = amount_of_quote(procurement) if procurement is not None else None
-    if procurement is None or not amount or not missing.keys() <= {*CABLING}:
-        return False
-    prices = [(usual_price_of(kind, design, procurement.currency), count) for kind, count in missing.items()]
-    return None not in dict(prices) and sum((price or 0.0) * count for price, count in prices) < MINOR * amount
+    cost = usual_cost(missing, design, procurement.currency) if procurement is not None else None
+    return bool(amount) and cost is not None and cost < MINOR * (amount or 0.0)
 
 
 def _names_every_part(lines: Sequence[Offered]) -> bool:
@@ -401,10 +385,6 @@ def _names_every_part(lines: Sequence[Offered]) -> bool:
     return any(line.kind in {"switch", *SWITCHES} for line in lines) and all(
         line.covered_kinds != WHOLE_NETWORK and (line.kind != "other" or is_service(line.line)) for line in lines
     )
-
-
-def _offered_quantity(lines: Sequence[Offered]) -> float:
-    return float(sum(line.quantity or 0 for line in lines))
 
 
 def _quantity_path(line: Offered) -> tuple[str | int, ...]:

@@ -64,7 +64,7 @@ from collections.abc import Iterator, Mapping, Set
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import PRICED_AS, Bill, bill, may_have_fixed_ends
-from clusterspec.rules.knowledge.market import usual_price_of
+from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -119,9 +119,8 @@ def _is_bought_otherwise(
 
 def _are_small(design: Design, missing: Mapping[str, int], procurement: ProcurementSpec, counted: Bill) -> bool:
     """Whether cables and transceivers at usual prices are a small share of the parts with a price, the nodes among them."""
-    prices = [usual_price_of(kind, design, procurement.currency) for kind in missing]
+    added = usual_cost(missing, design, procurement.currency)
     priced = procurement.prices or {}
-    if counted.total is None or "node" not in priced or "cable" in priced or "transceiver" in priced or None in prices:
+    if counted.total is None or added is None or "node" not in priced or "cable" in priced or "transceiver" in priced:
         return False
-    added = sum((price or 0.0) * count for price, count in zip(prices, missing.values(), strict=True))
     return added < SMALL * counted.total.low
