@@ -50,7 +50,7 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     star, or the name of software before a release. A quantized or dated checkpoint without its own entry has the
     model's entry.
 
-    >>> ids_of_name("platform", "p5.48xlarge"), ids_of_name("model", "meta-llama/Llama-3.1-70B-Instruct")
+    >>> ids_of_name("platform", "ml.p5.48xlarge"), ids_of_name("model", "meta-llama/Llama-3.1-70B-Instruct")
     (('aws-p5-48xlarge',), ('llama-3.1-70b',))
     >>> ids_of_name("switch", "SN5600"), ids_of_name("accelerator", "Ironwood")
     (('spectrum-4-sn5600',), ('tpu-v7x',))
@@ -148,10 +148,12 @@ def _is_designation(word: str) -> bool:
 
 
 def _comparable_name(kind: str, name: str) -> str:
-    """The letters and digits of a name; a checkpoint's owner and the last word of its tuning are left out."""
+    """The letters and digits of a name, without a checkpoint's owner and the last word of its tuning, and without what
+    SageMaker writes before instance types.
+    """
     if kind == "model":
         name = _TUNING.sub("", name.lower().rpartition("/")[2])
-    return letters_and_digits(name)
+    return letters_and_digits(name.removeprefix("ml.") if kind == "platform" else name)
 
 
 def quantized_precision(name: str) -> str | None:

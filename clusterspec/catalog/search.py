@@ -11,6 +11,7 @@ from clusterspec.catalog.entries import Optics
 from clusterspec.catalog.export import CatalogRow, catalog_rows, list_text, matching_rows
 from clusterspec.catalog.known_parts import KnownPart, known_parts
 from clusterspec.catalog.lookup import nearest_entries
+from clusterspec.catalog.product_names import boards_of_server, slice_of_name
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
 
@@ -119,11 +120,22 @@ def _found_by_all_words(catalog: Catalog, text: str) -> Found:
         key=lambda each: (kinds.index(each.kind), (each.kind, each.id) not in named),
     )
     parts = tuple(each for each in known_parts() if len(_matched_words(each.words, words)) == len(words))
+    if not (found or parts):
+        held = _held_or_sliced(catalog, text)
+        found = [each for each in rows if (each.kind, each.id) in held]
     if found or parts:
         return Found(tuple(found), parts)
     by_id = {f"{each.kind}/{each.id}": each for each in rows}
     spelled = tuple(by_id[each] for each in nearest_entries(catalog, "-".join(words)))
     return Found((), (), tuple(_nearest_rows(rows, words)) or spelled)
+
+
+def _held_or_sliced(catalog: Catalog, text: str) -> set[tuple[str, str]]:
+    """The boards of a server, and the accelerator of a slice of TPUs, by their names: XE9680L, v5p-512."""
+    sliced = slice_of_name(text, catalog)
+    return {("platform", each) for each in boards_of_server(text, catalog)} | (
+        {("accelerator", sliced.chip.id)} if sliced else set()
+    )
 
 
 def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
