@@ -57,9 +57,10 @@ class Found(NamedTuple):
 def found_by_words(catalog: Catalog, text: str) -> Found:
     """The entries and the parts that have the words of a text, what is called so before what mentions it.
 
-    A rate matches in either spelling (800G, 800 Gb/s), and the name of software with a release, the software. Where
-    nothing has all words, those for what a part is (rack, instance) are left out, and lengths are those that an optical
-    part or a cable has to reach.
+    The kinds of what is called so come first. A rate matches in either spelling (800G, 800 Gb/s), and the name of
+    software with a release, the software; the name of a server finds its boards, and of a slice of TPUs, its chip.
+    Where nothing has all words, those for what a part is (rack, instance) are left out, and lengths are those that an
+    optical part or a cable has to reach.
 
     >>> found = found_by_words(Catalog.open(), "H20")
     >>> found.rows[0].id, found_by_words(Catalog.open(), "Vulcano 800G").rows[0].id
@@ -114,10 +115,10 @@ def _found_by_all_words(catalog: Catalog, text: str) -> Found:
     words = text.lower().split()
     if not matching:
         matching = {(each.kind, each.id) for each in rows if len(_matched_words(each.words, words)) == len(words)}
-    kinds = list(catalog.kinds)
+    kinds, called = list(catalog.kinds), {kind for kind, _ in named}
     found = sorted(
         (each for each in rows if (each.kind, each.id) in matching),
-        key=lambda each: (kinds.index(each.kind), (each.kind, each.id) not in named),
+        key=lambda each: (each.kind not in called, kinds.index(each.kind), (each.kind, each.id) not in named),
     )
     parts = tuple(each for each in known_parts() if len(_matched_words(each.words, words)) == len(words))
     if not (found or parts):

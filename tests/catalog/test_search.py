@@ -35,6 +35,21 @@ def test_a_name_comes_before_what_mentions_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("DGX B300", "platform/dgx-b300"),  # gb300-desktop mentions it
+        ("NeMo", "framework/nemo"),
+        ("v6e-256", "accelerator/tpu-v6e"),
+        ("Gigabyte G893-SD1", "platform/hgx-b200"),
+        ("ml.p5.48xlarge", "platform/aws-p5-48xlarge"),
+    ],
+)
+def test_the_kind_of_what_is_called_so_comes_first(words: str, first: str) -> None:
+    found = found_by_words(CATALOG, words).rows[0]
+    assert f"{found.kind}/{found.id}" == first
+
+
+@pytest.mark.parametrize(
     ("typed", "written"), [("800G", "800 Gb/s"), ("1.6T", "1600 Gb/s"), ("400GbE", "400 Gb/s"), ("141gb", "141 GB")]
 )
 def test_a_rate_or_a_capacity_matches_as_it_is_typed(typed: str, written: str) -> None:
