@@ -59,6 +59,8 @@ class _StepExplanation:
         stack = self.record.software.stack
         if stack.captured and name in {"launch.interval", "launch.gap"}:
             return computed_figure(0.0, "captured graphs launch the kernels", unit)
+        if stack.fused and name == "launch.gap":
+            return computed_figure(0.0, "a compiler or one's own kernels leave few launches", unit)
         return stack.achievable.get(name) or computed_figure(otherwise, f"{stack.id} has no such figure", unit)
 
     def _rate_product(self, name: str) -> Expanded:

@@ -55,7 +55,8 @@ class SoftwareBehavior:
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
     graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``gap`` seconds that the device idles at
-    each launch, ``step`` fixed seconds per step.
+    each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds per
+    step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
@@ -112,7 +113,7 @@ class SoftwareBehavior:
             fused_experts=stack.fused_experts or stack.compiled,
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
-            gap=0.0 if stack.captured else figure("launch.gap", 0.0),
+            gap=0.0 if stack.captured or stack.fused else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
             tensor_copies=figure("tensor.copies", 0.0),
