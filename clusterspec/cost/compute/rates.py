@@ -178,6 +178,13 @@ class _Reached:
         self.figures[name] = found
         return found
 
+    def kernel_bandwidth_figure(self) -> Figure:
+        """The share of the memory bandwidth that the memory-bound kernels of a training step reach; without a figure of
+        their own, that of streaming kernels.
+        """
+        own = "memory.kernels"
+        return self.achieved_figure(own if own in self.accelerator.achievable else "memory", "memory")
+
     def attention_figure(self, year: int, library: str = "") -> Figure | None:
         """The attention figure of a year: the latest one not after it, else the earliest. With ``library``, the latest
         one of its kernels; None if it has none by that year.
@@ -234,7 +241,7 @@ def _rate_factors(
     backward = ("backward_over_forward", _backward_figure(workload, software, reached))
     streaming = (
         ("memory_bandwidth", accelerator.memory_bandwidth),
-        ("memory", reached.achieved_figure("memory", "memory")),
+        ("memory", reached.kernel_bandwidth_figure()),
     )
     return {**factors, FORWARD: attention, BACKWARD: (*attention, backward), MEMORY: streaming}
 
