@@ -35,9 +35,10 @@ def _same_chip(constant: Constant) -> list[tuple[str, str]]:
 
 
 def _peak_share(name: str, constant: Constant, text: str) -> float:
-    """A copy without a best product of its own is given its model's, as a share of the peak."""
+    """A copy without a best product or a constant of its own is given its model's, as a share of the peak."""
     precision = constant.fact.removeprefix("sustained.")
-    if name not in copies() or precision == constant.fact or f"  matmul.{precision}:" in text:
+    own = ("accelerator", name) in constant.owners or name not in copies()
+    if own or precision == constant.fact or f"  matmul.{precision}:" in text:
         return 1.0
     model = (resources.catalog() / "accelerators" / f"{copies()[name]}.yaml").read_text("utf-8")
     found = re.search(rf"^  matmul\.{precision}: {{is: ([\d.]+)", model, re.MULTILINE)
