@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from math import prod
 
 from clusterspec.exchange.import_result import ImportBuilder
@@ -30,13 +31,19 @@ def set_memory_fraction(keys: Keys, names: tuple[str, ...], builder: ImportBuild
         builder.unknown(f"{keys.find(*names)}: {str(share)[:60]}", why, keys.line(*names))
 
 
-def set_shard_groups(keys: Keys, name: str, builder: ImportBuilder, line: int) -> None:
-    """Set the sharding of FSDP by the size of its groups: all ranks where it is -1 or absent.
+_RANKS = (("trainer.nnodes",), ("trainer.n_gpus_per_node",))
+
+
+def set_shard_groups(
+    keys: Keys, name: str, builder: ImportBuilder, line: int, factors: Sequence[tuple[str, ...]] = _RANKS
+) -> None:
+    """Set the sharding of FSDP by the size of its groups: all ranks where it is -1 or absent. ``factors`` are the names
+    of the nodes and of the ranks of a node.
 
     Source: volcengine/verl b178a3cd5, verl/workers/fsdp_workers.py, lines 98 to 105 (``create_device_mesh``).
     """
     text, size = str(keys.get(name) or -1), keys.whole(name)
-    counts = [keys.whole(f"trainer.{each}") for each in ("nnodes", "n_gpus_per_node")]
+    counts = [keys.whole(*each) for each in factors]
     ranks = prod(count for count in counts if count) if all(counts) else 0
     if text == "-1" or (size and 0 < ranks <= size):
         builder.set("layout.sharding", "fsdp", line)
