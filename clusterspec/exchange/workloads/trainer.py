@@ -94,7 +94,11 @@ def read_trainer(file: InputFile) -> ImportResult:
 
     Raises `FormatError` if it trains on other pairs or rewards, `SeveralParts` for several launches.
     """
-    builder, keys = ImportBuilder(TRAINER, file.name), _keys(file)
+    return read_training(file, _keys(file), ImportBuilder(TRAINER, file.name))
+
+
+def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> ImportResult:
+    """The workload and layout of a run with the Trainer's names of options. Raises as `read_trainer` does."""
     name = "per_device_train_batch_size"
     if not keys.find(name) and not keys.is_undecided(name):
         raise FormatError("has no command with options of the Trainer of Hugging Face (--per_device_train_batch_size)")
