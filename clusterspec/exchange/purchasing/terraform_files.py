@@ -42,14 +42,23 @@ _FIRST = (
     "static_node_count",
     "instances",
     "size",
+    "min_instance_count",
     "min_count",
     "min_size",
     "min_node_count",
 )
-_LEAST = ("min_count", "min_size", "min_node_count", "node_count_static", "static_node_count")
-_MOST = ("max_count", "max_size", "max_node_count", "node_count_dynamic_max")
+_LEAST = ("min_instance_count", "min_count", "min_size", "min_node_count", "node_count_static", "static_node_count")
+_MOST = ("max_instance_count", "max_count", "max_size", "max_node_count", "node_count_dynamic_max")
 COUNTS = (*_DESIRED, *_FIRST, *_LEAST, *_MOST)
-_SCALING = ("scaling_config", "autoscaling", "node_config_details", "instance_pools", "node_config", "fixed_scale")
+_SCALING = (
+    "scaling_config",
+    "scaling_configuration",
+    "autoscaling",
+    "node_config_details",
+    "instance_pools",
+    "node_config",
+    "fixed_scale",
+)
 _MACHINE = re.compile(
     r"[A-Za-z][\w-]{0,40}\.[\w.-]{2,40}|Standard_\w{2,40}|[a-z][a-z0-9]{1,4}-[a-z0-9]+(?:-[a-z0-9]+){1,3}"
 )
@@ -231,6 +240,8 @@ class Pools:
                 return value, f"{value} at first, up to {most} by load" if grows else "" if value else "none at first"
         if most is not None:
             return None, f"up to {most}, by load"
+        if (processors := stated.get("maxv_cpus")) is not None:
+            return None, f"up to {str(processors)[:60]} virtual processors, by load"
         return (None, "the module decides") if of_module else (1, "")
 
 
