@@ -5,8 +5,9 @@ Names: ``LLMInferenceService`` (kserve/kserve aaac4e29, pkg/apis/serving/v1alpha
 ``huggingface``, whose backend is vLLM), ``RayService`` with ``ray.serve.llm`` (``llm_configs``, whose ``engine_kwargs``
 are vLLM's), values of llm-d-modelservice (3051935e, charts/llm-d-modelservice/templates/_helpers.tpl) and of the vLLM
 production stack (helm/templates/deployment-vllm-multi.yaml), and ``Model`` of KubeAI (kubeai-project/kubeai,
-manifests/models), values of the vLLM chart of OPEA (opea-project/GenAIInfra, helm-charts/common/vllm), and files of
-options for ``--config`` of vLLM (vllm/utils/argparse_utils.py) and SGLang (sglang/srt/server_args_config_parser.py).
+manifests/models), values of the vLLM chart of OPEA (opea-project/GenAIInfra, helm-charts/common/vllm), recipes of
+vllm-project/recipes (8959cf64, models/, whose strategy gives the degrees), and files of options for ``--config`` of
+vLLM (vllm/utils/argparse_utils.py) and SGLang (sglang/srt/server_args_config_parser.py).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from clusterspec.source import value_at
 _MARKS = re.compile(
     r"^kind[ \t]*:[ \t]*[\"']?(?:LLMInferenceService|InferenceService)\b|^[ \t]*llm_configs[ \t]*:"
     r"|^servingEngineSpec[ \t]*:|^[ \t]{0,8}extraCmdArgs[ \t]*:|^modelArtifacts[ \t]*:"
-    r"|^apiVersion[ \t]*:[ \t]*kubeai\.org/",
+    r"|^apiVersion[ \t]*:[ \t]*kubeai\.org/|^compatible_strategies[ \t]*:",
     re.MULTILINE,
 )
 _OPTIONS = re.compile(
@@ -55,6 +56,11 @@ Path = tuple[str | int, ...]
 def declares_engine(text: str) -> bool:
     """Whether a text has a mark of an object that declares an engine, or is a file of options of an engine."""
     return bool(_MARKS.search(text)) or options_of_engine(text) is not None or states_chart_values(text)
+
+
+def is_recipe(text: str) -> bool:
+    """Whether a text is a recipe of vLLM, whose guide has launches that follow from its choices."""
+    return bool(re.search(r"^compatible_strategies[ \t]*:", text, re.MULTILINE))
 
 
 def options_of_engine(text: str) -> str | None:
@@ -114,6 +120,8 @@ def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
         yield from _production_stack(yaml)
     elif isinstance(value.get("modelArtifacts"), dict):
         yield from _model_service(yaml)
+    elif isinstance(value.get("compatible_strategies"), list) and value_at(value, "model", "model_id"):
+        yield _recipe(yaml)
     else:
         yield from _opea_chart(yaml)
 
@@ -286,6 +294,21 @@ def _opea_chart(yaml: Yaml) -> Iterator[Keys]:
             _put_all(keys, value, {"LLM_MODEL_ID": "model"}, yaml, path)
             _put_words(keys, value["extraCmdArgs"], yaml, (*path, "extraCmdArgs"))
             yield keys
+
+
+_CHOICES = ("compatible_strategies", "variants", "opt_in_features", "hardware_overrides", "strategy_overrides")
+"""Parts of a recipe of which its reader chooses: they add options, and name other checkpoints."""
+
+
+def _recipe(yaml: Yaml) -> Keys:
+    """The model of a recipe with the options that all launches of it have; its choices stay as keys that are unused."""
+    keys, model = _started_keys("model", yaml.line("model")), yaml.value["model"]
+    _put_all(keys, model, {"model_id": "model", "context_length": "context_length"}, yaml, ("model",))
+    _put_words(keys, model.get("base_args"), yaml, ("model", "base_args"))
+    for name in _CHOICES:
+        if yaml.value.get(name):
+            keys.put(name, True, yaml.line(name))
+    return keys
 
 
 def _words(value: Any) -> list[Any]:

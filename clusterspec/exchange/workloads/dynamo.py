@@ -87,6 +87,8 @@ def read_dynamo(file: InputFile) -> ImportResult:
     else:
         counts = {worker.role: (worker.replicas, worker.line) for worker in kept}
         set_roles(dict(zip((worker.role for worker in kept), readings, strict=True)), counts, builder)
+    stated = {(each.name, each.value): each for reading in readings[::-1] for each in reading.counts}
+    builder.counts += stated.values()
     _set_pods(kept, builder)
     set_labelled_accelerator(file, builder)
     return builder.reading()

@@ -20,7 +20,13 @@ from clusterspec.exchange.pages import object_in_page
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
 from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
-from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
+from clusterspec.exchange.workloads.declared import (
+    declared_engines,
+    declares_engine,
+    is_recipe,
+    options_in,
+    options_of_engine,
+)
 from clusterspec.exchange.workloads.engine_limits import count_length, divide_limit, set_drafts
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
@@ -132,7 +138,7 @@ def _launches(file: InputFile) -> list[Launch]:
     listed = bool(_LISTED.search(file.text)) or may_run_engine(file.text)
     named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
     found = {(keys.command.line, keys.command.text): (engine, keys) for engine, keys in declared_engines(file)}
-    for name, pattern in named:
+    for name, pattern in named if not (found and is_recipe(file.text)) else ():
         for keys in launches_of(file, pattern, _MODEL_AFTER):
             found.setdefault((keys.command.line, keys.command.text), (name, keys))
     if not found and (own := options_of_engine(file.text)):

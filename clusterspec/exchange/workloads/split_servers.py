@@ -16,6 +16,8 @@ from clusterspec.source import dotted_path
 
 _POOL = r"^{}[ \t]*:[ \t]*\n(?:(?:[ \t#][^\n]*)?\n){{0,40}}?[ \t]{{1,4}}replicas[ \t]*:[ \t]*([0-9]{{1,5}})\b"
 """The pool of a role in the values of a chart."""
+_COPIED = re.compile(r"kind[ \t]*:[ \t]*[\"']?(?:Deployment|StatefulSet)\b")
+_REPLICAS = re.compile(r"[ ]{1,4}replicas[ \t]*:[ \t]*([1-9][0-9]{0,4})[ \t]*(?:#.*)?$")
 Launch = tuple[str, Keys]
 """An engine and the options of its launch."""
 _ROLES = ("prefill", "decode")
@@ -41,6 +43,16 @@ def _role(keys: Keys) -> str:
     return {"producer": "prefill", "consumer": "decode"}[match[1]] if match else ""
 
 
+def _replicas_of_object(file: InputFile, line: int) -> tuple[int, int] | None:
+    """The replicas that the Deployment or StatefulSet states in which a command stands on a line, with their line."""
+    lines = file.text.split("\n")[: max(0, line - 1)]
+    first = max((n for n, each in enumerate(lines) if each.rstrip() == "---"), default=-1) + 1
+    for n in range(first, len(lines)):
+        if (stated := _REPLICAS.match(lines[n])) and any(_COPIED.match(each) for each in lines[first:n]):
+            return int(stated[1]), n + 1
+    return None
+
+
 def set_split(
     file: InputFile,
     split: Mapping[str, Launch],
@@ -51,6 +63,8 @@ def set_split(
     for role, (_, keys) in split.items():
         if "replicas" not in keys.values and (pool := re.search(_POOL.format(role), file.text, re.MULTILINE)):
             keys.put("replicas", int(pool[1]), file.text.count("\n", 0, pool.start(1)) + 1)
+        elif "replicas" not in keys.values and (stated := _replicas_of_object(file, keys.command.line)):
+            keys.put("replicas", *stated)
     readings = {role: read(engine, keys, file.name) for role, (engine, keys) in split.items()}
     lines = {role: keys.command.line for role, (_, keys) in split.items()}
     engine, first = split["prefill"][0], min(lines.values())
