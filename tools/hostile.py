@@ -61,6 +61,10 @@ SAMPLES = {
         '<object type="PCIDev" pci_busid="0000:04:00.0" pci_type="0302 [10de:2330] [10de:16c1] a1"/>\n'
         "</object>\n</topology>\n"
     ),
+    "cloudformation": (
+        "Parameters: {N: {Default: 2}}\nResources:\n  A:\n    Type: AWS::SageMaker::Cluster\n    Properties:\n"
+        "      InstanceGroups: [{InstanceType: ml.p5.48xlarge, InstanceCount: !Ref N}]\n"
+    ),
     "hyperpod": '[{"InstanceGroupName": "w", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 2}]\n',
     "ray-chart": "head:\n  rayStartParams: {}\nworker:\n  replicas: 2\n  resources: {limits: {nvidia.com/gpu: 8}}\n",
     "astra-sim": "topology: [Ring, Switch]\nnpus_count: [8, 4]\nbandwidth: [50.0, 25.0]\nlatency: [500.0, 500.0]\n",
@@ -119,6 +123,8 @@ SAMPLES = {
     "maxtext": "base_emb_dim: 4096\nbase_num_decoder_layers: 32\nper_device_batch_size: 4\n",
     "openrlhf": "python3 -m openrlhf.cli.train_ppo_ray --pretrain a/b --rollout_batch_size 8 --zero_stage 3\n",
     "verl": "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=8 data.train_batch_size=512\n",
+    "skyrl": "python -m skyrl.train.main trainer.policy.model.path=a/b trainer.train_batch_size=512\n",
+    "oumi": "model:\n  model_name: a/b\ntraining: \n  trainer_type: TRL_SFT\n  per_device_train_batch_size: 2\n",
     "easyr1": "python3 -m verl.trainer.main worker.rollout.n=8 data.rollout_batch_size=512\n",
     "roll": "actor_train:\n  strategy_args: {strategy_name: megatron_train}\n  device_mapping: list(range(0,8))\n",
     "nemo-rl": "policy:\n  generation:\n    vllm_cfg: {tensor_parallel_size: 2}\ngrpo: {num_prompts_per_step: 8}\n",

@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
     InputFile,
     SeveralParts,
 )
+from clusterspec.exchange.left_unread import with_unread_settings
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.readers import READERS, LogReader
@@ -63,7 +64,7 @@ class ImportFormat:
                 return found
             elif not self.complete:
                 found = with_surroundings(self.name, file, found)
-            return with_pods_named(file, with_held_files(file, found, _workload_of))
+            return with_unread_settings(file, with_pods_named(file, with_held_files(file, found, _workload_of)))
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
@@ -119,6 +120,8 @@ WORKLOADS = (
     ),
     ImportFormat("calculon", "workloads", "models and executions of Calculon (JSON)", "workloads.calculon"),
     ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
+    ImportFormat("skyrl", "workloads", "launches of SkyRL", "workloads.skyrl"),
+    ImportFormat("oumi", "workloads", "training configurations of Oumi, and its engines", "workloads.oumi"),
     ImportFormat("easyr1", "workloads", "launches and configurations of EasyR1", "workloads.easyr1"),
     ImportFormat("roll", "workloads", "configurations of ROLL", "workloads.roll"),
     ImportFormat("nemo-rl", "workloads", "recipes of NeMo RL that generate samples", "workloads.nemo_rl", ("nemorl",)),
@@ -264,6 +267,13 @@ MACHINES = (
     ),
     ImportFormat("mlperf-system", "machines", "system descriptions of MLPerf", "machines.submissions", ("mlperf",)),
     ImportFormat(
+        "cloudformation",
+        "machines",
+        "machines of AWS in templates of CloudFormation, clusters of eksctl and requests of AWS Batch",
+        "purchasing.cloud_templates",
+        ("cfn", "eksctl", "aws-batch"),
+    ),
+    ImportFormat(
         "kubernetes",
         "machines",
         "Kueue Topology and quotas; jobs of Kubernetes, JobSet, LeaderWorkerSet, Grove, Kubeflow and Ray",
@@ -378,6 +388,9 @@ def guessed_format(file: InputFile) -> ImportFormat:
         raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
     if b"\nclusterspec:" in b"\n" + file.data and file.name.endswith((".yaml", ".yml")):
         raise FormatError("is a spec, which `clusterspec check` reads; `import` reads files of other programs")
+    from clusterspec.exchange.other_formats import refuse_look_alikes, unknown_file
+
+    refuse_look_alikes(file)
     kind = next((kind for kind in IMPORT_FORMATS if kind.matches(file)), None)
     if kind is not None:
         _refuse_several_tools(kind, file)
@@ -391,4 +404,4 @@ def guessed_format(file: InputFile) -> ImportFormat:
         return kind
     if len(file.data) > 2 << 20:
         raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")
-    raise FormatError("matches no import format (`clusterspec import --list` lists them)")
+    raise unknown_file(file)

@@ -76,6 +76,8 @@ def test_a_group_without_instances_states_no_nodes() -> None:
 def test_groups_that_parameters_give_are_refused() -> None:
     text = "AWSTemplateFormatVersion: '2010-09-09'\nInstanceGroups:\n- InstanceGroupName: a\n  InstanceType: !Ref T\n"
     with pytest.raises(FormatError, match="a template of CloudFormation"):
+        read(text, "hyperpod")
+    with pytest.raises(FormatError, match="states no type of machine"):
         read(text)
     with pytest.raises(FormatError, match="no instance group is of a type with accelerators"):
         read(json.dumps(GROUPS[:1]))

@@ -1,0 +1,57 @@
+"""Files of formats that have no reader: what they are, the program that they start, and the settings they state."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.left_unread import settings_of, shown_settings
+
+_APART = (
+    ("an input of ROCm cvs, with sweeps of its own: import the log of a run", r"/\{user-id\}[/\"]|\"\{user-id\}\""),
+    ("a configuration of MaxDiffusion, which trains models of images", r"^[ \t]*framework[ \t]*:[ \t]*maxdiffusion\b"),
+)
+"""Formats whose files look like those of another, and the text that tells them."""
+_OTHERS = (
+    ("a launch of SageMaker HyperPod recipes: import the recipe that it names", r"\bmain\.py[ \t\\\n]+recipes="),
+    ("settings of llm-d-benchmark: import what it renders", r"\bLLMDBENCH_[A-Z_]{3,60}="),
+    ("a configuration of prime-rl", r"^\[(?:orchestrator|trainer\.model|inference\.model)\]|\bprime_rl\b"),
+    ("a launch of RL2", r"\bRL2\.trainer\b"),
+    ("a configuration of Fast-LLM", r"\bfast-llm train\b|^[ \t]*fast_llm_config\b"),
+    ("a launch of ColossalAI", r"\bcolossalai run\b"),
+    ("a launch of Text Generation Inference", r"\btext-generation-launcher\b|/text-generation-inference:"),
+    ("a launch of LMDeploy", r"\blmdeploy serve\b"),
+    ("a launch of llama.cpp or Ollama", r"\bllama-server\b|\bollama (?:run|serve)\b"),
+    ("a template of AWS CloudFormation", r"^[ \t]*[\"']?AWSTemplateFormatVersion\b"),
+)
+_PROGRAM = re.compile(
+    r"^[^#\n]{0,300}?\b(?:torchrun|python3?|accelerate[ \t]+launch|deepspeed|uv[ \t]+run)\b(?:[^\n]|(?<=\\)\n){0,600}?"
+    r"(?:[ \t]-m[ \t]+(?P<module>[A-Za-z_][\w.]{1,100})|[ \t]\"?(?P<file>[^\s\"';|&]{1,160}\.py)\b)",
+    re.MULTILINE,
+)
+
+
+def refuse_look_alikes(file: InputFile) -> None:
+    """Raise `FormatError` for a format without a reader whose files look like those of another."""
+    _refuse(file, _APART)
+
+
+def unknown_file(file: InputFile) -> FormatError:
+    """Why a file that matches no format is not read: the format if it is known, the program it starts, and the settings
+    of a layout that it states.
+    """
+    _refuse(file, _OTHERS)
+    told, why = [], "matches no import format (`clusterspec import --list` lists them)"
+    if started := _PROGRAM.search(file.text):
+        kind = "module" if started["module"] else "file"
+        line = file.text.count("\n", 0, started.start(kind)) + 1
+        told.append(f"it starts {started[kind].rpartition('/')[2][:60]} (line {line})")
+    if stated := {each.name: each for each in settings_of(file.text)}:
+        told.append(f"it states {shown_settings(stated, 2)}")
+    return FormatError(f"{why}: {', '.join(told)}" if told else why)
+
+
+def _refuse(file: InputFile, table: tuple[tuple[str, str], ...]) -> None:
+    for what, mark in table:
+        if match := re.search(mark, file.text, re.MULTILINE):
+            raise FormatError(f"has no reader: it is {what}", file.text.count("\n", 0, match.start()) + 1)
