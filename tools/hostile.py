@@ -123,6 +123,10 @@ SAMPLES = {
     "maxtext": "base_emb_dim: 4096\nbase_num_decoder_layers: 32\nper_device_batch_size: 4\n",
     "openrlhf": "python3 -m openrlhf.cli.train_ppo_ray --pretrain a/b --rollout_batch_size 8 --zero_stage 3\n",
     "verl": "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=8 data.train_batch_size=512\n",
+    "hyperpod-recipe": (
+        "run: {model_type: llm_finetuning_aws}\ntrainer: {devices: 8, num_nodes: 2}\ntraining_config:\n"
+        "  run:\n    model_type: a\n  training_args: {train_batch_size: 8}\n"
+    ),
     "skyrl": "python -m skyrl.train.main trainer.policy.model.path=a/b trainer.train_batch_size=512\n",
     "oumi": "model:\n  model_name: a/b\ntraining: \n  trainer_type: TRL_SFT\n  per_device_train_batch_size: 2\n",
     "easyr1": "python3 -m verl.trainer.main worker.rollout.n=8 data.rollout_batch_size=512\n",

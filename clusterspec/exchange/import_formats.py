@@ -119,6 +119,13 @@ WORKLOADS = (
         largest=32,
     ),
     ImportFormat("calculon", "workloads", "models and executions of Calculon (JSON)", "workloads.calculon"),
+    ImportFormat(
+        "hyperpod-recipe",
+        "workloads",
+        "recipes of SageMaker HyperPod that train with verl or its own trainer",
+        "workloads.hyperpod_recipes",
+        ("sagemaker-hyperpod-recipe",),
+    ),
     ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
     ImportFormat("skyrl", "workloads", "launches of SkyRL", "workloads.skyrl"),
     ImportFormat("oumi", "workloads", "training configurations of Oumi, and its engines", "workloads.oumi"),

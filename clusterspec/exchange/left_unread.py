@@ -19,12 +19,18 @@ _NODE = ("accelerators_per_node", "ranks_per_node", "accelerators", "ranks", "vi
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
     **{rf"{axis}{_PARALLEL}": (key, f"attention_{key}") for axis, key in _DEGREES.items()},
     **{rf"{key}[_-](?:size|degree)": (key, f"attention_{key}") for key in _DEGREES.values()},
+    **{rf"{key}(?=[ \t]*[:=])": (key, f"attention_{key}") for key in ("tp", "pp", "cp", "ep")},
+    r"etp(?=[ \t]*[:=])": ("expert_tp",),
     r"n(?:um)?[_-]?gpus(?:[_-]per[_-]node)?|gpus[_-]per[_-]node|nproc[_-]per[_-]node": _NODE,
-    r"(?:nvidia|amd|habana|gpu\.intel|aws\.amazon|google|huawei)\.(?:com|ai)/[\w.]{1,24}": _NODE,
+    r"(?:nvidia|amd|habana|(?:gpu\.)?intel|aws\.amazon|google|huawei|rebellions|furiosa|tenstorrent|cambricon|iluvatar"
+    r"|metax-tech|mthreads|hygon|enflame|qualcomm)\.(?:com|ai|cn)"
+    r"/(?!\w{0,20}(?:rdma|roce|hostdev|nic|sriov|imex|network))[\w.]{1,24}": _NODE,
     r"n(?:um)?[_-]?nodes|node[_-]?count|num[_-]machines": ("nodes", "replicas"),
+    r"replicas(?=[ \t]*:)": ("replicas", "nodes", "dp"),
     rf"(?:micro|(?:micro[_-])?per[_-]device(?:[_-]train)?|local){_BATCH}": ("micro_batch",),
     rf"(?:global|train|rollout|mini){_BATCH}": ("global_batch", "prompts_per_step", "minibatches"),
-    r"gradient[_-]accumulation(?:[_-]steps)?": ("gradient_accumulation_steps",),
+    r"batch[_-]size": ("micro_batch", "global_batch"),
+    r"grad(?:ient)?[_-]accum(?:ulation)?(?:[_-]steps)?": ("gradient_accumulation_steps",),
     r"seq(?:uence)?[_-]?len(?:gth)?|max[_-]seq[_-]len(?:gth)?|max[_-]model[_-]len": (
         *("sequence_length", "max_sequence_length", "max_length", "max_model_len", "cutoff_len"),
     ),
@@ -34,9 +40,18 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 """Names of settings, and the last parts of the keys and counts that report them."""
 _SETTING = re.compile(
     rf"(?<![\w$])(?:--)?[\"']?(?P<name>(?:\w{{1,40}}[.])?(?:{'|'.join(_MEANINGS)}))[\"']?"
-    r"(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?P<value>[0-9][0-9_]{0,11})(?![\w.+-])",
+    r"(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?:\$\{\w{1,60}:?[-=])?(?P<value>[0-9][0-9_]{0,11})(?![\w.+-])",
     re.IGNORECASE,
 )
+_NAMED = re.compile(
+    r"(?<![\w$.-])(?:--)?[\"']?(?P<name>(?:hf[_-])?(?:base[_-])?model(?:[_-](?:name|id|path|name[_-]or[_-]path|recipe[_-]name))?"
+    r"|recipe(?:[_-]name)?|hf[_-]checkpoint)[\"']?(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?:\$\{\w{1,60}:?[-=])?"
+    r"(?P<value>(?:[\w.-]{1,60}/)?[A-Za-z][\w.-]{0,60}?[0-9][\w.-]{0,60})(?=[\s\"'},;]|$)",
+    re.IGNORECASE,
+)
+"""A model by the name of a repository or a recipe, which has a version or a size."""
+_PAIR = re.compile(r"\bname:[ \t]*[\"']?(\w{1,60})[\"']?[ \t]*\n[ \t]*value:[ \t]*([^\n]{0,200})")
+"""A variable of a container."""
 _REMARK = re.compile(r"(?:^|[ \t])(?:#|//).*", re.MULTILINE)
 _OFF_COUNTS = re.compile(r"zero[_-]", re.IGNORECASE)
 """Settings that state something at 0; others are turned off."""
@@ -62,12 +77,30 @@ def settings_of(text: str) -> Iterator[Setting]:
     >>> [each[:2] for each in settings_of('tp_size: 8  # of 16\\n# num_nodes: 2\\n--nproc-per-node 4 --seed 1')]
     [('tp_size', 8), ('nproc-per-node', 4)]
     """
-    bare, line, at = _REMARK.sub("", text), 1, 0
+    bare, line, at = _bare(text), 1, 0
     for match in islice(_SETTING.finditer(bare), MOST_SETTINGS):
         line, at = line + bare.count("\n", at, match.start("name")), match.start("name")
-        if not int(match["value"]) and not _OFF_COUNTS.search(match["name"]):
+        least = 0 if _OFF_COUNTS.search(match["name"]) else 2 if match["name"] == "replicas" else 1
+        if int(match["value"]) < least:
             continue
         yield Setting(match["name"], int(match["value"]), line)
+
+
+def _bare(text: str) -> str:
+    """A text without comments, with variables of containers as assignments on the line of their name."""
+    return _PAIR.sub(r"\1=\2\n", _REMARK.sub("", text))
+
+
+def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPart | None:
+    """The first model that a text names, where a workload reports none, neither as a value nor as unknown."""
+    told = any(each.path[:2] == ("workload", "model") for each in found.given)
+    told = told or any(each.what.startswith(("model ", "workload.model")) for each in found.unknown)
+    bare, words = _bare(file.text), set(re.findall(r"[\w./]+", texts))
+    match = None if told else _NAMED.search(bare)
+    if match is None or not words.isdisjoint(part.lower().replace("-", "_") for part in match.groups()):
+        return None
+    place = FileLine(file.name, bare.count("\n", 0, match.start("value")) + 1)
+    return SkippedPart(f"{match['name']}: {match['value']}", "no model was read, and this may name it", place)
 
 
 def shown_settings(settings: Mapping[str, Setting], most: int = 12) -> str:
@@ -89,12 +122,15 @@ def with_unread_settings(file: InputFile, found: ImportResult) -> ImportResult:
     values |= {(each.name, each.value) for each in found.counts if isinstance(each.value, int)}
     texts = " ".join(f"{each.what} {each.why}" for each in found.unknown).lower().replace("-", "_")
     left = {
-        each.name: each
+        f"{each.name} {each.value}": each
         for each in settings_of(file.text)
         if each.line not in told
+        and not (each.name == "replicas" and found.kind.startswith("kubernetes"))  # parts of a sum
         and each.name.rpartition(".")[2].lower().replace("-", "_") not in texts
         and not any((key, each.value) in values or (key, True) in values for key in each.keys)
     }
+    if (model := _unread_model(file, found, texts)) is not None:
+        found = replace(found, unknown=(*found.unknown, model))
     if not left:
         return found
     why = f"on lines of which nothing was read: {shown_settings(left)}"

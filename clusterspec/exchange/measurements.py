@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
     Value,
     chosen_part,
 )
+from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import LogReader
@@ -110,6 +111,7 @@ def reading_of(benchmark: Benchmark, kind: str, name: str) -> ImportResult:
     builder = ImportBuilder(kind, name)
     for series in benchmark.series:
         _record_series(series, builder)
+    _set_device(benchmark.series, builder)
     for table in benchmark.pairs:
         _record_pairs(table, builder)
     for listed in benchmark.listed:
@@ -122,6 +124,16 @@ def reading_of(benchmark: Benchmark, kind: str, name: str) -> ImportResult:
     count = adapter_count(benchmark.evidence)
     builder.count("hcas", count, next((e.line for e in benchmark.evidence if e.name == "hcas"), 0))
     return builder.reading()
+
+
+def _set_device(tables: Sequence[Series], builder: ImportBuilder) -> None:
+    """Set the accelerator if the ranks of all tables name one product, and these are measured."""
+    named = {series.device: series.points[0].line for series in reversed(tables) if series.device}
+    for device, line in named.items():
+        if len(named) == 1 and builder.given and (entry := accelerator_of_product(device)):
+            builder.set("cluster.accelerator", entry, line)
+        else:
+            builder.count("device", device, line)
 
 
 def _record_series(series: Series, builder: ImportBuilder) -> None:

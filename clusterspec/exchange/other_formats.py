@@ -14,6 +14,8 @@ _APART = (
 """Formats whose files look like those of another, and the text that tells them."""
 _OTHERS = (
     ("a launch of SageMaker HyperPod recipes: import the recipe that it names", r"\bmain\.py[ \t\\\n]+recipes="),
+    ("a job of the HyperPod CLI, whose own program its options start", r"^training_cfg[ \t]*:|^cluster_type[ \t]*:"),
+    ("a configuration of MaxText for inference", r"^base_config[ \t]*:[ \t]*[\"']?inference/"),
     ("settings of llm-d-benchmark: import what it renders", r"\bLLMDBENCH_[A-Z_]{3,60}="),
     ("a configuration of prime-rl", r"^\[(?:orchestrator|trainer\.model|inference\.model)\]|\bprime_rl\b"),
     ("a launch of RL2", r"\bRL2\.trainer\b"),
@@ -46,7 +48,7 @@ def unknown_file(file: InputFile) -> FormatError:
         kind = "module" if started["module"] else "file"
         line = file.text.count("\n", 0, started.start(kind)) + 1
         told.append(f"it starts {started[kind].rpartition('/')[2][:60]} (line {line})")
-    if stated := {each.name: each for each in settings_of(file.text)}:
+    if stated := {f"{each.name} {each.value}": each for each in settings_of(file.text)}:
         told.append(f"it states {shown_settings(stated, 2)}")
     return FormatError(f"{why}: {', '.join(told)}" if told else why)
 

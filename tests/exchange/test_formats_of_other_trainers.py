@@ -70,6 +70,14 @@ def test_supervised_launches_of_skyrl_have_sequences_of_one_length_if_these_are_
     assert (keys.get("workload.sequence_length"), keys["layout.sharding"]) == (length, "fsdp")
 
 
+def test_launches_of_skyrl_without_an_estimator_have_the_default() -> None:
+    text = SKYRL.replace("trainer.algorithm.advantage_estimator=grpo", "{more}").replace("{more} \\\n", "\\\n", 1)
+    plain = read(text.format(strategy="fsdp", more="", together="true"))
+    alone = read(text.format(strategy="fsdp", more="trainer.algorithm.use_kl_loss=False", together="true"))
+    assert "workload.rl.algorithm: not stated: grpo, the default" in unknown(plain)
+    assert "use_kl_loss: false: without a loss" in unknown(alone)
+
+
 OUMI = """\
     model:
       model_name: meta-llama/Llama-3.1-8B
@@ -162,6 +170,8 @@ def test_recipes_of_vllm_state_the_model_and_list_what_their_reader_chooses() ->
             "torchrun \\\n --nproc_per_node 8 my_own.py\n",
             "it starts my_own.py (line 2), it states nproc_per_node 8 (line 2)",
         ),
+        ("training_cfg:\n  entry_script: a.py\n", "a job of the HyperPod CLI"),
+        ("base_config: inference/a.yml\nmodel: x\n", "a configuration of MaxText for inference"),
         ("nothing of a cluster\n", "matches no import format (`clusterspec import --list` lists them)"),
     ],
 )
@@ -169,3 +179,89 @@ def test_formats_without_a_reader_are_refused_by_name(text: str, why: str) -> No
     with pytest.raises(FormatError) as refusal:
         read(text)
     assert why in str(refusal.value)
+
+
+OWN = """\
+  run: {model_type: llm_finetuning_aws}
+  model_config: {model_name_or_path: openai/gpt-oss-20b, peft_config: %s}
+  training_args:
+    trainer_type: %s
+    train_batch_size: 64
+    micro_train_batch_size: 2
+    max_len: 4096
+    packing_samples: %s
+    gradient_checkpointing: true
+    strategy: {fsdp_config: {sharding_strategy: HYBRID_SHARD}}"""
+
+
+def _recipe(kind: str, inner: str, types: str = "ml.p5.48xlarge") -> str:
+    head = f"instance_types: [{types}]\nrun:\n  model_type: {kind}\ntrainer:\n  devices: 8\n  num_nodes: 2\n"
+    return f"{head}training_config:\n{inner}\nversion: 1\n"
+
+
+@pytest.mark.parametrize(("packed", "length"), [("true", 4096), ("false", None)])
+def test_recipes_of_hyperpod_have_the_run_of_their_own_trainer(packed: str, length: int | None) -> None:
+    keys = given(read(_recipe("llm_finetuning_aws", OWN % ("{r: 16, target_modules: all-linear}", "sft", packed))))
+    assert keys["cluster.platform"] == "aws-p5-48xlarge"
+    assert (keys["layout.nodes"], keys["layout.micro_batch"], keys["workload.global_batch"]) == (2, 2, 64)
+    assert (keys["layout.sharding"], keys["workload.trainable.rank"]) == ("hsdp", 16)
+    assert keys.get("workload.sequence_length") == length
+
+
+def test_recipes_of_hyperpod_have_the_run_of_verl_on_its_lines() -> None:
+    inner = """\
+  actor_rollout_ref:
+    model: {path: Qwen/Qwen3-8B}
+    actor: {strategy: fsdp2, ppo_micro_batch_size_per_gpu: 2}
+    rollout: {n: 8, tensor_model_parallel_size: 4}
+  trainer:
+    nnodes: 2"""
+    reading = read(_recipe("verl", inner, "ml.p5.48xlarge, ml.p4d.24xlarge"))
+    keys = given(reading)
+    assert (keys["workload.model"], keys["layout.micro_batch"], keys["workload.rl.rollout.tp"]) == ("qwen3-8b", 2, 4)
+    assert next(each.at.line for each in reading.given if each.path[-1] == "micro_batch") == 10
+    assert "cluster.platform: one of ml.p5.48xlarge, ml.p4d.24xlarge" in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("kind", "inner", "why"),
+    [
+        ("amazon.nova-pro-v1:0:300k", "  max_length: 8192", "trains amazon.nova-pro-v1:0:300k: only verl"),
+        ("llm_finetuning_aws", OWN % ("null", "dpo", "true"), "trains with dpo: supervised training only"),
+    ],
+)
+def test_other_recipes_of_hyperpod_are_refused_by_name(kind: str, inner: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        read(_recipe(kind, inner))
+
+
+def test_recipes_of_torchtune_that_train_adapters_say_so() -> None:
+    text = "tune run --nproc_per_node 2 {} --config a/b.yaml batch_size=2\n"
+    assert "a recipe that trains adapters" in unknown(read(text.format("lora_finetune_distributed")))
+    assert "a recipe that trains adapters" not in unknown(read(text.format("full_finetune_distributed")))
+
+
+def test_weights_of_a_quantized_checkpoint_are_listed_beside_adapters() -> None:
+    text = "swift sft --model Qwen/Qwen2.5-7B-Instruct{} --per_device_train_batch_size 1\n"
+    assert "Qwen2.5-7B-Instruct-AWQ: int4: frozen weights" in unknown(read(text.format("-AWQ")))
+    assert "frozen weights" not in unknown(read(text.format("")))
+
+
+def test_engines_of_verl_beside_the_trainer_are_split() -> None:
+    text = "python -m a.main actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.hybrid_engine={}\n"
+    stated = [given(read(text.format(word))).get("workload.rl.placement") for word in ("True", "False", "$A")]
+    assert stated == ["colocated", "split", None]
+
+
+@pytest.mark.parametrize(("ranks", "counted"), [("8", 8), ("$GPUS", 4), ("${OTHER}", None), ("$SLURM_GPUS", None)])
+def test_jobs_of_a_launcher_state_nodes_and_ranks_without_a_request(ranks: str, counted: int | None) -> None:
+    text = f"#!/bin/bash\n#SBATCH --nodes=2\nGPUS=4\nsrun torchrun --nproc_per_node={ranks} own.py\n"
+    reading = read(text)
+    assert given(reading) == {"layout.nodes": 2}
+    assert counts(reading).get("ranks_per_node") == counted
+    assert "torchrun: starts what no reader knows" in unknown(reading)
+
+
+def test_jobs_count_their_ranks() -> None:
+    text = "#!/bin/bash\n#SBATCH -n 384\n#SBATCH --gpus-per-node=8\nsrun ./own\n"
+    assert counts(read(text)) == {"ranks": 384}

@@ -40,3 +40,48 @@ def test_settings_have_numbers_and_stand_outside_remarks() -> None:
         ("gpus_per_node", 4, 2),
         ("sl.ep-size", 2, 6),
     ]
+
+
+def test_variables_of_a_container_are_settings_and_may_name_the_model() -> None:
+    text = """\
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: a}
+        spec:
+          containers:
+          - image: own
+            command: [python, train.py]
+            env:
+            - name: MODEL_ID
+              value: "Qwen/Qwen3-8B"
+            - name: BATCH_SIZE
+              value: "4"
+            - {name: LR, value: "0.1"}
+            resources: {limits: {nvidia.com/gpu: 8, nvidia.com/hostdev: 8, rebellions.ai/ATOM: 2}}
+        """
+    listed = unknown(read(text))
+    assert "BATCH_SIZE 4 (line 11), rebellions.ai/ATOM 2 (line 14)" in listed
+    assert "MODEL_ID: Qwen/Qwen3-8B: no model was read" in listed
+
+
+def test_replicas_of_servers_are_settings() -> None:
+    part = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {0}}}
+spec:
+  replicas: {1}
+  template:
+    spec:
+      containers:
+      - command: [vllm, serve, Qwen/Qwen3-8B, --tensor-parallel-size, "2"]
+"""
+    listed = unknown(read(part.format("prefill", 8) + "---\n" + part.format("decode", 4)))
+    assert "replicas 8 (line 5), replicas 4 (line 15)" in listed
+
+
+def test_a_model_that_is_read_or_named_is_no_further_one() -> None:
+    launch = LAUNCH.format("MODEL_NAME=llama3.1-8b", "")
+    assert "no model was read" not in unknown(read(launch))
+    serves = "vllm serve --model some/other-7b --tensor-parallel-size 2\n# model: Qwen/Qwen3-8B\n"
+    assert "no model was read" not in unknown(read(serves))

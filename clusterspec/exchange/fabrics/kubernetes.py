@@ -57,7 +57,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
     without_comments,
 )
-from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.exchange.machines.node_labels import count_node_type, set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.workloads.dynamo import matches_dynamo
 from clusterspec.exchange.workloads.keys import whole_of
@@ -357,8 +357,7 @@ def _record_workers(
         builder.count("accelerators", asked * (replicas if isinstance(replicas, int) else 1), line)
     _record_networks(workers.get("template"), builder, line)
     text = yaml.document.source.text
-    if (affinity := re.search(r"values:\s*+-\s*(\S+)", text)) and "{{" not in affinity[1]:
-        builder.count("node_type", affinity[1], yaml.offset + text.count("\n", 0, affinity.start()) + 1)
+    count_node_type(text, yaml.offset, builder)
 
 
 def _record_networks(template: Any, builder: ImportBuilder, line: int) -> None:

@@ -64,17 +64,35 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
     text = file.uncommented
     found = list(_LABEL.finditer(text))
     named = {_accelerator(match["name"], match["value"]) for match in found} - {None}
+    toruses = {match["shape"]: match.start() for match in _TOPOLOGY.finditer(text)}
+    if len(toruses) == 1 and (found or builder.reading().value(("cluster", "accelerators_per_node")) is not None):
+        (shape, at), *_ = toruses.items()
+        line = text.count("\n", 0, found[0].start() if found else at) + 1
+        builder.set("cluster.scale_up.shape", list(torus_shape(shape)), line)
     if not found or builder.reading().value(("cluster", "accelerator")) is not None:
         return
     line = text.count("\n", 0, found[0].start()) + 1
-    if len(shapes := {match["shape"] for match in _TOPOLOGY.finditer(text)}) == 1:
-        builder.set("cluster.scale_up.shape", list(torus_shape(shapes.pop())), line)
     if len(named) == 1 and not any(_is_list(match) for match in found):
         builder.set("cluster.accelerator", named.pop(), line)
     else:
         shown = ", ".join(dict.fromkeys(match["value"] for match in found))
         why = "several products" if named else "no catalog entry of this label"
         builder.unknown(f"nodes of {shown[:80]}", why, line)
+
+
+_VALUE = re.compile(r"values:\s*+-\s*(\S+)")
+_KEY = re.compile(r"\bkey:[ \t]*[\"']?(\S{1,100})")
+_OF_MACHINE = re.compile(r"instance-type|accelerator|product|nodepool|machine|gpu", re.IGNORECASE)
+"""Labels of nodes that name their kind of machine."""
+
+
+def count_node_type(text: str, offset: int, builder: ImportBuilder) -> None:
+    """Count the kind of machine that an affinity of pods names; ``offset`` lines precede the text."""
+    for affinity in _VALUE.finditer(text):
+        keys = _KEY.findall(text, max(0, affinity.start() - 200), affinity.start())
+        if "{{" not in affinity[1] and (not keys or _OF_MACHINE.search(keys[-1])):
+            builder.count("node_type", affinity[1], offset + text.count("\n", 0, affinity.start()) + 1)
+            return
 
 
 def accelerator_of_label(label: str) -> str | None:
@@ -110,5 +128,5 @@ def _accelerator_of_instance(value: str) -> str | None:
 
     catalog = Catalog.open()
     clouds = ("aws", "azure", "oci", "gcp")
-    found = (match_instance(value, cloud, catalog.ids("platform")) for cloud in clouds)
+    found = (match_instance(value.removeprefix("ml."), cloud, catalog.ids("platform")) for cloud in clouds)
     return next((catalog.platform(each).accelerator for each in found if each), None)

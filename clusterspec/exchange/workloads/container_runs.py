@@ -44,7 +44,9 @@ _OWN_OPTIONS = {
 }
 """Options that one engine alone has, by its command."""
 _MODELS = frozenset({"--model", "--model-path"})
-_SHARED = frozenset({"--tensor-parallel-size", "--tp", "--pipeline-parallel-size", "--data-parallel-size"})
+_SHARED = frozenset(
+    {"--served-model-name", "--tensor-parallel-size", "--tp", "--pipeline-parallel-size", "--data-parallel-size"}
+)
 _NAMES = {
     "vllm serve": OWN_BUILD,
     "sglang serve": re.compile(r"(?:\S{0,200}/)?[\w.-]{0,80}sglang[\w.-]{0,80}(?:[:@]\S+)?"),

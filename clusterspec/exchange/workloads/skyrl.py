@@ -129,9 +129,12 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
     """Set the algorithm by the estimator and its reference model, and the optimizer steps of a step."""
     name, loss = "trainer.algorithm.advantage_estimator", "trainer.algorithm.use_kl_loss"
     alone = boolean_value(keys.get(loss)) is False and not keys.is_on("trainer.algorithm.use_kl_in_reward")
-    if alone and keys.get(name) in {"grpo", "rloo"}:
+    if alone and str(keys.get(name) or "grpo") in {"grpo", "rloo"}:
         why = "without a loss or reward of divergence no reference model takes part, as in dapo: state the algorithm"
-        builder.unknown(f"advantage_estimator: {keys.get(name)}", why, keys.line(name))
+        builder.unknown("use_kl_loss: false", why, keys.line(loss))
+    elif keys.find(name) is None and not keys.is_undecided(name):
+        why = "not stated: grpo, the default, unless a file of options states another"
+        builder.unknown("workload.rl.algorithm", why, keys.command.line)
     else:
         set_choice(keys, "workload.rl.algorithm", (name,), _ESTIMATORS, builder)
     batch, part = keys.whole("trainer.train_batch_size"), keys.whole(mini := "trainer.policy_mini_batch_size")

@@ -53,16 +53,38 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     tasks, at = found.get("ntasks-per-node", ("0", 0))
     if int(tasks) > 1:  # one task of a node starts the others by itself
         builder.count("ranks_per_node", int(tasks), at)
+    all_tasks, at = found.get("ntasks", ("0", 0))
+    builder.count("ranks", int(all_tasks) if int(all_tasks) > 1 else None, at)
     list_kinds(file.text, builder)
     builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
     return builder.reading()
 
 
 _ON_ACCELERATORS = re.compile(
-    r"^(?![ \t]*#).{0,600}?\b(?P<program>(?:all_reduce|all_gather|reduce_scatter|alltoall|sendrecv|broadcast)_perf)\b",
+    r"^(?![ \t]*#).{0,600}?\b(?P<program>(?:all_reduce|all_gather|reduce_scatter|alltoall|sendrecv|broadcast)_perf"
+    r"|torchrun|torch\.distributed\.(?:run|launch))\b",
     re.MULTILINE,
 )
-"""A program of nccl-tests or rccl-tests, whose ranks each drive accelerators."""
+"""A program of nccl-tests or rccl-tests, or a launcher of PyTorch, whose ranks each drive accelerators."""
+
+
+def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
+    """The ranks that a launcher of PyTorch starts on a node, with their line: a number, or a variable set to one.
+
+    >>> _ranks_of_launcher("GPUS=8\\ntorchrun --nproc-per-node=$GPUS a.py"), _ranks_of_launcher("torchrun a.py")
+    ((8, 2), None)
+    """
+    match = _RANKS.search(text)
+    if match is None:
+        return None
+    line, stated = text.count("\n", 0, match.start("count")) + 1, match["count"]
+    if not stated.isdecimal():
+        values = set(re.findall(rf"^[ \t]*(?:export[ \t]+)?{stated}=[\"']?([1-9][0-9]{{0,2}})\b", text, re.MULTILINE))
+        stated = values.pop() if len(values) == 1 else ""
+    return (int(stated), line) if stated else None
+
+
+_RANKS = re.compile(r"--nproc[_-]per[_-]node[ =]+[\"']?\$?\{?(?P<count>[1-9][0-9]{0,2}\b|[A-Za-z_]\w{0,60})")
 
 
 def _whole_nodes(found: dict[str, tuple[str, int]], run: re.Match[str], file: InputFile) -> ImportResult:
@@ -70,11 +92,15 @@ def _whole_nodes(found: dict[str, tuple[str, int]], run: re.Match[str], file: In
     builder, (nodes, line) = ImportBuilder(SLURM_JOB, file.name), found["nodes"]
     builder.set("layout.nodes", int(nodes) or None, line)
     tasks, at = found.get("ntasks-per-node", ("0", 0))
-    builder.count("ranks_per_node", int(tasks) or None, at)
+    if run["program"].endswith("_perf"):
+        builder.count("ranks_per_node", int(tasks) or None, at)
+    elif started := _ranks_of_launcher(file.text):
+        builder.count("ranks_per_node", *started)
     why = "the job asks for none, as where a site gives whole nodes"
     builder.unknown("cluster.accelerators_per_node", why, line)
     here = file.text.count("\n", 0, run.start("program")) + 1
-    builder.unknown(run["program"], "a benchmark: import what it prints", here)
+    why = "a benchmark: import what it prints" if run["program"].endswith("_perf") else "starts what no reader knows"
+    builder.unknown(run["program"], why, here)
     return builder.reading()
 
 

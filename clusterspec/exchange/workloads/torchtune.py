@@ -242,6 +242,9 @@ def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
     function = str(keys.get("model._component_", "model") or "").rpartition(".")[2]
     match = re.match(r"(?P<four>q?)(?P<method>lora|dora)_", function)
     if match is None:
+        if (recipe := _recipe(keys)) and not function and re.search(r"(?:^|[/_])q?(?:lora|dora)_", recipe[0]):
+            why = "a recipe that trains adapters, whose rank and modules its configuration states"
+            builder.unknown(recipe[0][-60:], why, recipe[1])
         return
     if match["method"] == "dora" or keys.is_on("model.use_dora"):
         builder.unknown("dora", "an adapter that a spec cannot say", keys.line("model._component_", "model"))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.catalog.names import quantized_precision
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STAGES, set_launcher
@@ -117,6 +118,9 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
         builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
         set_model(named, builder, keys.line(*_MODEL))
+        if kept := quantized_precision(named):
+            why = "frozen weights of this width beside adapters, unless they are widened when loaded"
+            builder.unknown(f"weights of {named[-60:]}: {kept}", why, keys.line(*_MODEL))
     _set_micro_batch(keys, builder)
     set_counts(keys, _LAYOUT, builder)
     set_job_nodes(file, keys, builder)

@@ -138,6 +138,11 @@ def _list_ineffective(keys: Keys, builder: ImportBuilder) -> None:
     texts = [f"{each.what} {each.why}" for each in builder.unknowns]
     for name, (value, line) in keys.values.items():
         last = name.rpartition(".")[2]
+        if name in keys.asked and str(value).startswith("$") and not is_aside(name):
+            if not any(last in text or str(value)[:60] in text for text in texts):
+                why = "a variable, or computed elsewhere: it sets no value"
+                builder.unknown(f"{name}: {str(value)[:60]}", why, line)
+            continue
         if name not in keys.asked or line in told or last in _DECISIVE or is_aside(name) or _states_nothing(value):
             continue
         if not any(last in text for text in texts):

@@ -17,6 +17,7 @@ from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
+    boolean_value,
     chosen_launch,
     flat_leaves,
     set_choice,
@@ -266,5 +267,7 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     program = next((word for word in keys.command.words if word.text.endswith("main_ppo")), None)
     if keys.is_on(hybrid):
         builder.set("workload.rl.placement", "colocated", keys.line(hybrid))
+    elif keys.find(hybrid) and boolean_value(keys.get(hybrid)) is False:
+        builder.set("workload.rl.placement", "split", keys.line(hybrid))
     elif program is not None and not keys.find(hybrid):
         builder.set("workload.rl.placement", "colocated", program.line)

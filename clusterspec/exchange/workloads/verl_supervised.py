@@ -125,7 +125,8 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
 def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
     """Set the framework and its settings from the engine's keys, or from the program, which trains with FSDP."""
     set_switch(keys, "layout.recompute", ("model.enable_gradient_checkpointing",), builder, ("none", "full"))
-    engine, line = str(keys.get("engine", "model.strategy") or ""), keys.line("engine", "model.strategy")
+    names = ("engine", "engine.strategy", "model.strategy")
+    engine, line = str(keys.get(*names) or ""), keys.line(*names)
     program = next((word for word in keys.command.words if "fsdp_sft_trainer" in word.text), None)
     if engine == "megatron":
         builder.set("layout.framework", "megatron-core", line)
