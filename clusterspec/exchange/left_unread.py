@@ -39,7 +39,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 }
 """Names of settings, and the last parts of the keys and counts that report them."""
 _SETTING = re.compile(
-    rf"(?<![\w$])(?:--)?[\"']?(?P<name>(?:\w{{1,40}}[.])?(?:{'|'.join(_MEANINGS)}))[\"']?"
+    rf"(?<![\w$])(?:--)?[\"']?(?P<name>(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{'|'.join(_MEANINGS)}))[\"']?"
     r"(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?:\$\{\w{1,60}:?[-=])?(?P<value>[0-9][0-9_]{0,11})(?![\w.+-])",
     re.IGNORECASE,
 )
@@ -55,7 +55,7 @@ _PAIR = re.compile(r"\bname:[ \t]*[\"']?(\w{1,60})[\"']?[ \t]*\n[ \t]*value:[ \t
 _REMARK = re.compile(r"(?:^|[ \t])(?:#|//).*", re.MULTILINE)
 _OFF_COUNTS = re.compile(r"zero[_-]", re.IGNORECASE)
 """Settings that state something at 0; others are turned off."""
-_WHOLE = {name: re.compile(rf"(?:\w+[.])?(?:{name})", re.IGNORECASE) for name in _MEANINGS}
+_WHOLE = {name: re.compile(rf"(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{name})", re.IGNORECASE) for name in _MEANINGS}
 
 
 class Setting(NamedTuple):

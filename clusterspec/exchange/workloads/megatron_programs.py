@@ -38,6 +38,12 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     if str(keys.values.get("stage", ("",))[0]) in _OTHER_STAGES and keys.find("finetuning_type", "use_mca"):
         why = "trains with a reference, rewards or pairs of answers: work that these keys do not describe"
         builder.unknown(f"stage: {keys.get('stage')}", why, keys.line("stage"))
+    if loss := keys.find("rlhf_type"):
+        why = "trains on samples that it generates, or pairs of answers: work that these keys do not describe"
+        builder.unknown(f"rlhf_type: {str(keys.get(loss))[:40]}", why, keys.line(loss))
+    if (tuned := keys.find("tuner_type", "train_type")) and str(keys.get(tuned)) != "full":
+        why = "not all parameters are trained: state workload.trainable"
+        builder.unknown(f"{tuned}: {str(keys.get(tuned))[:40]}", why, keys.line(tuned))
     program = _program(keys)
     if program is None:
         return

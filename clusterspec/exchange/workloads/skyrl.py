@@ -102,7 +102,11 @@ def _set_trainer(keys: Keys, builder: ImportBuilder, base: str, role: str) -> No
     set_choice(keys, "layout.framework", (strategy,), _FRAMEWORKS, builder)
     if str(keys.get(strategy)).startswith("fsdp"):
         set_shard_groups(keys, size, builder, keys.line(strategy), _RANKS)
-    set_switch(keys, "layout.recompute", (f"{base}gradient_checkpointing",), builder, ("none", "full"))
+    again = (f"{role}megatron_config.transformer_config_kwargs.recompute_granularity", f"{base}gradient_checkpointing")
+    if keys.find(again[0]) == again[0]:
+        set_choice(keys, "layout.recompute", again[:1], {"full": "full", "selective": "selective"}, builder)
+    else:
+        set_switch(keys, "layout.recompute", again[1:], builder, ("none", "full"))
     if keys.is_on(moved := f"{role}fsdp_config.cpu_offload"):
         why = "keeps parameters and states on the host: state layout.offload"
         builder.unknown("cpu_offload", why, keys.line(moved))
