@@ -26,7 +26,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     r"|metax-tech|mthreads|hygon|enflame|qualcomm)\.(?:com|ai|cn)"
     r"/(?!\w{0,20}(?:rdma|roce|hostdev|nic|sriov|imex|network))[\w.]{1,24}": _NODE,
     r"n(?:um)?[_-]?nodes|node[_-]?count|num[_-]machines": ("nodes", "replicas"),
-    r"replicas(?=[ \t]*:)": ("replicas", "nodes", "dp"),
+    r"(?:min|max)?replicas(?=[ \t]*:)": ("replicas", "nodes", "dp"),
     rf"(?:micro|(?:micro[_-])?per[_-]device(?:[_-]train)?|local){_BATCH}": ("micro_batch",),
     rf"(?:global|train|rollout|mini){_BATCH}": ("global_batch", "prompts_per_step", "minibatches"),
     r"batch[_-]size": ("micro_batch", "global_batch"),
@@ -80,7 +80,7 @@ def settings_of(text: str) -> Iterator[Setting]:
     bare, line, at = _bare(text), 1, 0
     for match in islice(_SETTING.finditer(bare), MOST_SETTINGS):
         line, at = line + bare.count("\n", at, match.start("name")), match.start("name")
-        least = 0 if _OFF_COUNTS.search(match["name"]) else 2 if match["name"] == "replicas" else 1
+        least = 0 if _OFF_COUNTS.search(match["name"]) else 2 if match["name"].lower().endswith("replicas") else 1
         if int(match["value"]) < least:
             continue
         yield Setting(match["name"], int(match["value"]), line)
@@ -125,7 +125,7 @@ def with_unread_settings(file: InputFile, found: ImportResult) -> ImportResult:
         f"{each.name} {each.value}": each
         for each in settings_of(file.text)
         if each.line not in told
-        and not (each.name == "replicas" and found.kind.startswith("kubernetes"))  # parts of a sum
+        and not (each.name.endswith("eplicas") and found.kind.startswith("kubernetes"))  # parts of a sum
         and each.name.rpartition(".")[2].lower().replace("-", "_") not in texts
         and not any((key, each.value) in values or (key, True) in values for key in each.keys)
     }

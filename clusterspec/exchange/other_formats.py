@@ -14,6 +14,10 @@ _APART = (
 """Formats whose files look like those of another, and the text that tells them."""
 _OTHERS = (
     ("a launch of SageMaker HyperPod recipes: import the recipe that it names", r"\bmain\.py[ \t\\\n]+recipes="),
+    (
+        "a part of a recipe of SageMaker HyperPod, for several scales: import one of its recipes",
+        r"^scale_config[ \t]*:",
+    ),
     ("a job of the HyperPod CLI, whose own program its options start", r"^training_cfg[ \t]*:|^cluster_type[ \t]*:"),
     ("a configuration of MaxText for inference", r"^base_config[ \t]*:[ \t]*[\"']?inference/"),
     ("settings of llm-d-benchmark: import what it renders", r"\bLLMDBENCH_[A-Z_]{3,60}="),

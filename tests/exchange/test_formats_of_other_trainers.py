@@ -171,6 +171,7 @@ def test_recipes_of_vllm_state_the_model_and_list_what_their_reader_chooses() ->
             "it starts my_own.py (line 2), it states nproc_per_node 8 (line 2)",
         ),
         ("training_cfg:\n  entry_script: a.py\n", "a job of the HyperPod CLI"),
+        ("scale_config:\n  1: {trainer: {num_nodes: 1}}\n", "a part of a recipe of SageMaker HyperPod"),
         ("base_config: inference/a.yml\nmodel: x\n", "a configuration of MaxText for inference"),
         ("nothing of a cluster\n", "matches no import format (`clusterspec import --list` lists them)"),
     ],
@@ -265,3 +266,44 @@ def test_jobs_of_a_launcher_state_nodes_and_ranks_without_a_request(ranks: str, 
 def test_jobs_count_their_ranks() -> None:
     text = "#!/bin/bash\n#SBATCH -n 384\n#SBATCH --gpus-per-node=8\nsrun ./own\n"
     assert counts(read(text)) == {"ranks": 384}
+
+
+def test_a_configuration_that_a_launch_of_verl_names_may_decide_its_trainer() -> None:
+    text = "python -m verl.trainer.main_ppo --config-name={} actor_rollout_ref.model.path=Qwen/Qwen3-8B data.a=1\n"
+    megatron, other = read(text.format("'ppo_megatron_trainer'")), read(text.format("own"))
+    assert given(megatron)["layout.framework"] == "megatron-core"
+    assert "layout.framework" not in given(other)
+    assert "--config-name own: another file, not read" in unknown(other)
+
+
+@pytest.mark.parametrize("option", ["num_ppo_epochs 4", "sft_model_path a/b", "reward_model_path a/b"])
+def test_options_of_trainers_with_rewards_are_not_supervised(option: str) -> None:
+    with pytest.raises(FormatError, match="trains with a reference, rewards or pairs"):
+        read(f"python own.py --per_device_train_batch_size 1 --model_name_or_path a/b --{option}\n")
+
+
+def test_the_arguments_of_a_declared_engine_are_no_second_launch() -> None:
+    text = """\
+        apiVersion: serving.kserve.io/v1alpha1
+        kind: LLMInferenceService
+        spec:
+          model: {uri: hf://Qwen/Qwen3-8B}
+          template:
+            containers:
+            - image: vllm/vllm-openai:v0.18.0
+              args: [--tensor-parallel-size, "8", --max-num-seqs, "128"]
+              resources: {limits: {nvidia.com/gpu: 8}}
+        """
+    keys = given(read(text))
+    assert (keys["workload.model"], keys["layout.tp"]) == ("qwen3-8b", 8)
+    assert keys["workload.serving.max_sequences"] == 128
+
+
+def test_a_model_whose_name_is_an_empty_variable_is_said_to_be_one() -> None:
+    text = "MODEL=${MODEL:-}\npython -m a.main actor_rollout_ref.model.path=$MODEL actor_rollout_ref.rollout.n=8\n"
+    assert "model: its name is empty" in unknown(read(text))
+
+
+def test_models_of_maxtext_that_differ_in_sharding_alone_are_one() -> None:
+    text = "model_name: deepseek3-671b{}\nper_device_batch_size: 8\nici_fsdp_parallelism: 64\n"
+    assert [given(read(text.format(end)))["workload.model"] for end in ("", "-2dfsdp")] == ["deepseek-v3"] * 2

@@ -178,7 +178,8 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
     name = str(keys.get("model_name") or "default")
     if keys.find("base_emb_dim") is None:
         if name != "default":
-            known = next((entry for entry, named in MODELS.items() if named == name), name)
+            plain = name.removesuffix("-2dfsdp")  # the same sizes, sharded along two dimensions
+            known = next((entry for entry, named in MODELS.items() if named == plain), plain)
             set_model(known, builder, keys.line("model_name"))
         return
     latent = str(keys.get("attention_type")) == "mla"

@@ -70,7 +70,9 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
     """Set the model of a name, or record the name as unknown; returns its id."""
     name = repository_of(name)
     found = catalog_model(name)
-    if found:
+    if not name.strip():
+        builder.unknown("model", "its name is empty: a variable that nothing here sets", line)
+    elif found:
         builder.set("workload.model", found, line)
     else:
         builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)

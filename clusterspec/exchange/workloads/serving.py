@@ -138,9 +138,11 @@ def _launches(file: InputFile) -> list[Launch]:
     listed = bool(_LISTED.search(file.text)) or may_run_engine(file.text)
     named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
     found = {(keys.command.line, keys.command.text): (engine, keys) for engine, keys in declared_engines(file)}
+    declared = {line for _, keys in found.values() for _, line in keys.values.values()}
     for name, pattern in named if not (found and is_recipe(file.text)) else ():
         for keys in launches_of(file, pattern, _MODEL_AFTER):
-            found.setdefault((keys.command.line, keys.command.text), (name, keys))
+            if declared.isdisjoint(line for _, line in keys.values.values()):  # not the arguments of a declared one
+                found.setdefault((keys.command.line, keys.command.text), (name, keys))
     if not found and (own := options_of_engine(file.text)):
         found = {(1, ""): (own, options_in(file))}
     return sorted(found.values(), key=lambda each: each[1].command.line)

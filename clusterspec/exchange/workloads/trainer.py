@@ -67,7 +67,7 @@ _SWIFT = re.compile(r"(?:^|/)swift$|(?:^|/)swift/\S{0,80}\bsft\.py$")
 _OTHER_LOSS = re.compile(r"(?:dpo|grpo|ppo|rlhf|kto|orpo|rloo|gkd|reward\w{0,20})", re.IGNORECASE)
 _OTHER_KEYS = (
     *("ref_model_name_or_path", "actor_model_name_or_path", "critic_model_name_or_path"),
-    *("num_generations", "reward_funcs"),
+    *("num_generations", "reward_funcs", "num_ppo_epochs", "sft_model_path", "reward_model_path"),
 )
 """The second and third are of the last step of DeepSpeed-Chat (dschat, step3_rlhf_finetuning/main.py)."""
 _GROUPS = frozenset({"grpo", "rlhf", "num_generations", "reward_funcs"})

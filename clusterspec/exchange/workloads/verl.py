@@ -189,9 +189,14 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     """Set the framework, its sharding and the batch of one rank."""
     strategy = f"{_ACTOR}strategy"
     names = ("model_engine", strategy)
+    if configured := _configuration_named(keys):
+        why = "another file, not read: its values apply where the launch states none"
+        builder.unknown(f"--config-name {configured[0][:60]}", why, configured[1])
     if megatron := next((key for key in keys.values if key.startswith(f"{_ACTOR}megatron.")), None):
         builder.set("layout.framework", "megatron-core", keys.line(megatron))
         keys.get(*names)
+    elif configured and "megatron" in configured[0] and not keys.find(*names):
+        builder.set("layout.framework", "megatron-core", configured[1])
     elif str(keys.get(*names)) in {"fsdp", "fsdp2"} or any(
         key.startswith(f"{_ACTOR}fsdp_config.") for key in keys.values
     ):
@@ -216,6 +221,16 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         if ends and keys.is_on(*ends):
             why = "moves them to the host while engines generate, not during a step of training"
             builder.unknown(part, why, keys.line(*ends))
+
+
+def _configuration_named(keys: Keys) -> tuple[str, int] | None:
+    """The configuration that ``--config-name`` of Hydra names, with its line."""
+    words = [*keys.command.words]
+    for word, after in zip(words, [*words[1:], None], strict=False):
+        option, equals, value = word.text.partition("=")
+        if option == "--config-name":
+            return (value if equals else after.text if after else "").strip("'\""), word.line
+    return None
 
 
 def _set_recompute(keys: Keys, builder: ImportBuilder) -> None:
