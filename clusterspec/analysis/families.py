@@ -108,6 +108,42 @@ ANYWHERE = {
             "the program on one accelerator: the same error is the program's, none is the cluster's",
         ),
     ),
+    "weights operation": (
+        (
+            "checkpoint-mismatch",
+            "the names of the tensors in the checkpoint (model.safetensors.index.json) against those that the model's "
+            "code of this release loads: another quantization or conversion, or a model that a later release supports",
+        ),
+        ("library-release", _RELEASE),
+    ),
+    "compile operation": (
+        (
+            "unsupported-accelerator",
+            "nvidia-smi --query-gpu=compute_cap --format=csv, or rocminfo, against what the library of that kernel is "
+            "built for",
+        ),
+        ("library-release", "nvcc --version and torch.version.cuda: one release; its compiler and headers installed"),
+    ),
+    "rendezvous operation": (
+        ("absent-ranks", "the number of ranks that started, against the number that the job waits for"),
+        ("unreachable-peer", "nc -vz from every node to MASTER_ADDR and MASTER_PORT"),
+    ),
+    "device operation": (
+        ("missing-accelerator", "nvidia-smi -L within the container; CUDA_VISIBLE_DEVICES of every rank"),
+        ("driver-release", "nvidia-smi and torch.version.cuda: a driver that is new enough for it"),
+    ),
+    "download operation": (
+        ("outside-server", "curl -I of that server from the node; the proxy, the token, or files that are stored before"),
+        ("invalid-setting", "the name of the model or of the file, as its page has it"),
+    ),
+    "start operation": (
+        ("library-release", "the program that the traceback starts: which PROGRAM, and its release, on every node"),
+        ("program-error", "the same command by hand: what it prints"),
+    ),
+    "import operation": (
+        ("library-release", _RELEASE),
+        ("program-error", "python -c 'import NAME' for the module of the last frame, on one accelerator"),
+    ),
     "asserted": (
         ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
         ("library-release", _RELEASE),

@@ -119,7 +119,7 @@ SUGGESTIONS = (
         r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
         r"|[Nn]o module named|PackageNotFoundError|DistributionNotFound|ImportError"
         r"|[Cc]ommand not found|cannot find -l|build stopped|VersionConflict"
-        r"|[Ff]ailed to import|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
+        r"|[Ff]ailed to import (?!docker|image)|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
         r"|unexpected keyword argument"
         r"|[Rr]equires? .{0,60}(?:version|[<>]=) ?[0-9v=<>]|not installed\b",
     ),
@@ -170,6 +170,11 @@ SUGGESTIONS = (
         r"|\b(?:must|should|needs?|cannot|can't|need to) .{0,60}\b\w{0,30}parallel\w{0,12}\b"
         r"|not supported (?:with|for|by|in)\b|\bonly supports?\b|[Uu]nknown \w{1,20}:)",
     ),
+    (
+        "container-permission",
+        r"[Oo]peration not permitted(?! when stream| on an event)|[Ff]unction not implemented",
+    ),
+    ("remote-login", r"\b[Aa]ccess denied for user\b|\bPAM\b"),
     ("file-permission", r"^(?!.{0,400}\bmount).{0,400}[Pp]ermission denied"),
     ("shared-accelerator", r"[Dd]evice or resource busy"),
     # a file of settings that an error names
@@ -186,6 +191,7 @@ SYSTEM_ERRORS = (
     *("Device or resource busy", "xec format error", "annot execute binary", "o locks available", "needs cleaning"),
     *("ransport endpoint", "ey has expired", "equired key not", "ost is down", "annot assign requested"),
     *("ermission denied", "o space left on device", "nput/output error", "tale file handle", "ead-only file system"),
+    *("peration not permitted", "unction not implemented", "ccess denied for user"),
     *("temporarily unavailable", "annot allocate memory", "nodename nor servname"),
     *("command not found", "No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
 )

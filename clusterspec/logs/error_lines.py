@@ -31,6 +31,8 @@ FORMS = (
     r"\[(?:error|err|critical|fatal)\] ?\S|\bFatal Python error: ",  # spdlog, Open MPI, CPython
     # containers of Docker and Kubernetes
     r"\bOCI runtime (?:create|exec|start) failed\b|^\s{0,8}Warning {1,4}(?:Failed\w{0,24}|BackOff|Evicted)\s",
+    r": (?:[Oo]peration not permitted|[Pp]ermission denied|[Ff]unction not implemented|[Nn]o space left on device"
+    r"|[Ii]nput/output error|[Ss]tale file handle|[Cc]annot allocate memory)\b|^Access denied for user ",
     r"\bexited with (?:exit )?(?:code|status) [1-9][0-9]{0,2}\b|\breturned non-zero exit status\b",
 )
 """Lines of errors."""
@@ -40,6 +42,8 @@ WORDS = (
     *("[E ", "[F ", "E0", "E1", "F0", "F1", "E external", "F external"),
     *("rror", "atal", "panic", "non-zero", "<warn>", "egmentation", "core dumped", "Killed", "terminate called"),
     *("UNREACHABLE", "CMake Error", "[err]", "[critical]", "[fatal]", "OCI runtime", "Warning  "),
+    *("not permitted", "ermission denied", "not implemented", "No space left", "ccess denied", "output error"),
+    *("tale file handle", "annot allocate"),
     *("exited", "smashing", "Terminating", "MPI_ABORT", "_STATUS_", "_ERROR_", "Native API", "failed with error"),
 )
 """Words of which a line of an error has at least one."""

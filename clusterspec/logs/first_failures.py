@@ -262,10 +262,7 @@ def told_failures(text: str, stated: Stated) -> Told:
         rank, rest = rank_of_line(line)
         time = time_of_line(line)
         said += [Said(name, shown, number, rank, time) for name, shown in here]
-        unsaid = all(
-            name in ("family program", "family settings", "family registry", "family key", "family library")
-            for name, _ in here
-        )
+        unsaid = all(name.startswith("family ") and name not in _OF_THE_END for name, _ in here)
         if exception and unsaid and _EXCEPTION.match(rest) and not _FOLLOWS.search(rest):
             raised.append(Said(OWN_EXCEPTION, rest.strip()[:160], number, rank, time))
     return Told(tuple(said), tuple(raised))

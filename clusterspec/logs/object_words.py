@@ -174,7 +174,8 @@ OBJECTS = (
     (
         "unsupported-accelerator",
         rf"(?:{_DEVICE}|\b(?:architecture|arch|compute capability|sm_?[0-9]{{2,3}}|gfx[0-9a-f]{{3,5}})\b)",
-        r"\b(?:not supported|unsupported|no kernel|requires?|does not support|not implemented)\b",
+        r"\b(?:not supported|unsupported|no kernel|requires?|does not support|not implemented|not in the list"
+        r"|not (?:compiled|built) for)\b",
     ),
     (
         "driver-release",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
 from clusterspec.logs.general_words import GENERAL
 from clusterspec.logs.object_words import APART, OBJECTS, OF_A_PROGRAM, PLACE
+from clusterspec.logs.raising_frames import FRAME, OPERATIONS, family_of_frame
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.text_lines import lines_of
 
@@ -73,7 +74,10 @@ _NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", 
 _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
 """What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
 OF_EXCEPTIONS = frozenset(
-    {f"family {each}" for each in ("program", "installed", "library", "settings", "registry", "key", "asserted")}
+    {
+        f"family {each}"
+        for each in ("program", "installed", "library", "settings", "registry", "key", "asserted", *OPERATIONS)
+    }
 )
 """The statements of families that an exception or an assertion has."""
 PHASES = (
@@ -104,27 +108,10 @@ _OBJECTS = tuple(
 )
 _OF_A_PROGRAM, _PLACE = re.compile(OF_A_PROGRAM), re.compile(PLACE)
 _DIGITS = re.compile(r"[0-9]+")
-_FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}')
-_SETTINGS = re.compile(
-    r"(?:/|^)(?:config(?!uration_auto)\w{0,20}|\w{0,20}_config|arg_utils|server_args|llm_args|training_args|arguments|argparse"
-    r"|(?:config|configs|arg_groups|omegaconf|hydra|pydantic)/(?:\w{1,40}/)?\w{1,60})\.py$"
-)
-"""Files of programs that check their settings: vllm-project/vllm (`vllm/config`, `engine/arg_utils.py`),
-sgl-project/sglang (`srt/server_args.py`, `srt/arg_groups`), NVIDIA/Megatron-LM (`megatron/training/arguments.py`),
-deepspeedai/DeepSpeed (`runtime/config.py`), NVIDIA/TensorRT-LLM (`llmapi/llm_args.py`), huggingface/transformers
-(`training_args.py`, `configuration_*.py`), hydra, OmegaConf, pydantic and Python's argparse.
-"""
-_REGISTRY = re.compile(r"/transformers/models/auto/\w{1,40}\.py$")
-"""Files of Transformers that look a model up by its name."""
-_ABSENT_KEY = re.compile(r"\bKeyError: '[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){1,5}'$")
-"""A key with the form of an option. Thread: PHOENIXcenter/pi-PrimeNovo issue 4."""
-_INSTALLED = re.compile(r"/(?:site|dist)-packages/")
-_REFUSAL = re.compile(r"(?:^|[\s:])(?:ValueError|AssertionError|NotImplementedError)(?::|$)")
-"""Exceptions by which an installed library refuses what it is given. Threads: QwenLM/Qwen pull 833, verl-project/verl
-issue 3296, huggingface/accelerate issue 1840.
-"""
-FRAME_LINES = 8
-"""Lines before an exception among which the frame that raised it is: its code, and marks below that."""
+_CHAINED = re.compile(r"^(?:(?!\. |\(|; |\b(?:[Pp]lease|[Ss]ee|[Tt]ry|[Cc]heck|[Ii]f|[Hh]int|[Ss]olution)\b).)*: (?:(?!\. ).)*$")
+"""What stands between what failed and its reason: a colon, and no word of a hint and no end of a sentence."""
+_WRITER = re.compile(r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.]{1,40}){0,4}\) )")
+"""The name of the process that wrote a line, which is no object of its error."""
 LONGEST = 1_000
 """Characters of a line that is read for common words."""
 MOST_LINES = 20_000
@@ -180,10 +167,24 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _causes_of_words(line: str) -> tuple[str, ...]:
-    """The cause of the common words of an error, or the causes of the part that reports it."""
+    """The cause of the common words of an error, or the causes of the part that reports it.
+
+    Programs put what failed before the reason, with a colon between them: "pull of image a failed: lookup of b: no such
+    host". Of two matches with a colon between them, the later one is thus the cause, unless the words after the colon
+    are of a hint.
+
+    >>> _causes_of_words("Unable to initialize backend 'tpu': libtpu.so: cannot open shared object file")
+    ('library-release',)
+    """
+    found, end = "", 0
     for cause, words in _COMPILED:
-        if words.search(line):
-            return (cause,)
+        match = words.search(line)
+        if match is None:
+            continue
+        if not found or (match.start() > end and _CHAINED.search(line[end : match.start()])):
+            found, end = cause, match.end()
+    if found:
+        return (found,)
     if _LOUD.search(line) and _SETTING.search(line):
         return ("invalid-setting",)
     return causes_of_part(line)
@@ -199,7 +200,7 @@ def _causes_of_object(line: str) -> tuple[str, ...]:
     """
     if _OF_A_PROGRAM.search(line):
         return ()
-    line = _PLACE.sub("", line)
+    line = _PLACE.sub("", _WRITER.sub("", line))
     for cause, thing, event in _OBJECTS:
         objects = [match.span() for match in thing.finditer(line)]
         events = [match.span() for match in event.finditer(line)] if objects else []
@@ -258,10 +259,10 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
             yield family, lines[-1].strip()[:160], len(lines)
             return
     last = (lines[number - 1] for number in _numbers_from_last(lines))
-    traced = any("Traceback (most recent call last)" in line or _FRAME.search(line[:LONGEST]) for line in last)
+    traced = any("Traceback (most recent call last)" in line or FRAME.search(line[:LONGEST]) for line in last)
     number = _raised_first(lines) if traced else 0
     if number:
-        yield _family_of_frame(lines, number), lines[number - 1].strip()[:160], number
+        yield family_of_frame(lines, number), lines[number - 1].strip()[:160], number
         return
     number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
     if number:
@@ -292,18 +293,3 @@ def _raised_first(lines: list[str]) -> int:
         elif found and _FROM in line:
             seeks = True
     return found
-
-
-def _family_of_frame(lines: list[str], number: int) -> str:
-    """The family of an exception in a line by the file that raised it."""
-    before = reversed(lines[max(0, number - 1 - FRAME_LINES) : number - 1])
-    frame = next((found[1] for line in before if (found := _FRAME.search(line[:LONGEST]))), "")
-    if "KeyError" in lines[number - 1] and _REGISTRY.search(frame):
-        return "registry"
-    if _ABSENT_KEY.search(lines[number - 1][:LONGEST]):
-        return "key"
-    if _SETTINGS.search(frame):
-        return "settings"
-    if not _INSTALLED.search(frame):
-        return "program"
-    return "library" if _REFUSAL.search(lines[number - 1][:LONGEST]) else "installed"

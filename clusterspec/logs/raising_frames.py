@@ -1,0 +1,85 @@
+"""What a program was doing when it raised an exception, by the files and functions of the traceback above it."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+
+FRAME = re.compile(r'\bFile "([^"]{1,400})", line [0-9]{1,6}(?:, in ([\w<>.]{1,80}))?')
+_SETTINGS = re.compile(
+    r"(?:/|^)(?:config(?!uration_auto)\w{0,20}|\w{0,20}_config|arg_utils|server_args|llm_args|training_args|arguments|argparse"
+    r"|(?:config|configs|arg_groups|omegaconf|hydra|pydantic)/(?:\w{1,40}/)?\w{1,60})\.py$"
+)
+"""Files of programs that check their settings: vllm-project/vllm (`vllm/config`, `engine/arg_utils.py`),
+sgl-project/sglang (`srt/server_args.py`, `srt/arg_groups`), NVIDIA/Megatron-LM (`megatron/training/arguments.py`),
+deepspeedai/DeepSpeed (`runtime/config.py`), NVIDIA/TensorRT-LLM (`llmapi/llm_args.py`), huggingface/transformers
+(`training_args.py`, `configuration_*.py`), hydra, OmegaConf, pydantic and Python's argparse.
+"""
+_REGISTRY = re.compile(r"/transformers/models/auto/\w{1,40}\.py$")
+"""Files of Transformers that look a model up by its name."""
+_ABSENT_KEY = re.compile(r"\bKeyError: '[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){1,5}'$")
+"""A key with the form of an option. Thread: PHOENIXcenter/pi-PrimeNovo issue 4."""
+_INSTALLED = re.compile(r"/(?:site|dist)-packages/")
+_REFUSAL = re.compile(r"(?:^|[\s:])(?:ValueError|AssertionError|NotImplementedError)(?::|$)")
+"""Exceptions by which an installed library refuses what it is given. Threads: QwenLM/Qwen pull 833, verl-project/verl
+issue 3296, huggingface/accelerate issue 1840.
+"""
+FRAME_LINES = 8
+"""Lines before an exception among which the frame that raised it is: its code, and marks below that."""
+TRACED_LINES = 60
+"""Lines before an exception among which the frames of its callers are."""
+_BEGIN = "Traceback (most recent call last)"
+_OPERATIONS = (
+    ("weights", r"", r"(?:\w{0,30}_)?load_(?:weights?|state_dict|hf_weights)\w{0,30}|\w{0,30}weight_loader\w{0,12}"),
+    ("weights", r"/weight_utils\.py$|/(?:model_loader|weight_loading|weight_conversion)/", r""),
+    (
+        "compile",
+        r"/triton/(?:compiler|backends|runtime/(?:jit|build|autotuner|driver))"
+        r"|/torch/(?:_inductor|utils/cpp_extension)|_jit\.py$|/jit/|/(?:tilelang|cutlass|deep_gemm|nvrtc)/",
+        r"",
+    ),
+    ("rendezvous", r"/torch/distributed/(?:rendezvous|elastic/rendezvous/\w{1,40})\.py$", r""),
+    ("device", r"/torch/(?:cuda|xpu|mps)/__init__\.py$|/torch_npu/npu/utils\.py$", r"_lazy_init|set_device|\w{0,20}count"),
+    ("download", r"/(?:huggingface_hub|requests|urllib3|httpx|aiohttp|botocore|google/cloud|modelscope/hub)/", r""),
+    ("start", r"/subprocess\.py$", r""),
+    ("import", r"/(?:site|dist)-packages/", r"<module>"),
+)
+"""What a program was doing, and the file and the function of the frame that tells it; an empty pattern is any."""
+_COMPILED = tuple((family, re.compile(file), re.compile(function)) for family, file, function in _OPERATIONS)
+OPERATIONS = tuple(dict.fromkeys(f"{family} operation" for family, _, _ in _OPERATIONS))
+"""The families of what a program was doing."""
+LONGEST = 1_000
+"""Characters of a line that is read."""
+
+
+def family_of_frame(lines: list[str], number: int) -> str:
+    """The family of an exception in a line by the frame that raised it, else by those of its callers.
+
+    >>> family_of_frame(['  File "/a/site-packages/b/models/c.py", line 7, in load_weights', "KeyError: 'd.w13'"], 2)
+    'weights operation'
+    """
+    before = list(reversed(lines[max(0, number - 1 - TRACED_LINES) : number - 1]))
+    traced = takewhile(lambda line: _BEGIN not in line, before)
+    frames = [(found[1], found[2] or "") for line in traced if (found := FRAME.search(line[:LONGEST]))]
+    raising = next((found[1] for line in before[:FRAME_LINES] if (found := FRAME.search(line[:LONGEST]))), "")
+    if "KeyError" in lines[number - 1] and _REGISTRY.search(raising):
+        return "registry"
+    if _ABSENT_KEY.search(lines[number - 1][:LONGEST]):
+        return "key"
+    if _SETTINGS.search(raising):
+        return "settings"
+    refuses = _REFUSAL.search(lines[number - 1][:LONGEST]) is not None
+    if not refuses and (operation := _operation_of(frames)):
+        return operation
+    if not _INSTALLED.search(raising):
+        return "program"
+    return "library" if refuses else "installed"
+
+
+def _operation_of(frames: list[tuple[str, str]]) -> str:
+    """The operation that the innermost frame tells that tells one; empty if none does."""
+    for file, name in frames:
+        for family, of_file, of_function in _COMPILED:
+            if of_file.search(file) and (not of_function.pattern or of_function.fullmatch(name)):
+                return f"{family} operation"
+    return ""
