@@ -98,6 +98,11 @@ ANYWHERE = {
         ("program-error", "the program on one accelerator: the same error is the program's or its settings'"),
     ),
     "installed": (
+        ("library-release", _RELEASE),
+        ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
+        ("invalid-setting", "the same program with the settings of its own example: none is of the settings"),
+    ),
+    "computed": (
         ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
         ("library-release", _RELEASE),
         ("invalid-setting", "the same program with the settings of its own example: none is of the settings"),
@@ -133,7 +138,10 @@ ANYWHERE = {
         ("driver-release", "nvidia-smi and torch.version.cuda: a driver that is new enough for it"),
     ),
     "download operation": (
-        ("outside-server", "curl -I of that server from the node; the proxy, the token, or files that are stored before"),
+        (
+            "outside-server",
+            "curl -I of that server from the node; the proxy, the token, or files that are stored before",
+        ),
         ("invalid-setting", "the name of the model or of the file, as its page has it"),
     ),
     "start operation": (

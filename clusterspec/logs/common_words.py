@@ -5,6 +5,11 @@ Words of the system are those of `strerror` of the C library, those of clusters 
 
 from __future__ import annotations
 
+_OF_MODELS = (
+    r"\b(?:(?:[Tt]okenizer|[Cc]onfig\w{0,10}|[Pp]rocessor|[Mm]odel) class|[Mm]odel (?:type|architecture)s?"
+    r"|[Aa]rchitectures? \[|[Oo]perator \w{1,30}::|[Qq]uantization (?:method|type|config)|rope[ _](?:type|scaling))"
+)
+"""What a model's files name, and an operator that a library registers."""
 SUGGESTIONS = (
     # devices and files that the system refuses, by the error and what the line names beside it
     (
@@ -103,6 +108,15 @@ SUGGESTIONS = (
         r"|\bexecutable file not found\b|\b[Pp]lugin\b.{0,40}(?:[Ii]nitialization failed|failed to (?:load|initialize))"
         r"|\b(?:[Cc]annot|[Cc]ould not|[Cc]ouldn't) (?:find|load|initialize) .{0,40}\bplugin\b",
     ),
+    # names that a model's files have and the release of a library does not know
+    (
+        "library-release",
+        rf"{_OF_MODELS}.{{0,60}}?\b(?:(?:do|does|is|are) not (?:yet |currently )?(?:exist|supported|recogni[sz]ed?"
+        r"|registered|implemented)|[Uu]nknown|[Uu]nrecogni[sz]ed)\b(?!.{0,30}\b(?:GPU|device|accelerator)s?\b)"
+        rf"|\b(?:[Uu]nknown|[Uu]nrecogni[sz]ed|[Uu]nsupported|not recogni[sz]e) (?:this )?{_OF_MODELS}"
+        r"|\b[Cc]ould not run '[\w:.]{3,80}' with arguments|\b[Ww]eights[- ]only load"
+        r"|\b[A-Z]\w{1,30} is required to (?:load|use|run|build|compile)\b",
+    ),
     (
         "unsupported-accelerator",
         r"(?:not support|[Uu]nsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)",
@@ -127,7 +141,8 @@ SUGGESTIONS = (
     ("throttled-clocks", r"[Tt]hermal|[Oo]verheat|power (?:brake|cap)"),
     (
         "checkpoint-mismatch",
-        r"state[_ ]dict.{0,80}(?:different|mismatch|[Mm]issing|[Uu]nexpected)|KeyError: '(?:\w{1,40}\.){2,8}weight'",
+        r"\b(?:set|load(?:ing|ed)?|copy(?:ing)?)\b.{0,60}\bshape\b.{0,80}\b(?:which has|but|expected|current)\b"
+        r"|state[_ ]dict.{0,80}(?:different|mismatch|[Mm]issing|[Uu]nexpected)|KeyError: '(?:\w{1,40}\.){2,8}weight'",
     ),
     (
         "storage-fault",
@@ -163,6 +178,7 @@ SUGGESTIONS = (
         r"|\b[Pp]lease (?:set|specify|enable|disable|unset|pass|increase|decrease|reduce)\b"
         r"|\b(?:must|should|needs? to|has to) be (?:set|specified|one of|enabled|disabled|provided)\b"
         r"|\b[Yy]ou (?:can(?:no|')t|can ?not|must|should|need to|have to|are (?:trying|attempting))\b"
+        r"|\bmust be (?:in|of) the form\b"
         r"|\b[Cc]an only (?:work|be used) with\b|\b[Ii]nvalid (?:\w{1,24} ){1,4}specified\b"
         r"|\b[Uu]nsupported (?:\w{1,24} ){0,3}\w{1,24}: |\b(?:is not (?:a )?valid|not (?:yet )?supported)\b"
         r"|\b(?:must|should|needs? to|cannot|can't) .{0,40}\b(?:GPUs?|devices?|nodes?|ranks?|workers?|process(?:es)?)\b"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 _RANKS = r"(?:worker|rank|node|peer|host|process|replica|member)(?:e?s)?\b"
 _DEVICES = r"(?:GPU|NPU|TPU|HPU|XPU|accelerator|device|chip)s?\b"
-_NUMERIC = r"(?:loss|grad\w{0,10}|logits?|weights?|norm|activations?)\b"
+_NUMERIC = r"(?:loss|grad\w{0,10}|logits?|weights?|norm|activations?|probabilit(?:y|ies))\b"
 GENERAL = (
     (
         "port-in-use",

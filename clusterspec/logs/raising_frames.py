@@ -24,6 +24,10 @@ _REFUSAL = re.compile(r"(?:^|[\s:])(?:ValueError|AssertionError|NotImplementedEr
 """Exceptions by which an installed library refuses what it is given. Threads: QwenLM/Qwen pull 833, verl-project/verl
 issue 3296, huggingface/accelerate issue 1840.
 """
+_COMPUTED = re.compile(
+    r"\b(?:Index|ZeroDivision|Overflow)Error\b|\b[Tt]ensors?\b|\bshapes?\b|\bsizes? of\b|\bdimensions?\b|\bgrad(?:_fn)?\b"
+)
+"""Exceptions about the arrays of a program, which a library only computes with."""
 FRAME_LINES = 8
 """Lines before an exception among which the frame that raised it is: its code, and marks below that."""
 TRACED_LINES = 60
@@ -39,7 +43,11 @@ _OPERATIONS = (
         r"",
     ),
     ("rendezvous", r"/torch/distributed/(?:rendezvous|elastic/rendezvous/\w{1,40})\.py$", r""),
-    ("device", r"/torch/(?:cuda|xpu|mps)/__init__\.py$|/torch_npu/npu/utils\.py$", r"_lazy_init|set_device|\w{0,20}count"),
+    (
+        "device",
+        r"/torch/(?:cuda|xpu|mps)/__init__\.py$|/torch_npu/npu/utils\.py$",
+        r"_lazy_init|set_device|\w{0,20}count",
+    ),
     ("download", r"/(?:huggingface_hub|requests|urllib3|httpx|aiohttp|botocore|google/cloud|modelscope/hub)/", r""),
     ("start", r"/subprocess\.py$", r""),
     ("import", r"/(?:site|dist)-packages/", r"<module>"),
@@ -73,7 +81,9 @@ def family_of_frame(lines: list[str], number: int) -> str:
         return operation
     if not _INSTALLED.search(raising):
         return "program"
-    return "library" if refuses else "installed"
+    if refuses:
+        return "library"
+    return "computed" if _COMPUTED.search(lines[number - 1][:LONGEST]) else "installed"
 
 
 def _operation_of(frames: list[tuple[str, str]]) -> str:

@@ -76,7 +76,17 @@ _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin 
 OF_EXCEPTIONS = frozenset(
     {
         f"family {each}"
-        for each in ("program", "installed", "library", "settings", "registry", "key", "asserted", *OPERATIONS)
+        for each in (
+            "program",
+            "installed",
+            "library",
+            "settings",
+            "registry",
+            "key",
+            "asserted",
+            "computed",
+            *OPERATIONS,
+        )
     }
 )
 """The statements of families that an exception or an assertion has."""
@@ -108,7 +118,9 @@ _OBJECTS = tuple(
 )
 _OF_A_PROGRAM, _PLACE = re.compile(OF_A_PROGRAM), re.compile(PLACE)
 _DIGITS = re.compile(r"[0-9]+")
-_CHAINED = re.compile(r"^(?:(?!\. |\(|; |\b(?:[Pp]lease|[Ss]ee|[Tt]ry|[Cc]heck|[Ii]f|[Hh]int|[Ss]olution)\b).)*: (?:(?!\. ).)*$")
+_CHAINED = re.compile(
+    r"^(?:(?!\. |\(|; |\b(?:[Pp]lease|[Ss]ee|[Tt]ry|[Cc]heck|[Ii]f|[Hh]int|[Ss]olution)\b).)*: (?:(?!\. ).)*$"
+)
 """What stands between what failed and its reason: a colon, and no word of a hint and no end of a sentence."""
 _WRITER = re.compile(r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.]{1,40}){0,4}\) )")
 """The name of the process that wrote a line, which is no object of its error."""

@@ -76,7 +76,8 @@ USER, INSTALLED = "/home/u", "/opt/lib/python3.12/site-packages/b"
 @pytest.mark.parametrize(
     ("frames", "causes"),
     [
-        ([(INSTALLED, "RuntimeError: b")], ["program-error", "library-release", "invalid-setting"]),
+        ([(INSTALLED, "RuntimeError: b")], ["library-release", "program-error", "invalid-setting"]),
+        ([(INSTALLED, "IndexError: b")], ["program-error", "library-release", "invalid-setting"]),
         ([(USER, "RuntimeError: b")], ["program-error"]),
         ([(INSTALLED, "AssertionError: b")], ["invalid-setting", "program-error"]),
     ],

@@ -6,6 +6,7 @@ import pytest
 
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.families import ANYWHERE, ONE_NODE, SEVERAL_NODES
+from clusterspec.logs.raising_frames import OPERATIONS
 from clusterspec.logs.suggestions import FAMILIES, PHASES
 from tests.analysis.test_program_lines import PAIR, read
 
@@ -114,6 +115,8 @@ def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: lis
 def test_every_family_has_members_and_every_member_a_meaning() -> None:
     named = {family for family, _ in FAMILIES} | {family for family, _ in PHASES}
     named |= {
+        *OPERATIONS,
+        "computed",
         "start",
         "members",
         "plugins",
