@@ -121,6 +121,14 @@ ANYWHERE = {
         ),
         ("library-release", _RELEASE),
     ),
+    "model operation": (
+        (
+            "library-release",
+            "the release of transformers that the model's config.json names (transformers_version), and the first "
+            "release of the engine that lists the model, against pip list",
+        ),
+        ("checkpoint-mismatch", "the model's config.json against the one on its page: an edited or an older file"),
+    ),
     "compile operation": (
         (
             "unsupported-accelerator",

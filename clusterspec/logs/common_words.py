@@ -186,6 +186,7 @@ SUGGESTIONS = (
         r"|\b(?:must|should|needs?|cannot|can't|need to) .{0,60}\b\w{0,30}parallel\w{0,12}\b"
         r"|not supported (?:with|for|by|in)\b|\bonly supports?\b|[Uu]nknown \w{1,20}:)",
     ),
+    ("file-permission", r"\bch(?:own|mod|grp|anging ownership)\b.{0,200}[Nn]ot permitted"),
     (
         "container-permission",
         r"[Oo]peration not permitted(?! when stream| on an event)|[Ff]unction not implemented",

@@ -19,13 +19,18 @@ _REGISTRY = re.compile(r"/transformers/models/auto/\w{1,40}\.py$")
 """Files of Transformers that look a model up by its name."""
 _ABSENT_KEY = re.compile(r"\bKeyError: '[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){1,5}'$")
 """A key with the form of an option. Thread: PHOENIXcenter/pi-PrimeNovo issue 4."""
+_LOOKED_UP = re.compile(r"\b(?:Key|Attribute)Error: (?!'NoneType')")
+"""Exceptions about a name that is not there."""
+_MODEL = re.compile(r"/(?:models?|modeling)/\S{1,80}\.py$|/modeling_\w{1,60}\.py$")
+"""Files of libraries with the code of one model."""
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 _REFUSAL = re.compile(r"(?:^|[\s:])(?:ValueError|AssertionError|NotImplementedError)(?::|$)")
 """Exceptions by which an installed library refuses what it is given. Threads: QwenLM/Qwen pull 833, verl-project/verl
 issue 3296, huggingface/accelerate issue 1840.
 """
 _COMPUTED = re.compile(
-    r"\b(?:Index|ZeroDivision|Overflow)Error\b|\b[Tt]ensors?\b|\bshapes?\b|\bsizes? of\b|\bdimensions?\b|\bgrad(?:_fn)?\b"
+    r"\b(?:Index|ZeroDivision|Overflow)Error\b|\b[Tt]ensors?\b|\bshapes?\b|\bsizes? of\b|\bdimensions?\b"
+    r"|\bgrad(?:_fn)?\b"
 )
 """Exceptions about the arrays of a program, which a library only computes with."""
 FRAME_LINES = 8
@@ -35,6 +40,7 @@ TRACED_LINES = 60
 _BEGIN = "Traceback (most recent call last)"
 _OPERATIONS = (
     ("weights", r"", r"(?:\w{0,30}_)?load_(?:weights?|state_dict|hf_weights)\w{0,30}|\w{0,30}weight_loader\w{0,12}"),
+    ("model", _MODEL.pattern, r""),
     ("weights", r"/weight_utils\.py$|/(?:model_loader|weight_loading|weight_conversion)/", r""),
     (
         "compile",
@@ -66,30 +72,34 @@ def family_of_frame(lines: list[str], number: int) -> str:
     >>> family_of_frame(['  File "/a/site-packages/b/models/c.py", line 7, in load_weights', "KeyError: 'd.w13'"], 2)
     'weights operation'
     """
+    raised = lines[number - 1][:LONGEST]
     before = list(reversed(lines[max(0, number - 1 - TRACED_LINES) : number - 1]))
-    traced = takewhile(lambda line: _BEGIN not in line, before)
-    frames = [(found[1], found[2] or "") for line in traced if (found := FRAME.search(line[:LONGEST]))]
     raising = next((found[1] for line in before[:FRAME_LINES] if (found := FRAME.search(line[:LONGEST]))), "")
-    if "KeyError" in lines[number - 1] and _REGISTRY.search(raising):
+    looked_up = _LOOKED_UP.search(raised) is not None
+    if "KeyError" in raised and _REGISTRY.search(raising):
         return "registry"
-    if _ABSENT_KEY.search(lines[number - 1][:LONGEST]):
+    if _ABSENT_KEY.search(raised) and not (looked_up and _MODEL.search(raising)):
         return "key"
     if _SETTINGS.search(raising):
         return "settings"
-    refuses = _REFUSAL.search(lines[number - 1][:LONGEST]) is not None
-    if not refuses and (operation := _operation_of(frames)):
-        return operation
-    if not _INSTALLED.search(raising):
-        return "program"
-    if refuses:
-        return "library"
-    return "computed" if _COMPUTED.search(lines[number - 1][:LONGEST]) else "installed"
+    if _REFUSAL.search(raised):
+        return "library" if _INSTALLED.search(raising) else "program"
+    traced = takewhile(lambda line: _BEGIN not in line, before)
+    frames = [(found[1], found[2] or "") for line in traced if (found := FRAME.search(line[:LONGEST]))]
+    in_library = "computed" if _COMPUTED.search(raised) else "installed"
+    return _operation_of(frames, looked_up=looked_up) or (in_library if _INSTALLED.search(raising) else "program")
 
 
-def _operation_of(frames: list[tuple[str, str]]) -> str:
-    """The operation that the innermost frame tells that tells one; empty if none does."""
+def _operation_of(frames: list[tuple[str, str]], *, looked_up: bool) -> str:
+    """The operation that the innermost frame tells that tells one; empty if none does. The code of a model tells one
+    only of a name that it looked up.
+    """
     for file, name in frames:
         for family, of_file, of_function in _COMPILED:
-            if of_file.search(file) and (not of_function.pattern or of_function.fullmatch(name)):
+            if (
+                (family != "model" or looked_up)
+                and of_file.search(file)
+                and (not of_function.pattern or of_function.fullmatch(name))
+            ):
                 return f"{family} operation"
     return ""

@@ -122,7 +122,9 @@ _CHAINED = re.compile(
     r"^(?:(?!\. |\(|; |\b(?:[Pp]lease|[Ss]ee|[Tt]ry|[Cc]heck|[Ii]f|[Hh]int|[Ss]olution)\b).)*: (?:(?!\. ).)*$"
 )
 """What stands between what failed and its reason: a colon, and no word of a hint and no end of a sentence."""
-_WRITER = re.compile(r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.]{1,40}){0,4}\) )")
+_WRITER = re.compile(
+    r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.]{1,40}){0,4}\) )|\bError response from daemon: "
+)
 """The name of the process that wrote a line, which is no object of its error."""
 LONGEST = 1_000
 """Characters of a line that is read for common words."""

@@ -29,6 +29,11 @@ FEWEST = 3
 _IGNORED = "Exception ignored in"
 _RANK = re.compile(r"\[(?:rank|default)[0-9]{1,7}\]:? ?")
 _RAISED = re.compile(r"(?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Exit|Interrupt)?(?::|$)")
+_BEFORE_ITS_TEXT = re.compile(
+    r"((?:^|[\s.])[A-Z]\w{1,60}(?:Error|Exception)):[ \t]{0,9}(?=\n[ \t]{0,40}\n?[ \t]{1,40}(\S[^\n]{4,400}))",
+    re.MULTILINE,
+)
+"""An exception whose text begins on the next line that is not empty, further to the right."""
 MOST_IGNORED = 80
 """Lines of an exception that is ignored, of its traceback."""
 _STOP = re.compile(r'"key": "run_(start|stop)"(?:[^\n]{0,400}?"status": "(\w{1,20})")?')
@@ -45,6 +50,18 @@ def text_without_labels(text: str) -> str:
     if not labelled and _IGNORED not in text:
         return text
     return "\n".join(_told_lines(text, labelled=labelled))
+
+
+def text_with_whole_exceptions(text: str) -> str:
+    """A log in which an exception whose text begins on a later line has it behind its name, too; its lines keep their
+    numbers.
+
+    >>> text_with_whole_exceptions("RuntimeError: \\n    no library\\nend")
+    'RuntimeError: no library\\n    no library\\nend'
+    """
+    if "Error:" not in text and "Exception:" not in text:
+        return text
+    return _BEFORE_ITS_TEXT.sub(r"\1: \2", text)
 
 
 def ended_well(text: str) -> bool:

@@ -21,7 +21,7 @@ from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
-from clusterspec.logs.told_lines import ended_well, text_without_labels
+from clusterspec.logs.told_lines import ended_well, text_with_whole_exceptions, text_without_labels
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -55,7 +55,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     """
     if ended_well(text):
         return None
-    text = text_without_labels(text)
+    text = text_with_whole_exceptions(text_without_labels(text))
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
