@@ -32,6 +32,7 @@ from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
 from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
+from clusterspec.analysis.worded_steps import with_steps_of_words
 from clusterspec.logs.benchmark import size_text
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import display, percent, plural
@@ -58,7 +59,7 @@ _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 
 def causes(run: PlacedRun) -> tuple[Cause, ...]:
     """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
-    return tuple(with_steps_of_devices(run, _likely_causes(run)))
+    return tuple(with_steps_of_words(with_steps_of_devices(run, _likely_causes(run))))
 
 
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:

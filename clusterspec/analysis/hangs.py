@@ -11,6 +11,7 @@ from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
+from clusterspec.logs.common_words import SYSTEM_ERRORS
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
@@ -193,8 +194,11 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
 
 
 def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that common words of an error suggest, for a run without a result of which nothing else is known."""
-    for each in run.benchmark.evidence:
+    """The causes that common words of an error suggest, for a run without a result of which nothing else is known.
+
+    Lines with an error of the system, which tells a reason, precede those that tell only what failed.
+    """
+    for each in sorted(run.benchmark.evidence, key=lambda each: not any(words in each.text for words in SYSTEM_ERRORS)):
         cause = each.name.removeprefix("suggests ")
         if cause != each.name:
             yield Cause(cause, f"line {each.line} of the log: {each.text}", NEXT_STEPS[cause], WEAK)

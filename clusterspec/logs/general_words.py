@@ -80,6 +80,13 @@ GENERAL = (
     ),
     (
         "invalid-setting",
+        r"\b(?:lack of|missing|without) (?:an? |the )?(?:\w{1,20} ){0,2}"
+        r"(?:specification|setting|option|definition|entry|label|annotation)s?\b"
+        r"|\b(?:[Dd]uplicate|[Cc]onflicting|[Oo]verlapping) (?:\w{1,20} ){0,2}"
+        r"(?:record|entr(?:y|ie)|definition|option)s?\b",
+    ),
+    (
+        "invalid-setting",
         r"\b(?:yaml|omegaconf|hydra|configparser|toml|pydantic)\.[\w.]{0,60}(?:Error|Exception)\b|\bJSONDecodeError\b"
         r"|\bis not in struct\b",
     ),

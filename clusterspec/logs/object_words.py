@@ -93,7 +93,7 @@ _LIBRARY = (
     r"(?:\b(?:lib[a-z][\w-]{1,40}\.so\S{0,12}|library|package|wheel|module|plugin|extension|flash[-_]attn|torch"
     r"|transformers"
     r"|triton|numpy|protobuf|nccl|NCCL|cudnn|cuDNN|cublas|cuBLAS|apex|xformers|vllm|deepspeed|megatron|jaxlib"
-    r"|libtpu|CUDA toolkit)\b)"
+    r"|libtpu|CUDA (?:toolkit|[Ss]etup|runtime library))\b)"
 )
 OBJECTS = (
     ("remote-login", r"\b(?:ssh|passwordless|login|rsh|pdsh)\b", rf"(?:{_FAILED}|{_DENIED}|{_ABSENT})"),
@@ -268,11 +268,16 @@ OBJECTS = (
     ("storage-fault", rf"(?:{_FILE}|\bfile\b|\bread\b|/(?:fsx|lustre|scratch)\S{{0,60}})", _TORN),
     ("outside-server", _REMOTE, _REFUSED_BY_SERVER),
     ("stopped-service", _SERVICE, rf"(?:{_ABSENT}|{_SILENT}|{_FAILED}|\bnot running\b|\bdoes not exist\b)"),
-    ("library-release", _LIBRARY, rf"(?:{_UNLIKE}|{_ABSENT}|\bABI\b|\bcannot load\b)"),
+    ("library-release", _LIBRARY, rf"(?:{_UNLIKE}|{_ABSENT}|\bsetup failed\b|\bABI\b|\bcannot load\b)"),
     (
         "program-fault",
         r"\b(?:kernel|worker|process|thread|engine)\b",
         r"\b(?:out-of-bounds|SIGSEGV|SIGBUS|SIGILL|SIGFPE|illegal access|core dump\w{0,2})\b",
+    ),
+    (
+        "invalid-setting",
+        r"\b(?:group|user|account|partition|queue|profile|runtime|resource|entr(?:y|ies)|label|namespace|secret)s?\b",
+        rf"(?:{_ABSENT}|\bno matching\b|\b[Uu]nable to find\b|\b[Uu]nknown\b|\b[Ii]nvalid\b|\bdoes not exist\b)",
     ),
     (
         "invalid-setting",

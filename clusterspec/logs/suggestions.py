@@ -168,7 +168,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         if len(seen) >= MOST_LINES:
             return
         seen.add(form)
-        if not _tells_error(shown):
+        if not _tells_error(shown) or _REPORTS.search(shown):
             continue
         told = _causes_of_words(shown)
         if not told and unlisted < MOST_UNLISTED:

@@ -1,0 +1,72 @@
+"""Next steps for causes that lines state in general words: what the words say beside the cause decides what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from clusterspec.analysis.stated_causes import STEP_OF
+from clusterspec.records import replace
+from clusterspec.results.diagnosis import Cause
+
+STEPS = (
+    (
+        "invalid-setting",
+        r"\b(?:gres|slurm|cgroup|topology)\.conf\b|\bGRES\b|config-only",
+        "the line of gres.conf or slurm.conf that names it, the same on all nodes; slurmd -G and slurmd -C on that "
+        "node: what it finds there",
+    ),
+    (
+        "invalid-setting",
+        r"^(?!.*\b[A-Z][A-Z0-9]{1,12}_[A-Z0-9_]{2,40}\b)",
+        "the option or the value that the line names, against what the line allows, the sizes of the model, and the "
+        "number of processes and devices",
+    ),
+    (
+        "storage-fault",
+        r"[Dd]eserializ|[Tt]runcat|[Cc]orrupt|[Cc]hecksum|zip archive|\binvalid load key\b|end of (?:file|data)"
+        r"|[Ii]ncomplete",
+        "size and checksum of that file against its source: write or fetch it again; dmesg on the host of that line",
+    ),
+    (
+        "container-permission",
+        r"[Nn]ot implemented",
+        "uname -r, and grep SECCOMP /boot/config-$(uname -r), on the host of that line: its kernel lacks that call",
+    ),
+    (
+        "file-permission",
+        r"\bch(?:own|mod|grp)\b",
+        "the export of that file system (no_root_squash), or files that the user of the job owns from the start",
+    ),
+    (
+        "library-release",
+        r"\b[Nn]o module named\b|\b(?:not|n't) (?:installed|found and is required)\b|\bcommand not found\b"
+        r"|\bNo package",
+        "install what the line names in the image of every node, in the release that the program requires",
+    ),
+    (
+        "remote-login",
+        r"\bPAM\b|\bAccess denied for user\b",
+        "the account on that host: access.conf of PAM, nologin, AllowUsers of sshd; or sshd of the job's own user",
+    ),
+)
+"""Causes, words of their line, and the next step for it; the first that fits holds."""
+_STEPS = tuple((cause, re.compile(words), step) for cause, words, step in STEPS)
+
+
+def step_of_words(cause: str, text: str) -> str:
+    """The next step for a cause of a line with these words; empty without one of its own.
+
+    >>> step_of_words("container-permission", "seccomp: Function not implemented")[:8]
+    'uname -r'
+    >>> step_of_words("memory-full", "out of memory")
+    ''
+    """
+    return next((step for each, words, step in _STEPS if each == cause and words.search(text)), "")
+
+
+def with_steps_of_words(found: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes. One that has the general next step of its name gets that of its words, where these have one."""
+    for cause in found:
+        own = step_of_words(cause.name, cause.evidence) if cause.next == STEP_OF.get(cause.name) else ""
+        yield replace(cause, next=own) if own else cause
