@@ -11,7 +11,6 @@ from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
-from clusterspec.logs.common_words import SYSTEM_ERRORS
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
@@ -60,6 +59,11 @@ _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
+_REASONS = (
+    *("o space left on device", "nput/output error", "tale file handle", "ead-only file system"),
+    *("annot allocate memory", "ermission denied"),
+)
+"""Errors of the system that tell a reason by themselves, so that nothing before them has to."""
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
     "iommu-translation": "add iommu=pt to the kernel command line, or turn the IOMMU off in the firmware",
@@ -196,9 +200,9 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
 def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
     """The causes that common words of an error suggest, for a run without a result of which nothing else is known.
 
-    Lines with an error of the system, which tells a reason, precede those that tell only what failed.
+    Lines with such a reason of the system precede those that tell only what failed.
     """
-    for each in sorted(run.benchmark.evidence, key=lambda each: not any(words in each.text for words in SYSTEM_ERRORS)):
+    for each in sorted(run.benchmark.evidence, key=lambda each: not any(words in each.text for words in _REASONS)):
         cause = each.name.removeprefix("suggests ")
         if cause != each.name:
             yield Cause(cause, f"line {each.line} of the log: {each.text}", NEXT_STEPS[cause], WEAK)
