@@ -321,6 +321,13 @@ POSSIBLE = (
     ("flushed", "peer-ended", ": an earlier error closed the queue", _FIRST, WEAK),
     ("flushed", "unreachable-peer", ", as where its first message finds no path to the peer", _HANDLES_RDMA, WEAK),
     ("absent-file", "unshared-files", ", which the program writes itself", _SHARED, GIVEN),
+    (
+        "absent-program",
+        "library-release",
+        ": a program that is not installed, or not in PATH",
+        service_steps.PROGRAM,
+        STRONG,
+    ),
     ("missing-file", "unshared-files", ", as on a node that does not share its directory", _SHARED, WEAK),
     ("missing-file", "invalid-setting", ", as with a path that is wrong", _PATH, WEAK),
     ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),

@@ -20,6 +20,8 @@ DEVICES_OF_CONTAINER = (
     "not there, the release of runc, crun or the toolkit"
 )
 """containers/crun issue 1802, NVIDIA/nvidia-docker issue 1730."""
+PROGRAM = "which PROGRAM, and echo $PATH, within the job on every node: install it there, or add its directory"
+"""flashinfer-ai/flashinfer issue 1781."""
 TARGET = "env of every rank: the variables that name its coordinator or its workers (TPU_WORKER_HOSTNAMES, MASTER_ADDR)"
 VARIABLE = (
     "env of every rank on every node: the launcher sets it, or the job is to export it (srun --export=ALL, mpirun -x)"

@@ -34,7 +34,13 @@ SUGGESTIONS = (
         r"|[Ss]tructure needs cleaning|[Tt]ransport endpoint|MountVolume|[Uu]nable to attach or mount volumes",
     ),
     ("file-permission", r"[Kk]ey has (?:expired|been revoked)|[Rr]equired key not available|[Kk]ey was rejected"),
-    ("library-release", r"[Ee]xec format error|cannot execute binary file|no runtime for \"|bad ELF|wrong ELF class"),
+    ("library-release", r"[Ee]xec format error|cannot execute binary file|bad ELF|wrong ELF class"),
+    ("invalid-setting", r"\bno runtime for \""),
+    (
+        "program-error",
+        r"\balready (?:been )?(?:registered|initiali[sz]ed|defined|called)\b|\binitiali[sz]e\b.{0,60}\btwice\b"
+        r"|\b(?:has|have) not been initialized\b",
+    ),
     (
         "host-fault",
         r"[Kk]ernel panic|soft lockup|hard LOCKUP|detected stalls? on CPUs|Machine [Cc]heck|\bAPEI\b"

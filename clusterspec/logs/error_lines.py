@@ -47,7 +47,7 @@ WORDS = (
     *("exited", "smashing", "Terminating", "MPI_ABORT", "_STATUS_", "_ERROR_", "Native API", "failed with error"),
 )
 """Words of which a line of an error has at least one."""
-_QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|`")
+_QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|^(?!(?:\[rank[0-9]{1,7}\]: ?)?[A-Z]\w{2,40}Error: )[^`]{0,1000}`")
 """Lines of scripts, of documents and of differences, which quote errors."""
 LONGEST = 1_000
 """Characters of a line that is read."""

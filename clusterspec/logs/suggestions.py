@@ -108,6 +108,8 @@ _REPORTS = re.compile(
     r"|\bChildFailedError\b|\bCalledProcessError\b|\bRayTaskError\b|\bActorDiedError\b|\bProcess(?:Exited|Raised)Exception\b"
 )
 """Exceptions by which a program reports that another process, or an earlier call, failed."""
+_QUOTED_REASON = re.compile(r"\berror '[^']{20,600}'")
+"""The reason that such a report quotes."""
 _ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|\bASSERT(?:ION)? FAILED\b")
 """What programs written in C and C++ print of a condition that they expect of themselves."""
 MOST_FRAMES = 400
@@ -168,7 +170,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         if len(seen) >= MOST_LINES:
             return
         seen.add(form)
-        if not _tells_error(shown) or _REPORTS.search(shown):
+        if not _tells_error(shown) or (_REPORTS.search(shown) and not _QUOTED_REASON.search(shown)):
             continue
         told = _causes_of_words(shown)
         if not told and unlisted < MOST_UNLISTED:
