@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import floor
+from math import floor, sqrt
 from typing import TYPE_CHECKING
 
-from clusterspec.cost.serving.constants import LOSSES, RANGES, StepTime
+from clusterspec.cost.serving.constants import LOSSES, MOST_LOAD, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.runs import FiniteRun, OpenRun
     from clusterspec.cost.serving.shares import PromptShares
     from clusterspec.cost.serving.steady import Steady
+
+LIMIT_WIDTH = 0.005
+"""Relative width at which the bisection for the limit of an open load ends."""
 
 
 class Highest:
@@ -47,19 +50,45 @@ class Stretched:
     kept.
     """
 
-    __slots__ = ("_found", "_pools", "_times")
+    __slots__ = ("_found", "_limits", "_pools", "_times")
 
     def __init__(self, times: Callable[[Pools, float], ServingTimes], pools: Pools) -> None:
         self._times = times
         self._pools = pools
         self._found: dict[float, ServingTimes] = {}
+        self._limits: dict[float, float | None] = {}
 
     def seconds(self, name: str, factor: float) -> float:
         """A latency of the plan whose times are longer by ``factor``."""
+        value: float = getattr(self._times_with(factor), name)
+        return factor * value
+
+    def factor_of_limit(self, most: float) -> float | None:
+        """The factor from which on the plan no longer serves its request rate, by bisection; None if it still does
+        with ``most``, or does not as predicted.
+        """
+        if most not in self._limits:
+            self._limits[most] = self._found_limit(most)
+        return self._limits[most]
+
+    def _found_limit(self, most: float) -> float | None:
+        low, high = 1.0, most
+        if self._keeps_up(high) or not self._keeps_up(low):
+            return None
+        while high / low > 1 + LIMIT_WIDTH:
+            middle = sqrt(low * high)
+            low, high = (middle, high) if self._keeps_up(middle) else (low, middle)
+        return low
+
+    def _keeps_up(self, factor: float) -> bool:
+        found = self._times_with(factor)
+        filled = self._pools.has_prefill_engines and found.prompt_load >= MOST_LOAD
+        return not filled and found.state.sequences < self._pools.limit
+
+    def _times_with(self, factor: float) -> ServingTimes:
         if factor not in self._found:
             self._found[factor] = self._times(self._pools, factor)
-        value: float = getattr(self._found[factor], name)
-        return factor * value
+        return self._found[factor]
 
 
 @dataclass(frozen=True)
@@ -279,9 +308,17 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     if times.stretched is None or name == "output_tokens_per_second" or not value:
         return low, high
     steps, waits = (RANGES[range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
-    ends = min(steps[0], waits[0]), max(steps[1], waits[1])
+    ends = ends_within_limit(times.stretched, min(steps[0], waits[0]), max(steps[1], waits[1]))
     least, most = (times.stretched.seconds(name, end) / value for end in ends)
     return min(low, least), max(high, most)
+
+
+def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[float, float]:
+    """The factors of all times at the ends of a range, of the plans that serve the request rate.
+
+    A plan slower than its limit would fall behind without end, so that its latencies are no latencies of this load.
+    """
+    return low, stretched.factor_of_limit(high) or high
 
 
 def loss_factors(times: ServingTimes) -> tuple[float, float]:

@@ -184,10 +184,44 @@ def test_an_open_load_has_the_ends_of_plans_whose_times_all_differ() -> None:
     high = max(RANGES["tpot open"][1], RANGES["ttft"][1])
     expected = min(RANGES["ttft"][0], low**2), max(RANGES["ttft"][1], high**2)
     assert range_factors(found, "ttft") == pytest.approx(expected)
-    assert asked == [low, high]
+    assert asked == [high, low], "the high end still serves the rate"
     range_factors(found, "ttft")
-    assert asked == [low, high], "each end is estimated once"
+    assert len(asked) == 2, "each end is estimated once"
     assert range_factors(found, "output_tokens_per_second") == RANGES["output_tokens_per_second"]
+
+
+@each("limit", [1.02, 1.2, 1.45])
+def test_the_range_of_an_open_load_ends_where_the_plan_no_longer_serves_it(limit: float) -> None:
+    """Plans slower than 1.7 times the prediction are beyond the range in any case."""
+
+    def at(pools: Pools, factor: float) -> ServingTimes:
+        taken = STEADY._replace(sequences=pools.limit * (1.0 if factor > limit else 0.5))
+        return replace(GIVEN, ttft=2.0 * factor, state=taken)
+
+    found = replace(GIVEN, stretched=Stretched(at, OPEN), offered=4.0)
+    assert found.stretched is not None
+    reached = found.stretched.factor_of_limit(1.7)
+    assert reached is not None and limit / 1.005 <= reached <= limit
+    low, high = range_factors(found, "ttft")
+    assert low == min(RANGES["ttft"][0], RANGES["tpot open"][0] ** 2)
+    assert high == max(RANGES["ttft"][1], reached**2)
+
+
+def test_prefill_engines_whose_queue_is_full_end_the_range_of_an_open_load() -> None:
+    def at(pools: Pools, factor: float) -> ServingTimes:
+        return replace(GIVEN, prompt_load=min(0.98, 0.7 * factor))
+
+    apart = Stretched(at, APART).factor_of_limit(1.7)
+    assert apart == pytest.approx(1.4, rel=0.005)
+    assert Stretched(at, OPEN).factor_of_limit(1.7) is None, "one kind of engine has places"
+
+
+def test_a_plan_that_does_not_serve_its_rate_has_the_ends_of_any() -> None:
+    full = replace(GIVEN, state=STEADY._replace(sequences=OPEN.limit))
+    stretched = Stretched(lambda pools, factor: full, OPEN)
+    assert stretched.factor_of_limit(1.7) is None
+    found = replace(GIVEN, stretched=stretched, offered=4.0)
+    assert range_factors(found, "ttft")[1] == max(RANGES["ttft"][1], 1.7)
 
 
 def test_a_closed_loop_is_the_run_of_its_requests() -> None:
