@@ -157,6 +157,8 @@ class ServingSoftware:
     """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
     window.
     """
+    sampling_bytes: float = 0.0
+    """Bytes for each entry of the vocabulary of each of ``max_sequences`` that it keeps free for sampling."""
     expert_tokens: float = 0.0
     """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where it leaves
     memory for them beside the share that it fills.
@@ -318,6 +320,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
         window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
         expert_tokens=_most_tokens(read, "expert_tokens", "step"),
+        sampling_bytes=read.number(f"{SERVING}.sampling_bytes") or 0.0,
     )
 
 

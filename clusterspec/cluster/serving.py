@@ -119,6 +119,8 @@ def _batching_settings(
             f"{why}, {SHARED_CHUNK}" if software.chunk_of_engine else why,
         ),
         "chunk_of_engine": software.chunk_of_engine and section.chunk_tokens is None,
+        "sampled_sequences": section.max_sequences or software.max_sequences or 0,
+        "sampling_bytes": software.sampling_bytes,
         "memory_fraction": log.written_or_assumed(
             section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share
         ),

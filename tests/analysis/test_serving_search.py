@@ -178,7 +178,7 @@ def test_an_arrival_rate_that_no_plan_sustains_is_met_by_none() -> None:
 
 def test_a_plan_may_use_a_part_of_a_node() -> None:
     """141 GB of weights and two requests fit two H100, which read them in 26 ms at 80 % of their bandwidth."""
-    one = study(DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 1}}, concurrency=2)
+    one = study(DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 1}}, concurrency=2, max_sequences=16)
     report = found(one, pools="aggregated")
     assert of(report.layouts[0])["accelerators"] == 2 and of(report.layouts[0])["idle"] == 6
     assert dict(report.layouts[0].layout) == {"framework": "vllm", "tp": 2, "dp": 1}

@@ -11,7 +11,6 @@ from clusterspec.cost.energy import mean_price, supply
 from clusterspec.cost.measured import MeasuredSize, Measurement, leaves_nics_idle
 from clusterspec.cost.nameplates import node_cooling
 from clusterspec.cost.reinforcement.rollout import RATIO, _EngineRun, _StepLine
-from clusterspec.cost.serving.constants import RESERVED
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.storage import _reads
@@ -98,6 +97,8 @@ cluster: {{platform: dgx-h100, nodes: 2}}
 workload: {{kind: serve, model: llama-3.1-70b, serving: {{input_tokens: 2000, output_tokens: 100, {load}}}}}
 layout: {{framework: {framework}, tp: 4, pp: 2}}
 """
+SAMPLING = 36 * 1024 * 128_256 + 0.7e9
+"""Bytes that vLLM keeps free for the logits of 1,024 sequences, and its context."""
 
 
 def served(load: str, framework: str = "vllm") -> Pools:
@@ -116,7 +117,7 @@ def test_a_cache_holds_requests_with_half_of_their_outputs_unless_they_end_toget
         engine = pools.decode
         memory = engine.cluster.accelerator.memory
         assert memory is not None
-        free = 0.9 * memory.value - engine.weight_bytes / 2 - RESERVED.value
+        free = 0.9 * memory.value - engine.weight_bytes / 2 - SAMPLING
         tokens, requests = cache_capacity(engine, pools.load)
         assert requests == pytest.approx(free / (engine.reserved_bytes(held) / 2)), load
         assert tokens == pytest.approx(requests * held)
@@ -130,7 +131,7 @@ def test_software_raises_its_share_of_memory_for_the_requests_in_flight_up_to_it
     memory = engine.cluster.accelerator.memory
     assert memory is not None
     each = engine.reserved_bytes(2050) / 2
-    spare = [share * memory.value - engine.weight_bytes / 2 - RESERVED.value for share in (0.9, 0.95)]
+    spare = [share * memory.value - engine.weight_bytes / 2 - SAMPLING for share in (0.9, 0.95)]
     ranks = engine.attention_ranks
     for pools, number in ((few, 8), (many, 1000), (most, 100_000)):
         wanted = each * ceil(number / ranks)

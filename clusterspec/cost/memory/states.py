@@ -260,6 +260,7 @@ def fragmentation_lines(job: Job, allocated: float) -> Lines:
 PAPER = "Pope et al., arXiv 2211.05102"
 STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the configurations of Qwen3.5 and Nemotron 3"
 CHUNKED = "Agrawal et al., Sarathi-Serve, arXiv 2403.02310"
+SAMPLED = "vLLM, vllm/v1/worker/gpu_model_runner.py (_dummy_sampler_run)"
 BUFFERS = "TensorRT-LLM, moe_kernels.cu (getWorkspaceDeviceBufferSizes)"
 ROUNDED = 1 - 1e-9
 """Tolerance, so that rounding of the sum does not exceed the memory."""
@@ -332,12 +333,27 @@ def step_activation_lines(job: Job) -> Lines:
     widest = max((job.ffn_matrices - 1) * model.ffn_hidden, (model.heads + 2 * model.kv_heads) * model.head_dim) / tp
     sizes = {"tokens": serving.chunk_tokens, "elements": 2 * model.hidden + widest, "ranks": 1.0, "width": job.width}
     steps = memory_line("step activations", tensor_bytes, CHUNKED, **sizes)
+    sampled = sampled_logits(job.workload)
+    if sampled:  # after the layers, whose activations are free by then
+        sampling = memory_line("sampling", tensor_bytes, SAMPLED, **sampled)
+        steps = max(steps, sampling, key=lambda line: line.value)
     received = received_copies(job.workload, job.layout, serving.chunk_of_replica(job.layout.attention_dp))
     if not received:
         return (steps,)
     from clusterspec.cost.formulas.experts import received_bytes
 
     return (steps, memory_line("received copies", received_bytes, BUFFERS, **received))
+
+
+def sampled_logits(workload: Workload) -> dict[str, float]:
+    """The inputs of `tensor_bytes` for the logits of all sequences that an engine may run, with their sorted copies;
+    empty where the software keeps nothing free for them.
+    """
+    serving = workload.serving
+    if serving is None or not serving.sampling_bytes:
+        return {}
+    sizes = {"tokens": float(serving.sampled_sequences), "elements": float(workload.model.vocab)}
+    return sizes | {"ranks": 1.0, "width": serving.sampling_bytes}
 
 
 def received_copies(workload: Workload, layout: Layout, chunk: int | None) -> dict[str, float]:

@@ -206,6 +206,14 @@ MOST_LOAD = 0.98
 RESERVED = assumed_figure(
     GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB per rank", "B"
 )
+CONTEXT = assumed_figure(
+    GROUP,
+    "context",
+    0.7e9,
+    "driver context and libraries of a rank: 0.6 GiB (a vLLM log on H100, github.com/vllm-project/vllm pull request "
+    "48601)",
+    "B",
+)
 HIGHEST_FRACTION = 0.95
 """Share of memory to which operators raise the default where weights leave little: published plans use 0.95 to 0.98."""
 UNEVEN = assumed_figure(
@@ -277,6 +285,7 @@ ASSUMED = (
     HANDOFF,
     WAVE,
     RESERVED,
+    CONTEXT,
 )
 """The constants that no source states, beside `HABITS`; an estimate lists them."""
 

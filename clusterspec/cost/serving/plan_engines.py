@@ -9,8 +9,9 @@ from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cost.formulas.experts import received_bytes
+from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
-from clusterspec.cost.memory.states import received_copies
+from clusterspec.cost.memory.states import received_copies, sampled_logits
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
@@ -97,10 +98,19 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
     each = engine.reserved_bytes(held) / engine.layout.pp
     wanted = each * ceil((load.concurrency or 0) / engine.attention_ranks) if load.raised else 0.0
-    taken = weights + constants.RESERVED.value + _received_bytes(engine, load)
+    taken = weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
     free = cache_space(whole, taken, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * held, requests
+
+
+def _sampling_bytes(engine: Engine) -> float:
+    """Bytes of a rank outside its weights and its cache while it samples for all sequences that it may run; 0 where
+    the software keeps nothing free for that.
+    """
+    found = sampled_logits(engine.workload)
+    sampling = memory_line("sampling", tensor_bytes, "", **found).value if found else 0.0
+    return sampling + constants.CONTEXT.value if sampling else 0.0
 
 
 def _received_bytes(engine: Engine, load: Serving) -> float:

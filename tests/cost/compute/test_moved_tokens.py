@@ -121,7 +121,7 @@ def test_a_step_of_a_chunk_keeps_its_input_its_output_and_the_widest_tensor() ->
     """Llama 3.1 8B over two ranks: 2 × 4,096 elements of each of 2,048 tokens, and 14,336 / 2 of the gate and the input
     of its network, wider than the 6,144 / 2 of queries, keys and values.
     """
-    serving = {"input_tokens": 1000, "output_tokens": 100, "concurrency": 8, "chunk_tokens": 2048}
+    serving = {"input_tokens": 1000, "output_tokens": 100, "concurrency": 8, "chunk_tokens": 2048, "max_sequences": 16}
     found = plan(
         workload={"kind": "serve", "serving": serving, "sequence_length": None, "global_batch": None},
         layout={"framework": "vllm", "software_year": None, "micro_batch": None},
@@ -135,3 +135,6 @@ def test_a_step_of_a_chunk_keeps_its_input_its_output_and_the_widest_tensor() ->
     assert job.workload.serving is not None
     whole = replace(job.workload, serving=replace(job.workload.serving, chunk_tokens=None))
     assert step_activation_lines(replace(job, workload=whole)) == ()
+    many = replace(job.workload, serving=replace(job.workload.serving, sampled_sequences=64))
+    sampling = step_activation_lines(replace(job, workload=many))[0]
+    assert sampling.value == 64 * 128_256 * 36 > steps.value, "of 16 sequences less than a step, of 64 more"

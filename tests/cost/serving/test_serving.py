@@ -132,11 +132,12 @@ def test_a_token_takes_a_step_and_a_share_of_the_prompts_of_others() -> None:
 
 
 def test_the_cache_holds_what_the_weights_leave() -> None:
-    # 80 GB as the device reports it × 0.90 - 16.06 GB - 2.5 GB, over 131,072 bytes a token, on each of 8 replicas
+    # 80 GB as the device reports it × 0.90 - 16.06 GB, the logits of 1,024 sequences and their context, over 131,072
+    # bytes a token, on each of 8 replicas
     found = times()
     memory = design().cluster
     assert memory is not None and memory.accelerator.memory is not None
-    free = memory.accelerator.memory.value * 0.90 - 2 * 8.03e9 - 2.5e9
+    free = memory.accelerator.memory.value * 0.90 - 2 * 8.03e9 - (36 * 1024 * 128_256 + 0.7e9)
     assert found.kv_capacity_tokens == pytest.approx(8 * free / 131_072, rel=2e-3)
     assert found.kv_capacity_sequences == pytest.approx(found.kv_capacity_tokens / (1024 + 128))
 
@@ -151,7 +152,7 @@ def test_the_cache_leaves_room_for_the_tokens_of_other_replicas(replicas: int, c
     engine = pools.decode
     memory = engine.cluster.accelerator.memory
     assert memory is not None
-    free = memory.value * 0.9 - engine.weight_bytes - 2.5e9 - others * 8 * (2048 + 2048) * 2
+    free = memory.value * 0.9 - engine.weight_bytes - (36 * 1024 * 151_936 + 0.7e9) - others * 8 * (2048 + 2048) * 2
     assert pools.tokens == pytest.approx(free / engine.sequence_bytes(1024 + 128) * (1024 + 128))
 
 

@@ -154,10 +154,10 @@ def test_with_one_place_a_prompt_and_its_answer_follow_each_other(load: str, fra
 def test_software_divides_the_memory_by_its_own_rule() -> None:
     # TensorRT-LLM gives the cache 0.9 of what weights and buffers leave and holds whole requests, vLLM 0.9 of all
     # memory, weights included: 80 GB - 8.9 GB of weights - 2.5 GB, over 40,960 bytes a token and rank, or half of them
-    # with the 8-bit cache of TensorRT-LLM
+    # with the 8-bit cache of TensorRT-LLM; vLLM keeps 36 bytes free for each logit of 1,024 sequences instead
     load = "load: offline"
     theirs, ours = times(framework="trt-llm", load=load), times(framework="vllm", load=load)
-    weights = 80e9 * 0.9 - 2.5e9 - ours.kv_capacity_tokens * 40_960
+    weights = 80e9 * 0.9 - (36 * 1024 * 128_256 + 0.7e9) - ours.kv_capacity_tokens * 40_960
     free = 80e9 - weights - 2.5e9
     assert ours.kv_capacity_sequences * (2048 + 128) == pytest.approx(ours.kv_capacity_tokens)
     assert theirs.kv_capacity_sequences == pytest.approx(0.9 * free / 20_480 / (2048 + 256), rel=1e-6)
@@ -175,15 +175,17 @@ def test_software_that_reserves_the_cache_of_windows_in_full_holds_fewer_request
     }
     held = {name: times(framework=name, **plan).kv_capacity_sequences for name in ("vllm", "sglang", "trt-llm")}
     space = held["vllm"] * 2048 * 12 * (8192 + 512 + 128)  # bytes of eight engines: 8 heads of 64, keys and values
-    assert space == pytest.approx(8 * (0.9 * 80e9 - 2.5e9 - 22.1e9), rel=0.02)
+    sampling = 36 * 1024 * 201_088 + 0.7e9
+    assert space == pytest.approx(8 * (0.9 * 80e9 - sampling - 22.1e9), rel=0.02)
+    space += 8 * (sampling - 2.5e9)
     assert held["sglang"] * 2048 * 12 * 1.8 * 8704 == pytest.approx(space)
     assert held["trt-llm"] * 1024 * 24 * 9216 == pytest.approx(space), "8 bits an element, whole requests"
 
 
 def test_a_share_of_memory_that_no_one_wrote_rises_where_the_requests_need_it() -> None:
     # llama 3.1 70B in 8 bits on 80 GB: at tp 1 nothing is left at 0.9
-    few = times(tp=1, load="concurrency: 8, memory_fraction: 0.9")
-    raised = times(tp=1, load="concurrency: 80")
+    few = times(tp=1, load="concurrency: 8, max_sequences: 256, memory_fraction: 0.9")
+    raised = times(tp=1, load="concurrency: 80, max_sequences: 256")
     assert few.kv_capacity_sequences == 8  # one on each of eight replicas, whatever the memory
     assert raised.kv_capacity_sequences > few.kv_capacity_sequences
 
