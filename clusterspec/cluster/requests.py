@@ -194,6 +194,8 @@ class Serving:
     """The attention replicas of an engine share ``chunk_tokens``."""
     whole_requests: bool = False
     raised: bool = False
+    kept: int = 0
+    """Requests for which the fraction rises where they arrive at a rate; 0 until the engines are known."""
     prefill: Engines | None = None
     decode: Engines | None = None
     draft_method: str | None = None

@@ -126,7 +126,9 @@ def _batching_settings(
         ),
         "of_free": software.of_free and section.memory_fraction is None,
         "whole_requests": software.whole_requests,
-        "raised": section.memory_fraction is None and section.concurrency is not None and not at_once,
+        "raised": section.memory_fraction is None
+        and (section.concurrency is not None or section.request_rate is not None)
+        and not at_once,
         "captured_graphs": log.written_or_assumed(
             section.captured_graphs, f"{KEY}.captured_graphs", True, "the default of serving frameworks"
         ),

@@ -87,7 +87,7 @@ def test_the_default_of_a_chunk_follows_the_accelerator(machine: str, framework:
         (", concurrency: 8", True, True),
         (", memory_fraction: 0.8", False, False),  # a share of the whole memory, as the key defines it
         (", memory_fraction: 0.8, concurrency: 8", False, False),
-        (", request_rate: 2", True, False),
+        (", request_rate: 2", True, True),
     ],
 )
 def test_a_stated_fraction_is_of_all_memory_and_never_raised(written: str, of_free: bool, raised: bool) -> None:

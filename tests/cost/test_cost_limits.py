@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from clusterspec.cost.energy import mean_price, supply
 from clusterspec.cost.measured import MeasuredSize, Measurement, leaves_nics_idle
 from clusterspec.cost.nameplates import node_cooling
 from clusterspec.cost.reinforcement.rollout import RATIO, _EngineRun, _StepLine
+from clusterspec.cost.serving.loads import steady_load
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.storage import _reads
@@ -136,6 +137,31 @@ def test_software_raises_its_share_of_memory_for_the_requests_in_flight_up_to_it
     for pools, number in ((few, 8), (many, 1000), (most, 100_000)):
         wanted = each * ceil(number / ranks)
         assert cache_capacity(engine, pools.load)[1] == pytest.approx(max(spare[0], min(wanted, spare[1])) / each)
+
+
+NARROW = """
+cluster: {{platform: dgx-h100, nodes: 1}}
+workload: {{kind: serve, model: llama-3.1-70b, serving: {{input_tokens: 500, output_tokens: 500, {load}}}}}
+layout: {{framework: sglang, tp: 2}}
+"""
+
+
+def test_the_share_rises_for_the_requests_that_a_rate_keeps_in_flight() -> None:
+    """With room beside their mean for three standard deviations, up to 0.95; more load never has a shorter wait."""
+    lowest = bare_pools(clean(NARROW.format(load="request_rate: 9, memory_fraction: 0.88")))
+    assert lowest is not None and not lowest.load.raised and lowest.load.kept == 0
+    rates = (1, 4, 6, 8, 9, 10, 12, 64)
+    found = [bare_pools(clean(NARROW.format(load=f"request_rate: {rate}"))) for rate in rates]
+    states = [steady_load(pools)[1] for pools in found if pools is not None]
+    places = [pools.limit for pools in found if pools is not None and pools.load.raised]
+    assert len(states) == len(places) == 8 and places == sorted(places)
+    waits = [state.wait for state in states]
+    assert waits == sorted(waits)
+    assert places[0] == places[1] < places[2] < places[3] < places[4] < places[5] == places[-1]
+    for at in (2, 3, 4):  # four engines
+        mean = states[at].sequences
+        assert places[at] == ceil(ceil((mean + 3 * sqrt(mean)) * 4) / 4) > lowest.limit
+    assert states[5].sequences < places[5] and states[-1].sequences == places[-1]
 
 
 def test_steps_of_rollout_are_linear_between_the_numbers_of_sequences_that_are_timed() -> None:

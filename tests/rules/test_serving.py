@@ -94,12 +94,22 @@ def of_model(check: Check, model: str, load: str, layout: str, more: str = "") -
 
 
 def test_requests_beyond_the_default_share_of_the_memory_are_found(check: Check) -> None:
-    # 72.7 GB of weights and 8 requests of 1,500 tokens at 328 kB, 3.9 GB, of 85.5 GB, with 2.5 GB for buffers: 92 %.
-    few, many = (of_model(check, SMALL, f"concurrency: {8 * each}", "tp: 1") for each in (2, 8))
+    # 36.3 GB of weights and 150 requests of 1,500 tokens at 164 kB, 36.9 GB, of 85.5 GB. The sampler keeps 4.7 GB free
+    # (1,024 sequences x 128,256 words x 36 B), and the process has 1.5 GB: 93 %.
+    few, many = (of_model(check, SMALL, f"concurrency: {4 * each}", "tp: 2") for each in (100, 150))
     assert "concurrency-beyond-cache" not in few
-    assert "92 %" in many["concurrency-beyond-cache"].message
-    stated = of_model(check, SMALL, "concurrency: 64, memory_fraction: 0.95", "tp: 1")
+    assert "93 %" in many["concurrency-beyond-cache"].message
+    stated = of_model(check, SMALL, "concurrency: 600, memory_fraction: 0.95", "tp: 2")
     assert "concurrency-beyond-cache" not in stated
+
+
+def test_a_request_rate_beyond_the_default_share_of_the_memory_is_found(check: Check) -> None:
+    """The mean of the requests in flight, 144 on each engine, needs 92 %; 109 fit."""
+    few, many = (of_model(check, SMALL, f"request_rate: {rate}", "tp: 2") for rate in (11, 12))
+    assert "concurrency-beyond-cache" not in few
+    told = many["concurrency-beyond-cache"]
+    assert told.path[-1] == "request_rate" and "92 %" in told.message
+    assert told.help.startswith("write `memory_fraction: 0.94`") and "lower the request rate" in told.help
 
 
 def test_a_cache_is_not_judged_where_the_weights_do_not_fit(check: Check) -> None:

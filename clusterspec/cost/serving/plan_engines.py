@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, floor, inf
+from math import ceil, floor, inf, sqrt
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
+SPARE = 3.0
+"""Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators leave
+room beside the mean: one in a thousand then finds the cache full.
+"""
 
 
 def bare_pools(design: Design) -> Pools | None:
@@ -45,15 +49,35 @@ def bare_pools(design: Design) -> Pools | None:
     elif load.prefill is not None:
         other = layout_of_engines(layout, load.prefill, workload.model.layers)
         prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
+    pools = _with_cache_for_rate(_pools_of_engines(engine, prompts, load))
+    if not pools.has_prefill_engines:
+        return pools
+    return _pools_on_fabric(pools) if link is None else pools_with_link(pools, link)
+
+
+def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
+    """Engines with the requests and tokens that fit their caches."""
     tokens, requests = cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
     beside = inf if prompts is not engine or engine.separates_prompts else most_beside_prompts(load)
     limit = min(float(floor(requests * (1 + 1e-12))), most, beside)
-    pools = Pools(engine, prompts, load, limit, tokens, most, held)
-    if not pools.has_prefill_engines:
+    return Pools(engine, prompts, load, limit, tokens, most, held)
+
+
+def _with_cache_for_rate(pools: Pools) -> Pools:
+    """Engines whose memory fraction rises where a request rate keeps more requests in flight than their caches hold."""
+    load, ranks = pools.load, pools.decode.attention_ranks
+    if not load.raised or load.request_rate is None:
         return pools
-    return _pools_on_fabric(pools) if link is None else pools_with_link(pools, link)
+    widest = _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=MOST_SEQUENCES * ranks))
+    if widest.limit <= pools.limit:
+        return pools
+    from clusterspec.cost.serving.loads import steady_load  # few caches are too small for their load
+
+    mean = steady_load(widest)[1].sequences
+    kept = ceil((mean + SPARE * sqrt(mean)) * ranks)
+    return _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=kept))
 
 
 def _pools_on_fabric(pools: Pools) -> Pools:
@@ -97,7 +121,7 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     entire = load.load == "static" or load.whole_requests
     held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
     each = engine.reserved_bytes(held) / engine.layout.pp
-    wanted = each * ceil((load.concurrency or 0) / engine.attention_ranks) if load.raised else 0.0
+    wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks) if load.raised else 0.0
     taken = weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
     free = cache_space(whole, taken, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)

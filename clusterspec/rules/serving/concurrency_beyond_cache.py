@@ -6,9 +6,9 @@ A concurrency (stated, or derived from the request rate) more than 10 % above th
 all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its
 output. The finding is a warning, and an error where a stated concurrency is more than 15 % above the capacity of the
 cache: buffers are less uncertain than that, so the engines never reach the stated concurrency. A finite run
-(`requests`) submits its requests at once and is at most a warning. The rule also reports a concurrency whose cache,
-with the weights and 2 to 3 GB for buffers, exceeds the default share of the memory (0.90): the estimate then assumes
-that the engine is started with a larger `memory_fraction`, up to 0.95.
+(`requests`) submits its requests at once and is at most a warning. The rule also reports a concurrency, or a request
+rate, whose cache, with the weights and 2 to 3 GB for buffers, exceeds the default share of the memory (0.90): the
+estimate then assumes that the engine is started with a larger `memory_fraction`, up to 0.95.
 
 ## Why it matters
 
@@ -105,14 +105,15 @@ def _is_far_beyond_cache(served: Served) -> bool:
 
 
 def _raised_share_problem(served: Served) -> Iterator[Problem]:
-    """The requests in flight need more than the default share of the memory."""
+    """The requests in flight, on average where they arrive at a rate, need more than the default share of the memory."""
     load, stored = served.load, served.plan.stored
     memory = served.cluster.accelerator.memory
     if not load.raised or load.of_free or stored is None or memory is None or load.prefill is not None:
         return
     held = summed_bytes(stored.rank.activations)
     each = sum(line.numbers["each"] for line in stored.rank.activations)
-    wanted = -(-(load.concurrency or 0) // served.layout.data_ranks) * each
+    flight, key = (load.concurrency, "concurrency") if load.concurrency else (ceil(served.times.offered), "request_rate")
+    wanted = -(-flight // served.layout.data_ranks) * each
     share = (stored.rank.total - held + wanted) * stored.ranks / memory.value
     if share <= load.memory_fraction:
         return
@@ -120,8 +121,8 @@ def _raised_share_problem(served: Served) -> Iterator[Problem]:
     proposed = min(ceil(100 * share + SPARE) / 100, HIGHEST_FRACTION)
     smaller = "" if served.workload.kv_precision in NARROW else ", or use `kv_precision: fp8`"
     yield RULE.problem(
-        f"{LOAD}.concurrency",
+        f"{LOAD}.{key}",
         f"the weights ({display(weights, 'B')}) and the cache of the requests in flight ({display(wanted * stored.ranks, 'B')}) need "
         f"{percent(share, 2)} of the memory of an accelerator, above the `memory_fraction` of {percent(load.memory_fraction, 2)}",
-        f"write `memory_fraction: {proposed:.2f}` and start the engine with it, lower the concurrency{smaller}",
+        f"write `memory_fraction: {proposed:.2f}` and start the engine with it, lower the {key.replace('_', ' ')}{smaller}",
     )
