@@ -82,17 +82,11 @@ def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | No
 
 
 def _assume_selection(model: Model, sparse: SparseAttention, log: ResolutionLog) -> None:
-    """Lists how the times of serving follow the selection of a sparse index: not at all without latent attention, and
-    with it in layers that have no index, too.
+    """Lists how the times of serving follow the selection of a sparse index in layers of latent attention that have
+    none.
     """
     key = "workload.model.sparse_attention"
-    if model.compressed or not model.latent:
-        why = (
-            f"the times of serving read and compute every token before a query: selecting {sparse.tokens:,} saves time "
-            "in contexts well beyond as many, and costs some in shorter ones"
-        )
-        log.assume(key, "timed as dense", why)
-    elif sparse.layers < model.full_layers:
+    if model.latent and not model.compressed and sparse.layers < model.full_layers:
         without = model.full_layers - sparse.layers
         why = f"{without} layers have no index: they attend to what the index of another selects, as in GLM-5.2"
         log.assume(key, "the selection of a layer before", why)

@@ -17,12 +17,10 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
 from clusterspec.cost.serving.gemm_sizes import Products, dense_products, sizes_share
 from clusterspec.cost.serving.host import HostOverhead
+from clusterspec.cost.serving.launches import dense_gemms, launches_by_host, launches_per_step
 from clusterspec.cost.serving.parts import (
     absorbed_parts,
     cache_reading_parts,
-    dense_gemms,
-    launches_by_host,
-    launches_per_step,
     prompt_attention_parts,
     repeated_reads,
     step_parts,

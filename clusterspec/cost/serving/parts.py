@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from clusterspec.catalog.models import Model
 from clusterspec.cost.formulas.experts import requests_on_fullest
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.formulas.serving import (
@@ -19,7 +18,6 @@ from clusterspec.cost.formulas.serving import (
     roofline_time,
     stream_time,
 )
-from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
@@ -35,53 +33,10 @@ from clusterspec.standard import sum_of
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
-GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
-"""GEMMs of one layer outside the attention core. Grouped queries: the combined projection of queries, keys and values,
-and the output. Latent attention: both compressions combined, the queries, the two absorbed matrices, and the output.
-Linear attention: two more than grouped queries.
-"""
-NETWORK = 2
-"""GEMMs of a dense network: gate and up projection in one, and the down projection."""
-INDEXED = 10
-"""Kernels of one layer's sparse index: three GEMMs (queries, keys, weights of heads), the norm of keys, positions,
-conversion of queries and of keys to 8 bits, scores, selection, and places of the selected tokens in the cache (vLLM,
-vllm/model_executor/models/deepseek_v2.py, Indexer). A module with it takes 43 us longer on H200 (vLLM 0.24.0, one
-sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
-"""
-INDEX_GEMMS = 3
-"""The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
-ROUTED = 6
-"""Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
-
-
 CACHE = "cache"
 """The part of a step that reads the cache."""
 BY_PASS = ("bytes_read", "flops", "calls", "layers")
 """Numbers of a part that count the operations of one pass."""
-
-
-def dense_gemms(model: Model, chunk: Chunk) -> float:
-    """GEMMs of one step through all layers, those of routed experts excluded."""
-    mixing = LATENT if model.latent else GROUPED_QUERIES
-    shared = NETWORK if model.shared_experts else 0
-    attention = mixing * (chunk.full_layers + chunk.window_layers) + LINEAR * chunk.linear_layers
-    return float(attention + NETWORK * chunk.dense_layers + shared * chunk.moe_layers)
-
-
-def launches_per_step(model: Model, chunk: Chunk) -> float:
-    """Kernel launches of one step through all layers: GEMMs, kernels that route tokens and those of a sparse index."""
-    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + INDEXED * _indexed_layers(model, chunk))
-
-
-def launches_by_host(model: Model, chunk: Chunk) -> float:
-    """Kernels of one step that count where the host launches each of them with those around it."""
-    unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
-    return launches_per_step(model, chunk) - float(unseen)
-
-
-def _indexed_layers(model: Model, chunk: Chunk) -> int:
-    """The layers of a chunk with an index that selects tokens for latent attention."""
-    return min(model.sparse.layers, chunk.full_layers) if model.sparse and model.latent else 0
 
 
 def step_parts(
@@ -165,6 +120,10 @@ def cache_reading_parts(
     fullest = _sequences_on_fullest(engine, sequences, most)
     if sparse_parts.indexed_layers(engine):
         return sparse_parts.reading_parts(engine, fullest, context, tokens)
+    if sparse_parts.selects_keys(engine):
+        from clusterspec.cost.serving import selected_parts  # few models
+
+        return selected_parts.reading_parts(engine, fullest, context, tokens)
     read = fullest * engine.sequence_bytes(context) / calls
     table = DECODE if model.latent else rates.decode_table(engine.software, engine.workload.kv_precision)
     numbers = {
@@ -222,10 +181,15 @@ def prompt_attention_parts(
     attend to all before. Layers with a window compute whole tiles, at the rate of prompts as long as two windows, whose
     tokens see as many on average. ``longest`` is the length of the whole prompts, where it is more.
     """
-    if not sparse_parts.absorbs_prompts(engine, max(length, longest)):
+    selected = sparse_parts.selects_keys(engine)
+    if not selected and not sparse_parts.absorbs_prompts(engine, max(length, longest)):
         return _dense_prompt_parts(engine, engine.whole.full_layers, tokens, length, fresh)
     windows = _dense_prompt_parts(engine, 0, tokens, length, fresh) if engine.whole.window_layers else ()
-    return (*windows, *sparse_parts.prompt_parts(engine, tokens, length, fresh))
+    if not selected:
+        return (*windows, *sparse_parts.prompt_parts(engine, tokens, length, fresh))
+    from clusterspec.cost.serving import selected_parts  # few models
+
+    return (*windows, *selected_parts.prompt_parts(engine, tokens, length, fresh))
 
 
 def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:

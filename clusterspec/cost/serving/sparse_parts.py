@@ -35,6 +35,12 @@ def indexed_layers(engine: Engine) -> float:
     return float(min(model.sparse.layers, engine.whole.full_layers))
 
 
+def selects_keys(engine: Engine) -> bool:
+    """Whether layers attend to selected or compressed keys without latent vectors (`selected_parts`)."""
+    model = engine.model
+    return bool(model.compressed) or (model.sparse is not None and not model.latent)
+
+
 def selected_tokens(engine: Engine, context: float) -> float:
     """The tokens of a context of which a kernel reads and multiplies the latent vectors.
 
@@ -111,7 +117,7 @@ def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> 
     heads = share_of_heads(engine.model.heads, engine.layout.tp)
     converted = _converts_cache(engine) and heads < constants.FEW_HEADS  # by the kernel of decoding
     rate, measured = rates.sparse_rate(engine.workload.kv_precision if converted else "")
-    seen = selected_tokens(engine, length) if converted else _mean_selected(engine, length, fresh)
+    seen = selected_tokens(engine, length) if converted else mean_selected(engine, length, fresh)
     core = {"flops": tokens * engine.whole.full_layers * seen * _flops_of_entry(engine), "rate": rate}
     scoring, source = rates.index_rate
     scores = tokens * layers * before
@@ -128,7 +134,7 @@ def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> 
     )
 
 
-def _mean_selected(engine: Engine, length: float, fresh: float) -> float:
+def mean_selected(engine: Engine, length: float, fresh: float) -> float:
     """The mean number of selected tokens that each of the last ``fresh`` tokens of a prompt attends to."""
     sparse = engine.model.sparse
     assert sparse is not None

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from clusterspec.cost.serving.engine import Decoding, Engine
-from clusterspec.cost.serving.parts import INDEX_GEMMS, INDEXED
+from clusterspec.cost.serving.launches import INDEX_GEMMS, INDEXED
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steps import numbers

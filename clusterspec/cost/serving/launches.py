@@ -1,0 +1,57 @@
+"""The kernels of a step that are launched one by one."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.models import Model
+from clusterspec.cost.layers import Chunk
+
+GROUPED_QUERIES, LATENT, LINEAR, COMPRESSED = 2, 5, 4, 5
+"""GEMMs of one layer outside the attention core. Grouped queries: the combined projection of queries, keys and values,
+and the output. Latent attention: both compressions combined, the queries, the two absorbed matrices, and the output.
+Linear attention: two more than grouped queries. Compressed entries: queries and keys down, the queries, the compressor,
+and the output in groups and of all (vLLM, vllm/model_executor/models/deepseek_v4.py).
+"""
+NETWORK = 2
+"""GEMMs of a dense network: gate and up projection in one, and the down projection."""
+INDEXED = 10
+"""Kernels of one layer's sparse index: three GEMMs (queries, keys, weights of heads), the norm of keys, positions,
+conversion of queries and of keys to 8 bits, scores, selection, and places of the selected tokens in the cache (vLLM,
+vllm/model_executor/models/deepseek_v2.py, Indexer). A module with it takes 43 us longer on H200 (vLLM 0.24.0, one
+sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
+"""
+INDEX_GEMMS = 3
+"""The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
+ROUTED = 6
+"""Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
+
+
+def dense_gemms(model: Model, chunk: Chunk) -> float:
+    """GEMMs of one step through all layers, those of routed experts excluded."""
+    mixing = LATENT if model.latent else COMPRESSED if model.compressed else GROUPED_QUERIES
+    shared = NETWORK if model.shared_experts else 0
+    attention = mixing * (chunk.full_layers + chunk.window_layers) + LINEAR * chunk.linear_layers
+    return float(attention + NETWORK * chunk.dense_layers + shared * chunk.moe_layers)
+
+
+def _selecting_gemms(model: Model, chunk: Chunk) -> int:
+    """GEMMs of the index of layers without latent attention, whose scores are a part of their own."""
+    if model.sparse is None or model.latent:
+        return 0
+    return INDEX_GEMMS * min(model.sparse.layers, chunk.full_layers)
+
+
+def launches_per_step(model: Model, chunk: Chunk) -> float:
+    """Kernel launches of one step through all layers: GEMMs, kernels that route tokens and those of a sparse index."""
+    indexed = INDEXED * _indexed_layers(model, chunk) + _selecting_gemms(model, chunk)
+    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + indexed)
+
+
+def launches_by_host(model: Model, chunk: Chunk) -> float:
+    """Kernels of one step that count where the host launches each of them with those around it."""
+    unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
+    return launches_per_step(model, chunk) - float(unseen)
+
+
+def _indexed_layers(model: Model, chunk: Chunk) -> int:
+    """The layers of a chunk with an index that selects tokens for latent attention."""
+    return min(model.sparse.layers, chunk.full_layers) if model.sparse and model.latent else 0
