@@ -54,7 +54,7 @@ jobs:
         output_tokens: 500
         concurrency: 256
         disaggregated:
-          prefill: {replicas: 4, tp: 4}   # on train
+          prefill: {replicas: 4, tp: 2}   # on train
           decode: {pool: serve, replicas: 2, tp: 8}
     layout: {framework: vllm}
 """
@@ -132,7 +132,7 @@ def test_engines_on_two_pools_stay_there_and_keep_the_comments_of_their_lines() 
 
 def test_prefill_engines_on_another_pool_take_the_nodes_they_need() -> None:
     """Five engines of two ranks need two nodes of their pool, although one decode engine is on one node of its own."""
-    text = APART.replace("{replicas: 4, tp: 4}", "{replicas: 5, tp: 2}").replace(
+    text = APART.replace("{replicas: 4, tp: 2}", "{replicas: 5, tp: 2}").replace(
         "replicas: 2, tp: 8", "replicas: 1, tp: 4"
     )
     _, parts = fleet(text)
