@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.constants import LOSSES, MOST_LOAD, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
+from clusterspec.cost.serving.loads import serves_rate
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 
@@ -81,9 +82,11 @@ class Stretched:
         return low
 
     def _keeps_up(self, factor: float) -> bool:
-        found = self._times_with(factor)
-        filled = self._pools.has_prefill_engines and found.prompt_load >= MOST_LOAD
-        return not filled and found.state.sequences < self._pools.limit
+        found, load = self._times_with(factor), self._pools.load
+        if self._pools.has_prefill_engines and found.prompt_load >= MOST_LOAD:
+            return False
+        rate = 0.0 if load.requests else factor * (load.request_rate or 0.0)
+        return serves_rate(self._pools, found.state, rate)
 
     def _times_with(self, factor: float) -> ServingTimes:
         if factor not in self._found:

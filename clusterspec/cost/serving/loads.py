@@ -38,6 +38,8 @@ per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², an
 FLIGHT_ROUNDS = 80
 ROUNDED = 1e-9
 """Relative tolerance of the number of waves, and absolute one of the requests in the last."""
+KEPT_UP = 0.99
+"""The share of a request rate above which engines serve it; the states of those that do have the rate to 1e-4 of it."""
 SETTLED = 1e-14
 """The iteration for the requests in flight ends at this relative change."""
 
@@ -56,6 +58,13 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
     if is_open_run(load):
         return _open_run_state(pools, load.request_rate, float(load.requests or 1))
     return _open_loop_state(pools, load.request_rate)
+
+
+def serves_rate(pools: Pools, now: Steady, rate: float) -> bool:
+    """Whether engines that also run prompts serve a request rate in its state, with free places. Of few places those of
+    prompts may keep sequences from the rest.
+    """
+    return now.sequences < pools.limit and now.rate > KEPT_UP * rate
 
 
 def decoding_rate(pools: Pools, requests: float) -> float:

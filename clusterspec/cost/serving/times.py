@@ -22,7 +22,14 @@ from clusterspec.cost.serving.cold import first_compilation
 from clusterspec.cost.serving.engine import Engine, measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
-from clusterspec.cost.serving.loads import finite_run, is_open_run, offline_run_seconds, open_run, steady_load
+from clusterspec.cost.serving.loads import (
+    finite_run,
+    is_open_run,
+    offline_run_seconds,
+    open_run,
+    serves_rate,
+    steady_load,
+)
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, pools_with_link
 from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds
@@ -326,8 +333,9 @@ def _requests_in_flight(pools: Pools, steady: Steady, offered: float, latency: f
     Source: Little's law (Operations Research 9(3), 1961).
     """
     load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
-    kept_up = steady.sequences < pools.limit and used < constants.MOST_LOAD and not load.requests
-    return load.request_rate * latency if load.load == "open" and load.request_rate and kept_up else offered
+    if load.load != "open" or not load.request_rate or load.requests or used >= constants.MOST_LOAD:
+        return offered
+    return load.request_rate * latency if serves_rate(pools, steady, load.request_rate) else offered
 
 
 def _output_rate(pools: Pools, steady: Steady, offered: float, latency: float) -> float:

@@ -20,7 +20,7 @@ from clusterspec.cost.serving.latency import (
 )
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.runs import FiniteRun
-from clusterspec.cost.serving.steady import decoding_seconds
+from clusterspec.cost.serving.steady import Steady, decoding_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.source import Written
@@ -177,7 +177,7 @@ def test_an_open_load_has_the_ends_of_plans_whose_times_all_differ() -> None:
     def at(pools: Pools, factor: float) -> ServingTimes:
         assert pools is OPEN
         asked.append(factor)
-        return replace(GIVEN, ttft=2.0 * factor)
+        return replace(GIVEN, ttft=2.0 * factor, state=STEADY._replace(rate=99.0))
 
     found = replace(GIVEN, stretched=Stretched(at, OPEN), offered=4.0)
     low = min(RANGES["tpot open"][0], RANGES["ttft"][0])
@@ -195,7 +195,7 @@ def test_the_range_of_an_open_load_ends_where_the_plan_no_longer_serves_it(limit
     """Plans slower than 1.7 times the prediction are beyond the range in any case."""
 
     def at(pools: Pools, factor: float) -> ServingTimes:
-        taken = STEADY._replace(sequences=pools.limit * (1.0 if factor > limit else 0.5))
+        taken = STEADY._replace(sequences=pools.limit * (1.0 if factor > limit else 0.5), rate=99.0)
         return replace(GIVEN, ttft=2.0 * factor, state=taken)
 
     found = replace(GIVEN, stretched=Stretched(at, OPEN), offered=4.0)
@@ -209,15 +209,16 @@ def test_the_range_of_an_open_load_ends_where_the_plan_no_longer_serves_it(limit
 
 def test_prefill_engines_whose_queue_is_full_end_the_range_of_an_open_load() -> None:
     def at(pools: Pools, factor: float) -> ServingTimes:
-        return replace(GIVEN, prompt_load=min(0.98, 0.7 * factor))
+        return replace(GIVEN, prompt_load=min(0.98, 0.7 * factor), state=STEADY._replace(rate=99.0))
 
     apart = Stretched(at, APART).factor_of_limit(1.7)
     assert apart == pytest.approx(1.4, rel=0.005)
     assert Stretched(at, OPEN).factor_of_limit(1.7) is None, "one kind of engine has places"
 
 
-def test_a_plan_that_does_not_serve_its_rate_has_the_ends_of_any() -> None:
-    full = replace(GIVEN, state=STEADY._replace(sequences=OPEN.limit))
+@each("state", [STEADY._replace(sequences=OPEN.limit, rate=99.0), STEADY._replace(rate=0.5)])
+def test_a_plan_that_does_not_serve_its_rate_has_the_ends_of_any(state: Steady) -> None:
+    full = replace(GIVEN, state=state)
     stretched = Stretched(lambda pools, factor: full, OPEN)
     assert stretched.factor_of_limit(1.7) is None
     found = replace(GIVEN, stretched=stretched, offered=4.0)
