@@ -26,6 +26,8 @@ from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern, recent
 
+FAR_BELOW = 0.5
+"""Share of the price of a node below which another line offers no node of the same machine."""
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
@@ -46,6 +48,7 @@ _NUMBER_OF_HOURS = pattern(
     r"(?<![0-9.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b|([1-9][0-9]{0,2},?[0-9]{3}) ?h\b)"
 )
 """A number of hours; with the sign `h` it has four digits or more, as no time of a service has."""
+_UNIT_OF_HOURS = pattern(r"\bhours\b|\b\w+-hour\b")
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
     r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental)\b"
@@ -144,6 +147,12 @@ class Offered:
         return CABLING if self.is_lot and cabling else (self.kind,)
 
     @property
+    def described_cabling(self) -> set[str]:
+        """Cables and modules that the description of another part names as its contents: `switch with transceivers`."""
+        text = _WITHOUT.sub("", plain_part(self.line)) if not is_credit(self.line) else ""
+        return {kind for kind in kinds_of_words(text) if kind in CABLING}
+
+    @property
     def site_kind(self) -> str | None:
         """`storage` or `rack` where the line offers the storage system or racks; None for all other lines."""
         named = described(_STORAGE_MACHINE.sub("", plain_part(self.line)))
@@ -166,8 +175,8 @@ class Offered:
         """The hours of a node that the unit of a rent is for, where the line names them; else 1."""
         text = plain_part(self.line)
         named = _NUMBER_OF_HOURS.search(text)
-        if named is not None and named[2] and "hours" in text:
-            return 1.0  # node-hours, whose product the text explains
+        if named is not None and named[2] and _UNIT_OF_HOURS.search(text) is not None:
+            return 1.0  # the text explains the product of its node-hours
         return float((named[1] or named[2]).replace(",", "")) if named is not None else 1.0
 
     @property
@@ -192,6 +201,10 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered
         every = {index for index, kind in enumerate(kinds) if kind in group}
         others = {index for index in every if _is_of_other_network(lines[index], kinds[index], cluster)}
         beside |= others if others < every else set()  # else the fabric would have no such part
+        named = {kinds[index] for index in every}
+        if named == {"switch"} and "node" not in kinds and every == others:  # a quote of another network alone
+            beside |= {index for index, kind in enumerate(kinds) if kind in WHOLE_NETWORK}
+    beside |= _other_machines(lines, kinds, cluster)
     for index, line in enumerate(lines):
         text = plain_part(line)
         head = described(text).head
@@ -210,6 +223,23 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered
             units = _nodes_of_bundle(text, line.quantity, cluster) or units
         found.append(Offered(index, "node" if rack else kind, line, units))
     return tuple(found)
+
+
+def _other_machines(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: Cluster) -> set[int]:
+    """The lines whose kind is `node` and that offer none of the design's: services in words that `part_names` lacks,
+    and workstations. The dearest lines make up the nodes of the design exactly, and the others are left.
+    """
+    sold = [index for index, kind in enumerate(kinds) if kind == "node" and lines[index].unit_price is not None]
+    nodes = [index for index in sold if _PERIODS.search(plain_part(lines[index])) is None]
+    nodes.sort(key=lambda index: lines[index].unit_price or 0.0, reverse=True)
+    total = 0.0
+    for place, index in enumerate(nodes):
+        total += lines[index].quantity or 0.0
+        cheaper = nodes[place + 1 :]
+        if total in {cluster.nodes, cluster.all_nodes} and cheaper:
+            below = FAR_BELOW * (lines[index].unit_price or 0.0)
+            return {each for each in cheaper if (lines[each].unit_price or 0.0) < below}
+    return set()
 
 
 def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int:

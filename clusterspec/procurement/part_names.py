@@ -96,7 +96,7 @@ _LABEL = pattern(
 )
 """What numbers the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
 _PURPOSE = pattern(
-    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con|por|pr|je)\b|\bw/"
+    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con|por|pr|je|dla|do|till|voor|med|met|com|zum|zur)\b|\bw/"
 )
 """What the parts of a description begin with that name purpose, contents or unit."""
 _COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])(?! ?\d{2,4} ?g\b)")

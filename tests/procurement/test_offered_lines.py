@@ -176,3 +176,40 @@ def test_the_hours_of_a_rent_are_those_of_its_unit() -> None:
         "GPU server by the hour, swap within 4 h": 1.0,
     }
     assert {text: Offered(0, "other", QuoteLine(text)).hours for text in lines} == lines
+
+
+def test_what_is_far_cheaper_than_the_nodes_of_the_design_is_no_node() -> None:
+    """Workstations and services in any language, beside lines that make up the nodes exactly."""
+    design = study_of("clusterspec: 1\ncluster: {platform: hgx-h200, nodes: 4, spare_nodes: 1}\n").design.cluster
+    assert design is not None
+    lines = [
+        QuoteLine("Server HGX H200 8-GPU", 4, 271000),
+        QuoteLine("Server HGX H200 8-GPU, riserva", 1, 262000),
+        QuoteLine("Workstation 2x RTX PRO 6000", 12, 27400),
+        QuoteLine("Suporte do servidor, 4 anos", 5, 31000),
+    ]
+    assert [line.kind for line in offered_lines(lines, design)] == ["node", "node", "other", "other"]
+    few = [QuoteLine("Server HGX H200 8-GPU", 3, 271000), *lines[2:]]
+    assert [line.kind for line in offered_lines(few, design)][:2] == ["node", "node"], "no line makes up the nodes"
+    dear = [lines[0], QuoteLine("Server HGX H200 8-GPU, other memory", 8, 140000)]
+    assert [line.kind for line in offered_lines(dear, design)] == ["node", "node"], "half of the price and more"
+
+
+def test_a_quote_of_ethernet_alone_offers_no_part_of_an_infiniband_fabric() -> None:
+    design = study_of(
+        "clusterspec: 1\ncluster: {platform: dgx-h200, nodes: 16, scale_out: {technology: infiniband-ndr}}\n"
+    ).design.cluster
+    assert design is not None
+    refresh = [QuoteLine("NVIDIA SN5600 switch", 2, 78000), QuoteLine("DAC 800G 1 m, inter-switch link", 4, 520)]
+    assert [line.kind for line in offered_lines(refresh, design)] == ["other", "other"]
+    named = [QuoteLine("NVIDIA SN5600 leaf switch", 2, 78000), *refresh[1:]]
+    assert [line.kind for line in offered_lines(named, design)] == ["leaf_switch", "cable"]
+
+
+def test_a_part_is_offered_with_what_its_description_contains() -> None:
+    lines = {
+        "Monthly rent, SN5600 switch, 64 x 400G transceivers, 64 fiber cables": {"transceiver", "cable"},
+        "SN5600 switch, without transceivers": set(),
+        "Leaf switch for AOC cables": set(),
+    }
+    assert {text: Offered(0, "switch", QuoteLine(text)).described_cabling for text in lines} == lines

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`as_of` plus `delivery.weeks` and the burn-in after `needed_by`; a milestone that names a week after `delivery.weeks`,
+`as_of` plus `delivery.weeks` and the burn-in after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
 or one with a date after `needed_by`, unless it speaks of an option, a later phase or the end of the contract. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
 on the date of the check.
 
@@ -68,6 +68,10 @@ from clusterspec.units.display import plural
 RULE = Rule.of(__name__, "error")
 _WEEK = pattern(r"\bweeks? (\d{1,4})\b")
 _DATE = pattern(r"\b(20\d\d-\d\d-\d\d)\b")
+_AFTER_DELIVERY = pattern(
+    r"(?i)\b(?:accept\w*|tests?|testing|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*)\b"
+)
+"""Words of a milestone for what is done with delivered parts."""
 _LATER = pattern(
     r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*)\b"
 )
@@ -90,7 +94,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
     for index, milestone in enumerate(delivery.milestones or ()):
         named = [int(week) for week in _WEEK.findall(milestone.lower())]
-        if named and max(named) > delivery.weeks:
+        if named and max(named) > delivery.weeks and _AFTER_DELIVERY.search(milestone) is None:
             message = f"the milestone is in week {max(named)}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")

@@ -13,8 +13,8 @@ Lines of `procurement.quote` whose text states
 - cables, all of them shorter than the longest stated `distance`;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
 - multimode fiber where all transceivers are single-mode, or the reverse;
-- a storage system smaller than the `capacity` of `networks.storage`; of a raw size with an erasure code (`8+2`), the
-  share that is left for data counts.
+- a storage system smaller than the `capacity` of `networks.storage`; of a raw size, or of drives (`24 x 15.36 TB`), the
+  share counts that an erasure code (`8+2`) in the line, the description or a comment leaves for data.
 
 ## Why it matters
 
@@ -113,6 +113,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, kinds_of_words, plain_part
 from clusterspec.quantity import YEAR, Quantity
+from clusterspec.rules.knowledge.quoted_stores import bytes_for_data, erasure_code, stated_protection, states_size
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -137,11 +138,6 @@ _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpu
 _DURATION = pattern(r"(?<![\w.,])(\d{1,2})(?:[.,]0)?[ -]?(years?|yrs?|y|months?|mo)\b")
 _YEARS = {"y": 1.0, "m": 1 / 12}
 _METERS = pattern(rf"{NUMBER} ?m\b")
-_CAPACITY = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b")
-_BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
-_USABLE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib) (?:usable|effective|net|netto|nutzbar|utiles?|utilisables?)\b")
-_CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
-"""An erasure code: fragments with data, and fragments with parity."""
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
 _STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
@@ -168,6 +164,7 @@ def check(
     power: PowerSpec | None,
     networks: NetworksSpec | None,
     catalog: Catalog,
+    remarks: str,
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
@@ -192,7 +189,7 @@ def check(
     yield from _length_problem(lines, written_scale_out)
     yield from _cage_problem(lines)
     yield from _fiber_problem(lines, written_scale_out, catalog)
-    yield from _store_problem(lines, networks)
+    yield from _store_problem(lines, networks, remarks)
 
 
 def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
@@ -354,41 +351,22 @@ def _fiber_of(text: str) -> str:
     return "" if multi == single else "multimode" if multi else "single-mode"
 
 
-def _store_problem(lines: Sequence[tuple[Offered, str]], networks: NetworksSpec | None) -> Iterator[Problem]:
+def _store_problem(
+    lines: Sequence[tuple[Offered, str]], networks: NetworksSpec | None, remarks: str
+) -> Iterator[Problem]:
     """Storage systems whose stated sizes sum to less than the capacity of the design."""
     store = networks.storage if networks is not None else None
     capacity: Quantity | None = store.capacity if store is not None else None
     named = [(line, text) for line, text in lines if line.kind == "other" and _STORE.search(text) is not None]
-    sold = [(line, text) for line, text in named if _CAPACITY.search(text) is not None]
+    sold = [(line, text) for line, text in named if states_size(text)]
     if capacity is None or not sold:
         return
-    total = sum((line.line.quantity or 1) * _bytes_for_data(text) for line, text in sold)
+    stated = stated_protection(remarks)
+    total = sum((line.line.quantity or 1) * bytes_for_data(text, stated) for line, text in sold)
     if total < capacity.value * (1 - SAME):
-        raw = any(_is_coded(text) for _, text in sold)
-        states = f"{display(total, 'B')}{' for data by its erasure code' if raw else ''}"
+        coded = any(erasure_code(text, stated) for _, text in sold)
+        states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"
         yield _problem(sold[0][0], states, "networks.storage.capacity", capacity.written)
-
-
-def _is_coded(text: str) -> bool:
-    """Whether a text states the raw size of a store with its erasure code, and no usable one."""
-    return "raw" in text and _CODE.search(text) is not None and _USABLE.search(text) is None
-
-
-def _bytes_for_data(text: str) -> float:
-    """Bytes of data that a store holds by its text: the usable size if it is stated, else the largest.
-
-    >>> _bytes_for_data("2 pb raw, erasure code 8+2"), _bytes_for_data("12 pb usable, 15 pb raw"), _bytes_for_data("3 pb")
-    (1600000000000000.0, 1.2e+16, 3000000000000000.0)
-    """
-    usable = _USABLE.findall(text)
-    size = max(map(_bytes_of_size, usable or _CAPACITY.findall(text)))
-    code = _CODE.search(text) if _is_coded(text) else None
-    return size * int(code[1]) / (int(code[1]) + int(code[2])) if code is not None else size
-
-
-def _bytes_of_size(figure: tuple[str, str]) -> float:
-    """Bytes of a number and its unit."""
-    return number_in_text(figure[0]) * _BYTES[figure[1]]
 
 
 def _agree(one: float, other: float) -> bool:

@@ -4,9 +4,10 @@
 
 A line whose text names its unit (`licence per GPU`, `support per node`, `warranty, per rack`), or a product that its
 vendor licenses by the accelerator, with a quantity that is not the number of those units in the design, with or without
-spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences per GPU for 64 nodes of eight. Fewer
-than needed are a warning, and more than 1.1 times as many a note. Lines with a quantity of 1 may be a lot, and are not
-compared; nor are parts that `quote-off-bill` counts.
+spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences
+per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
+error if a line by the GPU-hour counts the node-hours of the term, or the reverse. Lines with a quantity of 1 may be a
+lot, and are not compared; nor are parts that `quote-off-bill` counts.
 
 ## Why it matters
 
@@ -45,6 +46,17 @@ procurement:
     - {part: support per node for 3 years, quantity: 24, unit_price: 30000}
 ```
 
+```yaml procurement.quote[0].quantity
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 16}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  term: 24 months
+  quote:
+    - {part: "H200 SXM, by the GPU-hour", quantity: 280320, unit_price: 2.40}
+```
+
 ## Silent
 
 ```yaml
@@ -73,6 +85,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -87,6 +100,11 @@ SURPLUS = 1.10
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
 
 
+_HOURS = pattern(
+    r"\b(?:(?P<accelerator>gpu|accelerator|card|chip)|(?P<node>node|server|system|host|instance|machine))[- ]hours?\b"
+)
+SAME_HOURS = 0.03
+"""Relative difference up to which two numbers of hours are the same: a month has 720 hours for one and 730.5 for another."""
 _OF_ANOTHER_UNIT = pattern(r"\b(?:storage|filer|nas|bundles?|scalable units?|sus?)\b")
 
 
@@ -102,6 +120,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         return
     counts = units_of(design, cluster)
     for offered in offered_lines(procurement.quote, cluster):
+        yield from _hours_problem(offered, procurement, cluster)
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
         if (
@@ -123,3 +142,19 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(at, message, f"ask for {needed:,}, or what the line covers", severity=severity)
         elif quantity > SURPLUS * max(counts[unit]):
             yield RULE.problem(at, message, f"ask what the other {quantity - needed:,.0f} are for", severity="note")
+
+
+def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    """Hours of accelerators in the number of those of nodes over the term, or the reverse."""
+    text, quantity, term = plain_part(offered.line), offered.line.quantity, procurement.term
+    units = {found.lastgroup for found in _HOURS.finditer(text)}
+    if term is None or not quantity or len(units) != 1 or cluster.accelerators_per_node == 1:
+        return
+    of_nodes = cluster.nodes * term.value / HOUR
+    hours = {"node": of_nodes, "accelerator": of_nodes * cluster.accelerators_per_node}
+    unit = units.pop() or ""
+    other = "node" if unit == "accelerator" else "accelerator"
+    if abs(quantity / hours[other] - 1) < SAME_HOURS:
+        message = f"`{(offered.line.part or '')[:60]}` is sold by the {unit}-hour: {quantity:,.0f} are the {other}-hours of the term, whose {unit}-hours are {hours[unit]:,.0f}"
+        at = ("procurement", "quote", offered.index, "quantity")
+        yield RULE.problem(at, message, "correct the quantity, or the price for the other unit")

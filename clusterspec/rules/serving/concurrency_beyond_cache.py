@@ -112,7 +112,9 @@ def _raised_share_problem(served: Served) -> Iterator[Problem]:
         return
     held = summed_bytes(stored.rank.activations)
     each = sum(line.numbers["each"] for line in stored.rank.activations)
-    flight, key = (load.concurrency, "concurrency") if load.concurrency else (ceil(served.times.offered), "request_rate")
+    flight, key = (
+        (load.concurrency, "concurrency") if load.concurrency else (ceil(served.times.offered), "request_rate")
+    )
     wanted = -(-flight // served.layout.data_ranks) * each
     share = (stored.rank.total - held + wanted) * stored.ranks / memory.value
     if share <= load.memory_fraction:

@@ -1,0 +1,54 @@
+"""How many bytes of data the stores of a quote hold, by their texts."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.standard import pattern
+
+_SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b")
+_BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
+_USABLE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib) (?:usable|effective|net|netto|nutzbar|utiles?|utilisables?)\b")
+_CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
+"""An erasure code: fragments with data, and fragments with parity."""
+_PROTECTION = pattern(r"(?i)\b(?:erasure|protection|parity|coding|raid|ec)\b")
+_DRIVES = pattern(rf"(?<![\w.,])(\d{{1,4}}) ?[x×] ?{NUMBER} ?(tb|tib)\b")
+"""Drives of a store: their number, and the size of one."""
+
+
+def states_size(text: str) -> bool:
+    """Whether a line states the size of a store or of its drives."""
+    return _SIZE.search(text) is not None
+
+
+def stated_protection(remarks: str) -> str:
+    """The first sentence of a text about the protection of stored data; empty without one."""
+    return next((each for each in sentences_of(remarks) if _PROTECTION.search(each) is not None), "")
+
+
+def erasure_code(text: str, stated: str) -> re.Match[str] | None:
+    """The erasure code of a store whose text states its drives or its raw size, and no usable one."""
+    raw = "raw" in text or _DRIVES.search(text) is not None
+    return (_CODE.search(text) or _CODE.search(stated)) if raw and _USABLE.search(text) is None else None
+
+
+def bytes_for_data(text: str, stated: str = "") -> float:
+    """Bytes of data that a store holds by its text: the usable size if it is stated, else the largest or that of its
+    drives, less the parity of its erasure code, which may be ``stated`` elsewhere.
+
+    >>> bytes_for_data("2 pb raw, erasure code 8+2"), bytes_for_data("12 pb usable, 15 pb raw"), bytes_for_data("3 pb")
+    (1600000000000000.0, 1.2e+16, 3000000000000000.0)
+    >>> bytes_for_data("node with 24 x 15 tb nvme", "4+2 protection")
+    240000000000000.0
+    """
+    usable = _USABLE.findall(text)
+    drives = [int(count) * _bytes_of_size((number, unit)) for count, number, unit in _DRIVES.findall(text)]
+    size = max([*map(_bytes_of_size, usable or _SIZE.findall(text)), *(() if usable else drives)])
+    code = erasure_code(text, stated)
+    return float(size) * int(code[1]) / (int(code[1]) + int(code[2])) if code is not None else size
+
+
+def _bytes_of_size(figure: tuple[str, str]) -> float:
+    """Bytes of a number and its unit."""
+    return number_in_text(figure[0]) * _BYTES[figure[1]]
