@@ -127,6 +127,7 @@ SAMPLES = {
         "run: {model_type: llm_finetuning_aws}\ntrainer: {devices: 8, num_nodes: 2}\ntraining_config:\n"
         "  run:\n    model_type: a\n  training_args: {train_batch_size: 8}\n"
     ),
+    "swift-serve": "swift deploy --model a/b --infer_backend vllm --vllm_tensor_parallel_size 8\n",
     "skyrl": "python -m skyrl.train.main trainer.policy.model.path=a/b trainer.train_batch_size=512\n",
     "oumi": "model:\n  model_name: a/b\ntraining: \n  trainer_type: TRL_SFT\n  per_device_train_batch_size: 2\n",
     "easyr1": "python3 -m verl.trainer.main worker.rollout.n=8 data.rollout_batch_size=512\n",

@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
     SeveralParts,
 )
 from clusterspec.exchange.left_unread import with_unread_settings
+from clusterspec.exchange.machine_formats import MACHINE_FORMATS
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.readers import READERS, LogReader
@@ -143,6 +144,9 @@ WORKLOADS = (
         "workloads.serving",
         ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm", "kserve", "rayservice", "helm-values"),
     ),
+    ImportFormat(
+        "swift-serve", "workloads", "engines that ms-swift starts", "workloads.swift_servers", ("swift-infer",)
+    ),
     ImportFormat("nim", "workloads", "NIMService and NIMCache of the NVIDIA NIM operator", "workloads.nim"),
     ImportFormat(
         "load-test",
@@ -216,102 +220,9 @@ WORKLOADS = (
         ("sbatch",),
     ),
 )
-MACHINES = (
-    ImportFormat(
-        "nccl-topo",
-        "machines",
-        "NCCL and RCCL topology files, plans and dumps",
-        "machines.pcie",
-        ("nccl-topo-xml", "rccl-topo", "rccl-topo-xml", "nccl-topo-xml-dump", "rccl-topo-xml-dump", "nccl-graph-xml"),
-    ),
-    ImportFormat(
-        "rocm-smi-topo",
-        "machines",
-        "rocm-smi --showtopo and --showtoponuma, amd-smi topology",
-        "machines.accelerators",
-        ("rocm-smi", "rocm-smi-showtopo", "rocm-smi-showtoponuma", "amd-smi", "amd-smi-topology"),
-    ),
-    ImportFormat(
-        "nvidia-smi-topo",
-        "machines",
-        "nvidia-smi topo -m, as printed or in Markdown",
-        "machines.nvidia",
-        ("nvidia-smi", "topo-markdown"),
-    ),
-    ImportFormat("nvidia-smi-nvlink", "machines", "nvidia-smi nvlink -s", "machines.nvidia"),
-    ImportFormat("neuron-ls", "machines", "neuron-ls, as a table or with -j", "machines.accelerators"),
-    ImportFormat("hl-smi", "machines", "hl-smi of Gaudi", "machines.accelerators"),
-    ImportFormat("lstopo", "machines", "lstopo of hwloc, as XML or text", "machines.hwloc", ("hwloc",), largest=8),
-    ImportFormat("lspci", "machines", "lspci -vv", "machines.pcie", largest=8),
-    ImportFormat("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.infiniband", largest=32),
-    ImportFormat(
-        "iblinkinfo",
-        "machines",
-        "iblinkinfo, and ibnetdiscover --ports",
-        "fabrics.port_lists",
-        ("ibnetdiscover-ports",),
-        largest=32,
-    ),
-    ImportFormat("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.infiniband", largest=4),
-    ImportFormat("netq", "machines", "NetQ topology graph (JSON)", "fabrics.infragraph", ("netq-json",), largest=8),
-    ImportFormat("astra-sim", "machines", "networks of ASTRA-sim", "fabrics.astra_network", ("astra-sim-network",)),
-    ImportFormat("topograph", "machines", "models of NVIDIA topograph", "fabrics.schedulers", ("topograph-model",)),
-    ImportFormat(
-        "slurm-topology",
-        "machines",
-        "Slurm topology.yaml and topology.conf",
-        "fabrics.schedulers",
-        ("slurm",),
-        largest=8,
-    ),
-    ImportFormat(
-        "slurm-nodes",
-        "machines",
-        "nodes of slurm.conf and gres.conf, scontrol show node and show partition",
-        "fabrics.slurm_nodes",
-        ("slurm-conf", "scontrol", "gres"),
-        largest=8,
-    ),
-    ImportFormat("mlperf-system", "machines", "system descriptions of MLPerf", "machines.submissions", ("mlperf",)),
-    ImportFormat(
-        "cloudformation",
-        "machines",
-        "machines of AWS in templates of CloudFormation, clusters of eksctl and requests of AWS Batch",
-        "purchasing.cloud_templates",
-        ("cfn", "eksctl", "aws-batch"),
-    ),
-    ImportFormat(
-        "kubernetes",
-        "machines",
-        "Kueue Topology and quotas; jobs of Kubernetes, JobSet, LeaderWorkerSet, Grove, Kubeflow and Ray",
-        "fabrics.kubernetes",
-        ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
-    ),
-    ImportFormat("ray-chart", "machines", "values of KubeRay's chart ray-cluster", "fabrics.ray_chart"),
-    ImportFormat("netbox", "machines", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type")),
-    ImportFormat(
-        "compose",
-        "machines",
-        "services of Docker Compose that reserve accelerators",
-        "machines.compose",
-        ("docker-compose",),
-    ),
-    ImportFormat(
-        "parallelcluster",
-        "machines",
-        "queues of AWS ParallelCluster 3",
-        "fabrics.parallelcluster",
-        ("aws-parallelcluster", "pcluster"),
-    ),
-    ImportFormat(
-        "cluster-toolkit",
-        "machines",
-        "blueprints of Google Cluster Toolkit",
-        "fabrics.cluster_toolkit",
-        ("gcp-blueprint", "blueprint", "ghpc"),
-    ),
-    ImportFormat("hyperpod", "machines", "instance groups of SageMaker HyperPod (JSON)", "fabrics.hyperpod"),
-    ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
+MACHINES = tuple(
+    ImportFormat(name, "machines", title, module, other, largest)
+    for name, title, module, other, largest in MACHINE_FORMATS
 )
 LOG_NAMES: dict[str, tuple[str, ...]] = {
     "superbench": ("superbench-results",),

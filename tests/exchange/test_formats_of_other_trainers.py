@@ -307,3 +307,24 @@ def test_a_model_whose_name_is_an_empty_variable_is_said_to_be_one() -> None:
 def test_models_of_maxtext_that_differ_in_sharding_alone_are_one() -> None:
     text = "model_name: deepseek3-671b{}\nper_device_batch_size: 8\nici_fsdp_parallelism: 64\n"
     assert [given(read(text.format(end)))["workload.model"] for end in ("", "-2dfsdp")] == ["deepseek-v3"] * 2
+
+
+@pytest.mark.parametrize(
+    ("launch", "stated", "why"),
+    [
+        ("infer --infer_backend vllm --vllm_tensor_parallel_size 4", {"layout.framework": "vllm", "layout.tp": 4}, ""),
+        ("deploy --infer_backend sglang --sglang_tp_size 2", {"layout.framework": "sglang", "layout.tp": 2}, ""),
+        ("rollout --vllm_max_num_seqs 64", {"layout.framework": "vllm", "workload.serving.max_sequences": 64}, ""),
+        ("infer --stream true", {}, "the backend pt of ms-swift"),
+        ("deploy --infer_backend lmdeploy", {}, "the backend lmdeploy of ms-swift"),
+    ],
+)
+def test_engines_of_swift_have_the_options_of_their_backend(launch: str, stated: dict[str, object], why: str) -> None:
+    text = f"CUDA_VISIBLE_DEVICES=0,1 swift {launch} --model Qwen/Qwen3-8B --max_new_tokens 512\n"
+    if why:
+        with pytest.raises(FormatError, match=why):
+            read(text)
+        return
+    keys = given(read(text))
+    assert {name: keys.get(name) for name in stated} == stated
+    assert (keys["workload.kind"], keys["workload.model"]) == ("serve", "qwen3-8b")

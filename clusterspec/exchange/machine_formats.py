@@ -1,0 +1,81 @@
+"""Import formats of machines, fabrics and their software, as rows of the registry (`import_formats`)."""
+
+from __future__ import annotations
+
+MACHINE_FORMATS: tuple[tuple[str, str, str, tuple[str, ...], int], ...] = (
+    (
+        "nccl-topo",
+        "NCCL and RCCL topology files, plans and dumps",
+        "machines.pcie",
+        ("nccl-topo-xml", "rccl-topo", "rccl-topo-xml", "nccl-topo-xml-dump", "rccl-topo-xml-dump", "nccl-graph-xml"),
+        2,
+    ),
+    (
+        "rocm-smi-topo",
+        "rocm-smi --showtopo and --showtoponuma, amd-smi topology",
+        "machines.accelerators",
+        ("rocm-smi", "rocm-smi-showtopo", "rocm-smi-showtoponuma", "amd-smi", "amd-smi-topology"),
+        2,
+    ),
+    (
+        "nvidia-smi-topo",
+        "nvidia-smi topo -m, as printed or in Markdown",
+        "machines.nvidia",
+        ("nvidia-smi", "topo-markdown"),
+        2,
+    ),
+    ("nvidia-smi-nvlink", "nvidia-smi nvlink -s", "machines.nvidia", (), 2),
+    ("neuron-ls", "neuron-ls, as a table or with -j", "machines.accelerators", (), 2),
+    ("hl-smi", "hl-smi of Gaudi", "machines.accelerators", (), 2),
+    ("lstopo", "lstopo of hwloc, as XML or text", "machines.hwloc", ("hwloc",), 8),
+    ("lspci", "lspci -vv", "machines.pcie", (), 8),
+    ("ibnetdiscover", "ibnetdiscover", "fabrics.infiniband", (), 32),
+    ("iblinkinfo", "iblinkinfo, and ibnetdiscover --ports", "fabrics.port_lists", ("ibnetdiscover-ports",), 32),
+    ("ibstat", "ibstat, of one node or of many hosts", "fabrics.infiniband", (), 4),
+    ("netq", "NetQ topology graph (JSON)", "fabrics.infragraph", ("netq-json",), 8),
+    ("astra-sim", "networks of ASTRA-sim", "fabrics.astra_network", ("astra-sim-network",), 2),
+    ("topograph", "models of NVIDIA topograph", "fabrics.schedulers", ("topograph-model",), 2),
+    ("slurm-topology", "Slurm topology.yaml and topology.conf", "fabrics.schedulers", ("slurm",), 8),
+    (
+        "slurm-nodes",
+        "nodes of slurm.conf and gres.conf, scontrol show node and show partition",
+        "fabrics.slurm_nodes",
+        ("slurm-conf", "scontrol", "gres"),
+        8,
+    ),
+    ("mlperf-system", "system descriptions of MLPerf", "machines.submissions", ("mlperf",), 2),
+    (
+        "cloudformation",
+        "machines of AWS in templates of CloudFormation, clusters of eksctl and requests of AWS Batch",
+        "purchasing.cloud_templates",
+        ("cfn", "eksctl", "aws-batch"),
+        2,
+    ),
+    (
+        "kubernetes",
+        "Kueue Topology and quotas; jobs of Kubernetes, JobSet, LeaderWorkerSet, Grove, Kubeflow and Ray",
+        "fabrics.kubernetes",
+        ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
+        2,
+    ),
+    ("ray-chart", "values of KubeRay's chart ray-cluster", "fabrics.ray_chart", (), 2),
+    ("netbox", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type"), 2),
+    ("compose", "services of Docker Compose that reserve accelerators", "machines.compose", ("docker-compose",), 2),
+    (
+        "parallelcluster",
+        "queues of AWS ParallelCluster 3",
+        "fabrics.parallelcluster",
+        ("aws-parallelcluster", "pcluster"),
+        2,
+    ),
+    (
+        "cluster-toolkit",
+        "blueprints of Google Cluster Toolkit",
+        "fabrics.cluster_toolkit",
+        ("gcp-blueprint", "blueprint", "ghpc"),
+        2,
+    ),
+    ("hyperpod", "instance groups of SageMaker HyperPod (JSON)", "fabrics.hyperpod", (), 2),
+    ("infragraph", "InfraGraph infrastructures", "fabrics.infragraph", (), 2),
+)
+"""Name, title, module of the reader, other names, and MiB of the largest file."""
