@@ -35,6 +35,9 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
         *("sequence_length", "max_sequence_length", "max_length", "max_model_len", "cutoff_len"),
     ),
     r"max[_-]num[_-]seqs|max[_-]running[_-]requests": ("max_sequences",),
+    r"(?:input|prefill)(?:[_-]seq)?[_-]len(?:gth)?|isl(?=[ \t]*[:=])": ("isl", "max"),
+    r"(?:output|decode)(?:[_-]seq)?[_-]len(?:gth)?|osl(?=[ \t]*[:=])": ("osl", "max"),
+    r"max[_-]concurren(?:cy|t[_-]requests)": ("concurrency", "max_sequences"),
     r"zero[_-](?:stage|optimization_stage)": ("sharding",),
 }
 """Names of settings, and the last parts of the keys and counts that report them."""
@@ -55,7 +58,10 @@ _PAIR = re.compile(r"\bname:[ \t]*[\"']?(\w{1,60})[\"']?[ \t]*\n[ \t]*value:[ \t
 _REMARK = re.compile(r"(?:^|[ \t])(?:#|//).*", re.MULTILINE)
 _OFF_COUNTS = re.compile(r"zero[_-]", re.IGNORECASE)
 """Settings that state something at 0; others are turned off."""
-_WHOLE = {name: re.compile(rf"(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{name})", re.IGNORECASE) for name in _MEANINGS}
+_WHOLE = {
+    name: re.compile(rf"(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{name.partition('(?=[ ')[0]})", re.IGNORECASE)
+    for name in _MEANINGS
+}
 
 
 class Setting(NamedTuple):

@@ -246,6 +246,8 @@ def test_weights_of_a_quantized_checkpoint_are_listed_beside_adapters() -> None:
     text = "swift sft --model Qwen/Qwen2.5-7B-Instruct{} --per_device_train_batch_size 1\n"
     assert "Qwen2.5-7B-Instruct-AWQ: int4: frozen weights" in unknown(read(text.format("-AWQ")))
     assert "frozen weights" not in unknown(read(text.format("")))
+    text = "model_name_or_path: a/Meta-Llama-3-8B-Instruct-GPTQ\nstage: sft\nfinetuning_type: lora\nlora_rank: 8\n"
+    assert "Meta-Llama-3-8B-Instruct-GPTQ: int4: frozen weights" in unknown(read(text))
 
 
 def test_engines_of_verl_beside_the_trainer_are_split() -> None:

@@ -24,6 +24,9 @@ LAUNCH = """\
         ("NNODES=16", "", "NNODES 16 (line 1)"),
         ("NNODES=0", "", ""),
         ("MICRO_BATCH_SIZE=2", "", ""),
+        ("export TP=4", "", ""),
+        ("export TP=2", "", "TP 2 (line 1)"),
+        ("scenario: {prefill_seq_len: 1024, max_concurrent_requests: 32}", "", "max_concurrent_requests 32 (line 1)"),
         ("MICRO_BATCH_SIZE=3", "", "MICRO_BATCH_SIZE 3 (line 1)"),
     ],
 )

@@ -195,3 +195,18 @@ def test_a_matrix_of_pcie_paths_alone_states_no_scale_up() -> None:
 )
 def test_a_header_names_devices_and_no_links(line: str, cells: int) -> None:
     assert len(_header_cells(line)) == cells
+
+
+@pytest.mark.parametrize(
+    ("names", "accelerator"),
+    [
+        (("NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3"), "h100-sxm-80gb"),
+        (("NVIDIA L40S (UUID: GPU-1)",), "l40s"),
+        (("NVIDIA H100 80GB HBM3", "NVIDIA L40S"), None),
+        ((), None),
+    ],
+)
+def test_a_list_of_gpus_beside_a_matrix_names_the_accelerator(names: tuple[str, ...], accelerator: str | None) -> None:
+    listed = "".join(f"    GPU {number}: {name}\n" for number, name in enumerate(names))
+    text = listed + "\x1b[4m" + matrix(2, lambda a, b: "NV18")
+    assert given(read(text)).get("cluster.accelerator") == accelerator

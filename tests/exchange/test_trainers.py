@@ -363,6 +363,27 @@ def test_a_performance_script_of_megatron_bridge_states_its_options_and_its_reci
     assert "the recipe of the model states them" in unknown(older) and "layout.tp" not in given(older)
 
 
+def test_a_recipe_of_megatron_bridge_has_options_and_keys_of_its_configuration_behind_them() -> None:
+    text = """\
+    case "$1" in
+        20b) RECIPE={} ;;
+        120b) RECIPE=gpt_oss_120b_sft_config ;;
+    esac
+    CMD="uv run python scripts/training/run_recipe.py --recipe $RECIPE -sl 8192 \\
+        train.global_batch_size=32 train.micro_batch_size=4 model.tensor_model_parallel_size=2"
+    srun --mpi=pmix bash -c "$CMD"
+    """
+    reading = read(text.format("gpt_oss_20b_sft_config"))
+    found = given(reading)
+    assert [found[key] for key in ("layout.tp", "layout.micro_batch", "workload.global_batch")] == [2, 4, 32]
+    assert "workload.model" not in found and "depends on the test on line 1" in unknown(reading)
+    one = "python scripts/training/run_recipe.py --recipe {} -tp 2 model.tensor_model_parallel_size=4\n"
+    found = given(read(one.format("gpt_oss_20b_peft_config")))
+    assert (found["workload.model"], found["layout.tp"]) == ("gpt-oss-20b", 4)
+    assert "its adapters: state workload.trainable" in unknown(read(one.format("gpt_oss_20b_peft_config")))
+    assert "its adapters" not in unknown(read(one.format("gpt_oss_20b_pretrain_config")))
+
+
 def test_a_launch_of_torchtitan_with_a_configuration_states_its_ranks_and_slurm_takes_blanks_around_signs() -> None:
     reading = read(
         "#SBATCH --nodes=16\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 a.py --job.config_file x.toml\n"

@@ -34,6 +34,9 @@ _DIAGONAL = re.compile(r"[\s|`*>]{0,40}GPU0[\s|*]{1,40}X(?![A-Za-z])")
 """The first row of a matrix."""
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
+_LISTED = re.compile(r"\s{0,40}GPU \d{1,3}: ((?:NVIDIA|Tesla|Quadro) [^(\n]{2,80}?)(?:\s*\(UUID|$)")
+"""A GPU in the list of ``nvidia-smi -L``, which reports of a machine print beside the matrix."""
+_UNDERLINE = re.compile(r"\x1b\[\d{0,3}m")
 _PCIE_LEGEND = re.compile(r"^[ \t]{0,20}PIX[ \t]{1,20}= Connection", re.MULTILINE)
 _LINK_LEGEND = re.compile(r"^[ \t]{0,20}NV#[ \t]{1,20}= Connection", re.MULTILINE)
 """The legend explains the cells that the matrix may have: that of `nvidia-smi topo -mp` (PCIe only) has no NVLinks."""
@@ -66,7 +69,7 @@ class Matrix:
 
 
 def matches_nvidia_smi_topo(file: InputFile) -> bool:
-    lines = [line[:LONGEST_LINE] for line in file.text.split("\n") if "GPU" in line[:LONGEST_LINE]]
+    lines = [_UNDERLINE.sub("", line[:LONGEST_LINE]) for line in file.text.split("\n") if "GPU" in line[:LONGEST_LINE]]
     if "between two GPUs" in file.text and not any(_DIAGONAL.match(line) for line in lines):
         return False  # tables of rocm-smi, whose diagonal is zero
     return any(_header_cells(line) for line in lines)
@@ -86,6 +89,10 @@ def read_nvidia_smi_topo(file: InputFile) -> ImportResult:
     for number, line in enumerate(file.lines, 1):
         if (match := _LEGEND.match(line)) and match[1] in matrix.nics:
             builder.count(match[1], match[2], number)
+    listed = {match[1].strip(): number for number, line in enumerate(file.lines, 1) if (match := _LISTED.match(line))}
+    if len(listed) == 1 and not any(each.path == ("cluster", "accelerator") for each in builder.given):
+        ((product, number),) = listed.items()
+        set_product(product, builder, number)
     return builder.reading()
 
 

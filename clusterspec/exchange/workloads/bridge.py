@@ -1,7 +1,8 @@
-"""Launches of the performance scripts of Megatron-Bridge: ``setup_experiment.py`` and ``run_script.py``.
+"""Launches of Megatron-Bridge: ``setup_experiment.py`` and ``run_script.py`` of its performance scripts, and
+``run_recipe.py``.
 
-Options: NVIDIA-NeMo/Megatron-Bridge 067f987d, scripts/performance/argument_parser.py; what a launch leaves out, the
-recipe of the model states.
+Options: NVIDIA-NeMo/Megatron-Bridge 067f987d, scripts/performance/argument_parser.py and scripts/training/run_recipe.py
+(options, then ``KEY=VALUE`` of its configuration, which go before); what a launch leaves out, the recipe states.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys, set_choice
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 
-_PROGRAM = re.compile(r"(?:^|/)(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py$")
-MARK = re.compile(r"scripts/performance/(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py|--compute_dtype\b")
-LAUNCH = re.compile(r"(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py(?!\S)|--compute_dtype\b")
+_NAMES = r"(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py"
+_PROGRAM = re.compile(rf"(?:^|/){_NAMES}$")
+MARK = re.compile(rf"scripts/(?:performance|training)/{_NAMES}|--compute_dtype\b")
+LAUNCH = re.compile(rf"{_NAMES}(?!\S)|--compute_dtype\b")
+_OVERRIDE = re.compile(r"\+{0,2}([A-Za-z][\w.]{0,120})=(.{0,400})", re.DOTALL)
+_STAGE = re.compile(r"_(?:pretrain|sft|peft|lora|dora|finetune)(?:_\w{0,80})?$|_config$")
+"""What follows the name of the model in that of a recipe."""
+_ADAPTERS = re.compile(r"_(?:peft|lora|dora)(?=_|$)")
 _SHORT = {
     "mr": "model_recipe_name",
     "ng": "num_gpus",
@@ -39,7 +45,22 @@ def is_performance_launch(keys: Keys) -> bool:
     """Whether a launch starts a performance script, or a recipe changes that of a model as the scripts do."""
     names_recipe = keys.find("model_recipe_name") is not None and not keys.command.words
     started = any(_PROGRAM.search(word.text) for word in keys.command.words)
-    return (started or names_recipe) and keys.find("compute_dtype", "c") is not None
+    return _runs_recipe(keys) or ((started or names_recipe) and keys.find("compute_dtype", "c") is not None)
+
+
+def _runs_recipe(keys: Keys) -> bool:
+    words = [word.text for word in keys.command.words]
+    return any(_PROGRAM.search(word) for word in words) and not {"--recipe", "--model"}.isdisjoint(words)
+
+
+def take_overrides(keys: Keys) -> None:
+    """Take decided words ``KEY=VALUE`` of a launch of a recipe as options of these names, which go before others."""
+    for word in keys.command.words if _runs_recipe(keys) else ():
+        if word.branch == keys.command.branch and (match := _OVERRIDE.fullmatch(word.text)):
+            last = match[1].rpartition(".")[2]
+            for name in (last, *(short for short, long in _SHORT.items() if long == last)):
+                keys.values.pop(name, None)
+            keys.put(match[1], match[2], word.line)
 
 
 def name_long_options(keys: Keys) -> None:
@@ -54,7 +75,7 @@ def name_long_options(keys: Keys) -> None:
 
 def set_performance_keys(keys: Keys, builder: ImportBuilder) -> None:
     """Set the model and precision, and count the ranks; list what the recipe states."""
-    line = keys.line("compute_dtype")
+    line = keys.line("compute_dtype", "recipe", "model")
     name, _, suffix = str(keys.get("compute_dtype")).lower().partition("_")
     precision, recipe = _DTYPES.get(name, (None, None))
     builder.set("workload.precision", precision, line)
@@ -71,11 +92,14 @@ def set_performance_keys(keys: Keys, builder: ImportBuilder) -> None:
 
 def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     """Set the model of a recipe (``qwen3_235b_a22b``), in older releases family and size (``llama31``, ``405b``)."""
-    names = ("model_recipe_name", "model_name")
+    names = ("model_recipe_name", "model_name", "recipe", "model")
     size = str(keys.get("model_size") or "")
     stated = str(keys.get(*names) or "")
     if not stated:
         return
+    if _ADAPTERS.search(stated):
+        builder.unknown(f"recipe {stated[:80]}", "its adapters: state workload.trainable", keys.line(*names))
+    stated = _STAGE.sub("", stated)
     shown = "-".join(part for part in (re.sub(r"(?<=llama3)(?=\d)", ".", stated), size) if part)
     shown = re.sub(r"^llama3(?=[-_.])", "llama-3", shown).replace("_", "-")
     dotted = re.sub(r"^llama-?31?-", "llama-3.1-", shown)

@@ -108,6 +108,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     if framework == "megatron-core" and (keys.find("deepspeed") or _DEEPSPEED.search(launched)):
         framework = "megatron-deepspeed"
     take_earlier_names(keys)
+    bridge.take_overrides(keys)
     performance = bridge.is_performance_launch(keys)
     if performance:
         bridge.name_long_options(keys)

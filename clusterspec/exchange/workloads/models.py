@@ -79,11 +79,19 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
     return found
 
 
+def set_trained_model(name: str, builder: ImportBuilder, line: int) -> None:
+    """Set the model that adapters or a training change, and list the width of weights that its name states."""
+    set_model(name, builder, line)
+    if kept := quantized_precision(name):
+        why = "frozen weights of this width beside adapters, unless they are widened when loaded"
+        builder.unknown(f"weights of {name[-60:]}: {kept}", why, line)
+
+
 def set_model_of_key(keys: Keys, key: str, builder: ImportBuilder) -> None:
     """Set the model that a key names, or record that the file names none."""
     stated = keys.get(key)
     if stated:
-        set_model(str(stated), builder, keys.line(key))
+        set_trained_model(str(stated), builder, keys.line(key))
     else:
         builder.unknown("workload.model", f"the file does not state {key}", keys.line(key))
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.catalog.names import quantized_precision
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STAGES, set_launcher
@@ -31,7 +30,7 @@ from clusterspec.exchange.workloads.keys import (
     set_switch,
 )
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
-from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.trl_samples import set_samples
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -117,10 +116,7 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     else:
         builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
-        set_model(named, builder, keys.line(*_MODEL))
-        if kept := quantized_precision(named):
-            why = "frozen weights of this width beside adapters, unless they are widened when loaded"
-            builder.unknown(f"weights of {named[-60:]}: {kept}", why, keys.line(*_MODEL))
+        set_trained_model(named, builder, keys.line(*_MODEL))
     _set_micro_batch(keys, builder)
     set_counts(keys, _LAYOUT, builder)
     set_job_nodes(file, keys, builder)
