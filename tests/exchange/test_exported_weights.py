@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clusterspec.exchange.exporters.registry import ExportedFile, NotExportable, exporter_of
@@ -51,3 +53,14 @@ def test_attention_replicas_of_tensorrt_llm_are_single_ranks() -> None:
     with pytest.raises(NotExportable, match="no tp 4 within attention replicas"):
         written("trt-llm", "deepseek-v3", "", "tp: 4, ep: 8, attention_dp: 2")
     assert "--tp_size 8" in str(written("trt-llm", "deepseek-v3", "", "tp: 1, ep: 8, attention_dp: 8").content)
+
+
+@pytest.mark.parametrize(("platform", "catalog"), [("dgx-h200", True), ("mi300x-ubb8", False)])
+def test_workers_of_dynamo_have_an_image_of_the_catalog_on_nvidias_accelerators_alone(
+    platform: str, catalog: bool
+) -> None:
+    work = f"workload: {{kind: serve, model: llama-3.1-8b, {LOAD}}}\nlayout: {{software: vllm 0.31, tp: 8}}\n"
+    file = exporter_of("dynamo").write(source(f"platform: {platform}, nodes: 1", work))
+    frontend, worker = re.findall(r"image: (\S+)", str(file.content))
+    assert frontend.startswith("nvcr.io/") and worker.startswith("nvcr.io/") == catalog
+    assert any("the image of the workers" in each for each in file.omitted) != catalog

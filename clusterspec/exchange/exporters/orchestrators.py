@@ -29,6 +29,9 @@ DYNAMO = "1.6.1"
 """The release of Dynamo whose options are written."""
 BACKENDS = {"vllm": ("0.31.0",), "sglang": ("0.5.21",)}
 """The release of each engine that it requires."""
+IMAGE = f"nvcr.io/nvidia/ai-dynamo/{{}}-runtime:{DYNAMO}"
+"""The image of an engine, for NVIDIA's accelerators alone (support matrix of docs.nvidia.com/dynamo, v1.3.0; one for
+ROCm is in ai-dynamo/dynamo, pull request 12537, open on 2026-08-01)."""
 RESOURCES = {"nvidia": "nvidia.com/gpu", "amd": "amd.com/gpu"}
 """The resource of an accelerator by vendor."""
 SECRET = "hf-token-secret"
@@ -56,9 +59,12 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
     omitted += (vllm if framework == "vllm" else sglang).omitted_degrees(engine_kinds(source))
     frontend = ["--http-port", "8000"]
     lines += _component_lines(
-        "Frontend", "frontend", 1, 1, _container_lines(framework, "dynamo.frontend", frontend, 0, "")
+        "Frontend", "frontend", 1, 1, _container_lines(IMAGE.format(framework), "dynamo.frontend", frontend, 0, "")
     )
     resource = _device_resource(source)
+    image = IMAGE.format(framework) if resource == RESOURCES["nvidia"] else f"IMAGE-WITH-DYNAMO-AND-{framework.upper()}"
+    if image.startswith("IMAGE"):
+        omitted.append(f"the image of the workers: those of the NGC catalog run on NVIDIA's, not on {resource}")
     for kind in engine_kinds(source):
         first = next(launches(kind, source.cluster.ranks_per_node))
         if first.nodes > 1 and kind.layout.attention_dp > 1:
@@ -67,7 +73,7 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
             _engine_words(source, kind, model, release, omitted),
             _accelerators_per_pod(source, kind, first.nodes),
         )
-        container = _container_lines(framework, f"dynamo.{framework}", words, count, resource)
+        container = _container_lines(image, f"dynamo.{framework}", words, count, resource)
         lines += _component_lines(kind.role or "worker", "worker", kind.layout.dp, first.nodes, container)
     return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
@@ -107,11 +113,11 @@ def _component_lines(name: str, kind: str, replicas: int, nodes: int, container:
     return [*head, "    podTemplate:", "      spec:", "        containers:", *container]
 
 
-def _container_lines(framework: str, module: str, words: list[str], accelerators: int, resource: str) -> list[str]:
+def _container_lines(image: str, module: str, words: list[str], accelerators: int, resource: str) -> list[str]:
     """The container of a component; a component without accelerators has no limits."""
     found = [
         "        - name: main",
-        f"          image: nvcr.io/nvidia/ai-dynamo/{framework}-runtime:{DYNAMO}",
+        f"          image: {image}",
         f"          command: [python3, -m, {module}]",
         "          args:",
         *(f"          - {json.dumps(word)}" for word in words),
