@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from clusterspec.analysis.call_causes import without_refuted
-from clusterspec.analysis.consequences import is_own_exception, with_consequences_last
+from clusterspec.analysis.consequences import (
+    is_of_an_end,
+    is_own_exception,
+    with_consequences_last,
+    with_ends_last,
+)
 from clusterspec.analysis.device_steps import with_steps_of_devices
 from clusterspec.analysis.families import families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
@@ -65,10 +70,10 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.finished:
         stops = causes_of_a_hang(run, (_separate_jobs, release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _most_likely(with_consequences_last(run, without_refuted(run, stops)))
-        if all(each.name in SYMPTOMS or is_own_exception(run, each) for each in likeliest):
+        likeliest = _ordered(run, without_refuted(run, stops))
+        if all(each.name in SYMPTOMS or is_own_exception(run, each) or is_of_an_end(run, each) for each in likeliest):
             others = (*explained_symptoms(run, likeliest), *families_of_causes(run), *refused_connections(run))
-            likeliest = _most_likely(with_consequences_last(run, others))
+            likeliest = _ordered(run, others)
         return likeliest
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
@@ -77,6 +82,11 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
         found += release_causes(run)
     return _most_likely(found)
+
+
+def _ordered(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Each cause once, the likeliest first, and what only follows from the failure of a rank last."""
+    return _most_likely(with_ends_last(run, with_consequences_last(run, found)))
 
 
 def _most_likely(found: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.call_causes import evidence_line
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.logs.first_failures import CONSEQUENCE, OWN_EXCEPTION
+from clusterspec.logs.first_failures import (
+    CONSEQUENCE,
+    ENDS,
+    OBSERVED_END,
+    OF_THE_END,
+    OWN_EXCEPTION,
+    tells_a_failure,
+)
+from clusterspec.logs.suggestions import OF_EXCEPTIONS
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -25,3 +33,41 @@ def with_consequences_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[C
 def is_own_exception(run: PlacedRun, cause: Cause) -> bool:
     """Whether a cause is the exception of the rank that failed first, which no known line explains."""
     return evidence_line(cause) in {f"line {line}" for _, line in run.log_lines(OWN_EXCEPTION)}
+
+
+def is_of_an_end(run: PlacedRun, cause: Cause) -> bool:
+    """Whether a cause rests on a line that ranks print when another one ended, such as a connection that was lost, in
+    a log with an earlier failure.
+    """
+    return bool(_following_ends(run, (cause,)))
+
+
+def with_ends_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes. A failure that a rank tells of itself comes before what ranks print later because one ended: these
+    lines have a weight of at most `FOLLOWS`.
+    """
+    found = tuple(found)
+    following = _following_ends(run, found)
+    for cause in found:
+        follows = evidence_line(cause) in following
+        yield replace(cause, weight=min(cause.weight, FOLLOWS)) if follows else cause
+
+
+def _following_ends(run: PlacedRun, found: Iterable[Cause]) -> set[str]:
+    """The lines of causes that tell of an end and stand below a failure that a rank tells of itself, without those of
+    the rank that torchrun observed first; where that rank tells of an end, the exceptions are of another one.
+    """
+    said = run.benchmark.evidence
+    observed = {each.line for each in said if each.name == OBSERVED_END}
+    ends = {each.line for each in said if each.name in OF_THE_END} - observed
+    own = {each.line for each in said if _is_own_failure(each.name)} - ends
+    lines = {evidence_line(each) for each in found}
+    following = {line for line in ends if own and line > min(own)}
+    if observed:
+        following |= {each.line for each in said if each.name in OF_EXCEPTIONS}
+    return {f"line {line}" for line in following if f"line {line}" in lines}
+
+
+def _is_own_failure(name: str) -> bool:
+    """Whether a statement is of a failure of the rank that makes it, or of an exception that it raised."""
+    return name in OF_EXCEPTIONS or (name not in ENDS and tells_a_failure(name))

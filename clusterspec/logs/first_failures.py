@@ -22,7 +22,11 @@ CONSEQUENCE = "consequence"
 """The name of statements about a line that only follows from the failure of another rank."""
 OWN_EXCEPTION = "own-exception"
 """The name of the exception of the rank that failed first, where no known line states its cause."""
-_OF_THE_END = frozenset(
+OBSERVED_END = "observed-end"
+"""The name of statements about a line of an end that is of the rank that torchrun observed first."""
+ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed", "not-found", "not-executable"})
+"""Statements of an end that leave its cause to other lines."""
+OF_THE_END = frozenset(
     {
         *("dump", "stuck", "peer-ended", "signal", "ended", "flushed", "daemon-lost", "queue-gone", "network-error"),
         *("waiting", "parted", "stalled", "task-silent", "family timeout", "family remote", "suggests peer-ended"),
@@ -179,13 +183,13 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
     what `told_failures` returns of both.
     """
     root, others = observed_failures(text)
-    ends = any(name in _OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)
-    if root is None and not ends and sum(_tells_a_failure(name) for name, _, _ in stated) < 2:
+    ends = any(name in OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)
+    if root is None and not ends and sum(tells_a_failure(name) for name, _, _ in stated) < 2:
         return
     said, raised = told or told_failures(text, stated)
     yield from _ended_processes(said, root, others)
     yield from _ends_after_others(said)
-    following = [each for each in said if each.name in _OF_THE_END or each.name in _OF_A_PEER]
+    following = [each for each in said if each.name in OF_THE_END or each.name in _OF_A_PEER]
     ends_at = {each.line for each in following}
     failing = [each for each in said if each.rank is not None and _is_own(each) and each.line not in ends_at]
     first = _first_of(failing or [each for each in raised if each.rank is not None], root)
@@ -195,6 +199,9 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
     marked = [each for each in following if any(_follows(each, before) for before in first)]
     for each in marked:
         yield CONSEQUENCE, f"after the failure of rank {first[0].rank}", each.line
+    for each in following:
+        if root is not None and each.rank == root.rank:
+            yield OBSERVED_END, f"of rank {root.rank}, which failed first", each.line
     for each in failing:
         if each not in first and any(each.rank != before.rank for before in first):
             yield CONSEQUENCE, f"after the failure of rank {first[0].rank}", each.line
@@ -217,7 +224,7 @@ def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | N
     if failures:
         first = min(failures, key=lambda each: each.line)
         return Ending(True, first.line, first.time or _time_before(text, first.line))
-    ends = [each for each in said if each.name in _OF_THE_END or each.name in _OF_A_PEER]
+    ends = [each for each in said if each.name in OF_THE_END or each.name in _OF_A_PEER]
     if not ends:
         return None
     first = min(ends, key=lambda each: each.line)
@@ -230,9 +237,9 @@ def _time_before(text: str, line: int) -> Moment | None:
     return next((time for each in reversed(before) if (time := time_of_line(each[:LONGEST])) is not None), None)
 
 
-def _tells_a_failure(name: str) -> bool:
+def tells_a_failure(name: str) -> bool:
     """Whether a statement is of a failure of the rank that makes it."""
-    if name in _OF_THE_END or name in _OF_A_PEER:
+    if name in OF_THE_END or name in _OF_A_PEER:
         return False
     if name.startswith(MESSAGE):
         return not name.endswith(" may")
@@ -241,7 +248,7 @@ def _tells_a_failure(name: str) -> bool:
 
 def _is_own(each: Said) -> bool:
     """Whether a statement is of a failure of the rank that makes it; common words of a lost connection are of none."""
-    return _tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
+    return tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
 
 
 def told_failures(text: str, stated: Stated) -> Told:
@@ -262,7 +269,7 @@ def told_failures(text: str, stated: Stated) -> Told:
         rank, rest = rank_of_line(line)
         time = time_of_line(line)
         said += [Said(name, shown, number, rank, time) for name, shown in here]
-        unsaid = all(name.startswith("family ") and name not in _OF_THE_END for name, _ in here)
+        unsaid = all(name.startswith("family ") and name not in OF_THE_END for name, _ in here)
         if exception and unsaid and _EXCEPTION.match(rest) and not _FOLLOWS.search(rest):
             raised.append(Said(OWN_EXCEPTION, rest.strip()[:160], number, rank, time))
     return Told(tuple(said), tuple(raised))
@@ -308,7 +315,7 @@ def _follows(each: Said, failure: Said) -> bool:
     if after is False:
         return False
     if each.rank is None:
-        return each.name in _OF_THE_END or after is True
+        return each.name in OF_THE_END or after is True
     return each.rank != failure.rank
 
 

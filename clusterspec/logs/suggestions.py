@@ -55,6 +55,8 @@ STARTS = (
     r"nitializing (?:ddp|distributed): GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
 )
 """The last lines of programs whose ranks wait for one another: SGLang, vLLM, Megatron, Lightning, DeepSpeed, NCCL."""
+OF_OTHERS = ("remote", "timeout")
+"""Families of what a rank prints when another one ended, beside which the exception of that one may stand."""
 _COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
 _FAMILY_WORDS: tuple[str, ...] = (
     "system error",
@@ -105,6 +107,7 @@ _FROM = "The above exception was the direct cause of "
 """What Python prints between an exception and one that was raised from it."""
 _REPORTS = re.compile(
     r"\b(?:[Ss]ee|[Cc]heck) (?:the )?(?:root cause|stack ?trace|logs?) above|\bEngine core initialization failed"
+    r"|remote process exit(?:ed|ing)|[Bb]roken ?[Pp]ipe|\bConnection(?:Reset|Closed|Aborted)\w{0,12}|Watchdog caught"
     r"|\bChildFailedError\b|\bCalledProcessError\b|\bRayTaskError\b|\bActorDiedError\b|\bProcess(?:Exited|Raised)Exception\b"
 )
 """Exceptions by which a program reports that another process, or an earlier call, failed."""
@@ -232,7 +235,7 @@ def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
     for family, words in _COMPILED_FAMILIES if stated else ():
         match = words.search(text)
         if match:
-            found = True
+            found = found or family not in OF_OTHERS
             first = text.rfind("\n", 0, match.start()) + 1
             yield family, text[first : first + LONGEST].split("\n", 1)[0].strip()[:160], text.count("\n", 0, first) + 1
     if "NCCL INFO" in text:

@@ -10,6 +10,8 @@ from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.error_lines import first_error
 from clusterspec.logs.first_failures import (
     CONSEQUENCE,
+    ENDS,
+    OF_THE_END,
     OWN_EXCEPTION,
     Told,
     ending_of,
@@ -38,8 +40,6 @@ _OF_MARKS = (
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
-_ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed", "not-found", "not-executable"})
-"""Statements of an end that leave its cause to other lines."""
 _TOLD = STATING | {OWN_EXCEPTION}
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""
@@ -98,7 +98,7 @@ def _states_a_cause(each: Evidence) -> bool:
     """Whether a statement is of a cause, rather than of an end that leaves its cause to other lines."""
     if each.name in _REPORTED_ENDS:
         return False
-    return each.name in STATING - _ENDS or each.name.startswith((CALL, MESSAGE))
+    return each.name in STATING - ENDS - OF_THE_END or each.name.startswith((CALL, MESSAGE))
 
 
 def _is_marked(text: str) -> bool:
