@@ -275,6 +275,7 @@ def stack(read: FactReader) -> Stack:
         releases=read.texts("releases"),
         full_sharding=read.text("full_sharding"),
         reduces=read.text("reduces"),
+        all_reduces=read.texts("all_reduces"),
         attention_year=read.count("attention_year") or 0,
         attention_library=read.text("attention_library") or "",
         memory=framework_memory(read),

@@ -187,7 +187,8 @@ class Stack(Entry):
     ``may_hide`` the communication that it may overlap. ``dispatcher`` is the default token dispatcher,
     ``rack_dispatcher`` the default on machines whose scale-up domain spans nodes. ``releases`` are the described
     releases, oldest first. ``full_sharding`` names the stack whose fully sharded implementation it uses if it has none.
-    ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``attention_year`` the
+    ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``all_reduces`` the
+    shardings in which every rank receives the sums of all gradients, ``attention_year`` the
     year of its attention kernels if later than ``year``, ``attention_library`` the library that has them, where
     accelerators have figures of it. ``compiled``: the host does not launch kernels one by one.
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
@@ -206,6 +207,7 @@ class Stack(Entry):
     releases: tuple[str, ...] = ()
     full_sharding: str | None = None
     reduces: str | None = None
+    all_reduces: tuple[str, ...] = ()
     attention_year: int = 0
     attention_library: str = ""
     compiled: bool = False

@@ -287,12 +287,14 @@ def _nonempty_transfers(*transfers: Transfer) -> tuple[Transfer, ...]:
 
 
 def gradient_reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
-    """The transfers that reduce the gradients of these weights: all-reduce, or reduce-scatter where states are sharded.
+    """The transfers that reduce the gradients of these weights: all-reduce, or reduce-scatter where states are sharded
+    and the software does not reduce whole gradients all the same.
 
     hsdp scatters over its shard group; `across` returns the reduction that follows.
     """
     each = gradient_bytes(workload, layout)
-    name = "all-reduce" if layout.sharding == "none" else "reduce-scatter"
+    whole = {"none", *(layout.stack.all_reduces if layout.stack else ())}
+    name = "all-reduce" if layout.sharding in whole else "reduce-scatter"
     dense = SHARD if layout.sharding == "hsdp" else DENSE
     return _nonempty_transfers(
         Transfer(dense, name, each * weights.dense), Transfer(EXPERT, name, each * weights.expert)
