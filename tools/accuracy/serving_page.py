@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tools.accuracy import serving_cases, serving_tails
+from tools.accuracy import serving_cases, serving_limits, serving_tails
 from tools.accuracy.cases import Case
 from tools.accuracy.figures import Score, grouped, score
 from tools.accuracy.serving_folds import GRID, folds, value
@@ -462,6 +462,8 @@ def section(cases: Sequence[Case], table: object) -> Iterator[str]:
     yield table(unseen())
     yield serving_tails.TEXT
     yield table(serving_tails.scores())
+    yield serving_limits.TEXT
+    yield serving_limits.limits_table()
     yield WIDTHS
     yield ranges_table()
     yield FOLDS
