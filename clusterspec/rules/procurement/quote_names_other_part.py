@@ -4,7 +4,8 @@
 
 A line of the quote that names an accelerator, switch or NIC which is not the one in the design; a variant of the
 accelerator with another form factor or memory; where the design names no switch, a switch of another technology or with
-ports slower than the NICs; or a module or cable whose order code names slower ports than the links of the fabric.
+ports slower than the NICs; a module or cable whose order code names slower ports than the links of the fabric; or a NIC
+of a slower rate (`NDR200`).
 
 ## Why it matters
 
@@ -79,7 +80,8 @@ from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, named_entries, offered_lines
-from clusterspec.procurement.part_names import CABLING, SWITCHES, kind_of_part
+from clusterspec.procurement.part_names import CABLING, SWITCHES, kind_of_part, plain_part
+from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
@@ -89,6 +91,11 @@ from clusterspec.units import display_bits
 RULE = Rule.of(__name__, "error", "likely")
 _CODE = pattern(r"M[CFM][ASFP]\d[A-Z0-9]{2,}")
 """The beginning of an order code of NVIDIA's modules and cables."""
+_NIC_RATE = pattern(
+    r"(?<![\w.])(?:(?P<rate>\d{2,3}) ?g(?:b?e|b/s|bps|bit/s|igabit)?|(?P<name>[hnx]dr)(?P<lanes>[1248]00)?)(?![\w])"
+)
+_GENERATIONS = {"hdr": 200, "ndr": 400, "xdr": 800}
+"""Gb/s of a port of InfiniBand, by the name of its generation."""
 
 
 def check(
@@ -100,7 +107,7 @@ def check(
         yield from _sibling_problem(offered, cluster, catalog)
         if offered.kind in {*SWITCHES, "switch"}:
             yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
-        if offered.kind in CABLING:
+        if offered.kind in {*CABLING, "nic"}:
             yield from _slow_module_problem(offered, cluster, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
@@ -114,10 +121,14 @@ def check(
 
 
 def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """The problem with a module or cable whose order code names one with slower ports than the fabric's links."""
+    """The problem with a module or cable whose order code names one with slower ports than the fabric's links, or with
+    a NIC of a slower rate.
+    """
     fabric = cluster.scale_out
     parts = [catalog.find("optics", id_) for code in _codes(offered) for id_ in ids_of_name("optics", code)]
     rates = {part.bandwidth.value / part.ports for part in parts if isinstance(part, Optics) and part.bandwidth}
+    if offered.kind == "nic":
+        rates = set(_rates_of_nic(plain_part(offered.line)))
     rate = fabric.nic_bandwidth.value / max(1, fabric.planes) if fabric is not None else 0.0
     if rates and max(rates) < rate * 0.99:
         name = (offered.line.part or "")[:60]
@@ -126,6 +137,16 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
         )
         at = ("procurement", "quote", offered.index, "part")
         yield RULE.problem(at, message, "order modules and cables of the generation of the switches and the NICs")
+
+
+def _rates_of_nic(text: str) -> Iterator[float]:
+    """Bytes per second of the rates that the description of a NIC names.
+
+    >>> [rate * 8 / 1e9 for rate in _rates_of_nic("connectx-7, ndr200, single-port")], [*_rates_of_nic("hca, dual-port")]
+    ([200.0], [])
+    """
+    for found in _NIC_RATE.finditer(text):
+        yield float(found["rate"] or found["lanes"] or _GENERATIONS[found["name"]]) * GIGABIT
 
 
 def _codes(offered: Offered) -> list[str]:

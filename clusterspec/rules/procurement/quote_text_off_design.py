@@ -128,7 +128,7 @@ _CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
 _AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
 _VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
 _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
-_SUPPORT = pattern(r"\b(?:support|care|maintenance)\b")
+_SUPPORT = pattern(r"\b(?:\w*support|care|maintenance|wartung|soporte|suporte|assistenza|asistencia)\b|サポート|保守")
 _BY_THE_YEAR = pattern(
     r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)"
 )
