@@ -94,6 +94,29 @@ def accelerator_kinds(text: str) -> list[tuple[str, int]]:
     return [(match["kind"], line) for line, match in _directives(text) if match["kind"]]
 
 
+_FEATURES = re.compile(
+    r"^#SBATCH[ \t][^#\n]{0,400}?(?<=[ \t])(?:--(?:constraint|partition)[= \t]{1,4}|-[Cp][ \t]{0,4})[\"']?"
+    r"(?P<words>[\w,&|*()\[\]-]{1,200})",
+    re.MULTILINE,
+)
+
+
+def accelerator_features(text: str) -> list[tuple[str, int]]:
+    """Names of accelerators among the features and partitions that directives ask for, each with its line.
+
+    >>> accelerator_features("#SBATCH -N 1\\n#SBATCH --constraint=h100&ib\\n#SBATCH -p gpu_a800,long")
+    [('h100', 2), ('a800', 3)]
+    """
+    from clusterspec.catalog.names import ids_of_name  # only for jobs that name some
+
+    found: dict[str, int] = {}
+    for match in _FEATURES.finditer(text):
+        for word in re.split(r"[^A-Za-z0-9]+", match["words"]):
+            if word and ids_of_name("accelerator", word):
+                found.setdefault(word, text.count("\n", 0, match.start("words")) + 1)
+    return list(found.items())
+
+
 def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """The directives with a count, each with its line. Generic resources other than accelerators are left out."""
     for line, words in enumerate(text.split("\n"), 1):

@@ -268,6 +268,24 @@ def test_jobs_of_a_launcher_state_nodes_and_ranks_without_a_request(ranks: str, 
 def test_jobs_count_their_ranks() -> None:
     text = "#!/bin/bash\n#SBATCH -n 384\n#SBATCH --gpus-per-node=8\nsrun ./own\n"
     assert counts(read(text)) == {"ranks": 384}
+    text = (
+        "#!/bin/bash\n#SBATCH -N 2\n#SBATCH -n 2\n#SBATCH --gres=gpu:4\nsrun x run torchrun --nproc_per_node=4 a.py\n"
+    )
+    assert counts(read(text)) == {"ranks_per_node": 4}
+
+
+@pytest.mark.parametrize(
+    ("directive", "named"),
+    [
+        ("--constraint=h100", "accelerator h100: a name of the site"),
+        ("-p a800", "accelerator a800: a name of the site"),
+        ("-p long", None),
+        ("--constraint=h100\n#SBATCH --gres=gpu:a100:2", "accelerator a100: a name of the site"),
+    ],
+)
+def test_features_and_partitions_of_jobs_may_name_the_accelerator(directive: str, named: str | None) -> None:
+    text = unknown(read(f"#!/bin/bash\n#SBATCH -N 1\n#SBATCH {directive}\n#SBATCH --gpus-per-node=2\nsrun ./own\n"))
+    assert (named or "the commands of the script") in text and text.count("accelerator ") == (named is not None)
 
 
 def test_a_configuration_that_a_launch_of_verl_names_may_decide_its_trainer() -> None:

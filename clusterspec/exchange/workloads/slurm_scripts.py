@@ -10,6 +10,7 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.slurm_directives import (
+    accelerator_features,
     accelerator_kinds,
     accelerators_of_node,
     directives,
@@ -51,10 +52,10 @@ def read_slurm_job(file: InputFile) -> ImportResult:
         if nodes and int(nodes) and count % int(nodes) == 0:
             builder.set("cluster.accelerators_per_node", count // int(nodes), line)
     tasks, at = found.get("ntasks-per-node", ("0", 0))
-    if int(tasks) > 1:  # one task of a node starts the others by itself
-        builder.count("ranks_per_node", int(tasks), at)
-    all_tasks, at = found.get("ntasks", ("0", 0))
-    builder.count("ranks", int(all_tasks) if int(all_tasks) > 1 else None, at)
+    all_tasks, place = found.get("ntasks", ("0", 0))
+    started = _ranks_of_launcher(file.text) if int(tasks) < 2 else None  # one task of a node starts the others
+    builder.count("ranks_per_node", *(started or (int(tasks) if int(tasks) > 1 else None, at)))
+    builder.count("ranks", int(all_tasks) if int(all_tasks) > 1 and not started else None, place)
     list_kinds(file.text, builder)
     builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
     return builder.reading()
@@ -115,7 +116,7 @@ def _set_by_tasks(text: str, count: int, line: int, builder: ImportBuilder) -> N
 
 def list_kinds(text: str, builder: ImportBuilder) -> None:
     """List the kinds of whole accelerators that directives name."""
-    for kind, place in accelerator_kinds(text) if not parts_asked(text) else ():
+    for kind, place in accelerator_kinds(text) or accelerator_features(text) if not parts_asked(text) else ():
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {kind}", why, place)
 
