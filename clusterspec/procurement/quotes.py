@@ -17,6 +17,14 @@ from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
 
+_EXPANSION = pattern(
+    r"(?i)\b(?:expan(?:d|ds|ded|sion)|exten(?:d|ds|ded|sion)|enlarge[sd]?|adds?|addition(?:al)?|grows?|in place|"
+    r"installed|existing|already|on top of|phase (?:1|i|one)|first phase)\b"
+)
+"""Words of a text about a machine that grows."""
+_OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")
+_OF_SWITCHES = pattern(r"\b(?:switch|switches|leaf|leaves|spines?|finned)\b")
+
 
 def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     """Nodes and parts of the network in a bill, by kind, counted as the quote counts them.
@@ -50,6 +58,7 @@ class QuotedPart:
     spec; None if neither has a price. ``state`` is one of
 
     - ``quoted``, ``surplus``, ``short`` or ``missing``, for nodes and parts of the network;
+    - ``in place``: the quote extends a machine, and the other units may be there;
     - ``no quantity``: the quote has a line without a number, or one lot;
     - ``elsewhere``: no line names a store, a rack or a part of another network, which may have another supplier;
     - ``not needed``: the bill has no such part.
@@ -78,8 +87,27 @@ class QuotedPart:
         }
 
 
-def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> tuple[QuotedPart, ...]:
-    """Every kind of part of a bill and of a quote, the bill's first; empty without a quote."""
+def nodes_in_place(lines: Sequence[Offered], needed: int, text: str) -> int:
+    """The nodes that are there already by a text, where they and the quoted ones are all that are needed; else 0."""
+    offered = round(offered_quantity([line for line in lines if line.kind == "node"]))
+    left = needed - offered
+    return left if 0 < offered < needed and _is_in_place(left, text) else 0
+
+
+def _is_in_place(count: int, text: str) -> bool:
+    """Whether a text about an expansion names a number.
+
+    >>> _is_in_place(31, "31 DGX B200 are in place; the order adds 31 more"), _is_in_place(31, "31 nodes and 2 spares")
+    (True, False)
+    """
+    named = pattern(rf"(?<![\d.,]){count}(?!\d|[.,]\d)")
+    return _EXPANSION.search(text) is not None and named.search(text) is not None
+
+
+def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster, text: str = "") -> tuple[QuotedPart, ...]:
+    """Every kind of part of a bill and of a quote, the bill's first; empty without a quote. ``text`` describes the
+    machine, and may say that a part of it is in place.
+    """
     lines = list(offered_lines(quote, cluster))
     if not lines:
         return ()
@@ -93,6 +121,8 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
         quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill, kind in in_lots)
         for kind in kinds
     ]
+    if nodes_in_place(lines, needed.get("node", 0), text):
+        found = [replace(part, state="in place", missing=None) if part.has_too_few else part for part in found]
     others = [line for line in lines if line.kind == "other"]
     needs = [item for item in bill.items if _is_of_site(item) and not item.rented and not item.included]
     sites = tuple(_site_part(item, others, bill.currency) for item in needs)
@@ -219,10 +249,6 @@ def _node_part(name: str, items: Sequence[Item], lines: Sequence[Offered], curre
     needed = sum(item.quantity for item in items)
     part = quoted_part("node", needed, lines, Bill(tuple(items), currency=currency))
     return replace(part, kind=f"{name.upper()} node")
-
-
-_OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")
-_OF_SWITCHES = pattern(r"\b(?:switch|switches|leaf|leaves|spines?|finned)\b")
 
 
 def shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[Offered]:

@@ -353,3 +353,19 @@ def test_one_lot_may_cover_the_network_or_its_optics() -> None:
     for line, kinds in COVERED:
         (offered,) = offered_lines((line,), cluster)
         assert set(offered.covered_kinds) == kinds, line
+
+
+def test_a_quote_that_extends_a_machine_lacks_nothing_that_is_in_place() -> None:
+    """16 of 32 nodes are offered; a text about an expansion has to name the other 16."""
+    design = clean(POD)
+    assert design.cluster is not None
+    lines = (QuoteLine("DGX H100", 16, 310000), QuoteLine("leaf switch", 4, 36000))
+    for text, state in (
+        ("16 nodes are in place, and 16 are added", "in place"),
+        ("15 nodes are in place", "short"),
+        ("16 racks", "short"),
+    ):
+        found = {part.kind: part for part in quoted_parts(bill(design), lines, design.cluster, text)}
+        assert (found["node"].state, found["leaf_switch"].state) == (state, state), text
+        assert found["cable"].state == ("missing" if state == "short" else state)
+        assert (found["node"].missing is None) == (state == "in place")

@@ -55,6 +55,7 @@ REMARKS: dict[str, tuple[str, Tone]] = {
     "short": ("short", "bad"),
     "missing": ("missing from the quote", "bad"),
     "no quantity": ("no quantity quoted", "fair"),
+    "in place": ("others in place", "good"),
     "elsewhere": ("no line; from another supplier?", "fair"),
     "not needed": ("not in the bill", "plain"),
 }

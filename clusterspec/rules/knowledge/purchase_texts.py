@@ -13,22 +13,6 @@ from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
 
-_EXPANSION = pattern(
-    r"(?i)\b(?:expan(?:d|ds|ded|sion)|exten(?:d|ds|ded|sion)|enlarge[sd]?|adds?|addition(?:al)?|grows?|in place|installed|"
-    r"existing|already|on top of|phase (?:1|i|one)|first phase)\b"
-)
-
-
-def is_expansion(in_place: int, remarks: str) -> bool:
-    """Whether a text says that a number of nodes is there already, so that a quote offers the others alone.
-
-    >>> is_expansion(31, "31 DGX B200 are in place; the order adds 31 more"), is_expansion(31, "31 nodes and 2 spares")
-    (True, False)
-    """
-    named = pattern(rf"(?<![\d.,]){in_place}(?!\d|[.,]\d)")
-    return _EXPANSION.search(remarks) is not None and named.search(remarks) is not None
-
-
 _FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
 
 

@@ -142,10 +142,10 @@ from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
 from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK
-from clusterspec.procurement.quotes import needed_parts, offered_quantity, shortest_end_first
+from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.market import usual_cost
-from clusterspec.rules.knowledge.purchase_texts import are_elsewhere, is_expansion
+from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -197,10 +197,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
 def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
     """A note that a quote offers a part of the nodes, where the text says that the others are in place."""
     nodes = [line for line in lines if line.kind == "node" and line.quantity is not None]
-    total = round(offered_quantity(nodes))
-    if not 0 < total < needed or not is_expansion(needed - total, remarks):
+    in_place = nodes_in_place(lines, needed, remarks)
+    if not in_place:
         return None
-    message = f"the quote offers {total:,} of {plural(needed, 'node')}; by the text {needed - total:,} are in place, so other lines are not compared"
+    message = f"the quote offers {needed - in_place:,} of {plural(needed, 'node')}; by the text {in_place:,} are in place, so other lines are not compared"
     help_ = "compare the other lines with `clusterspec bom` of the machine before and after"
     return RULE.problem(_quantity_path(nodes[0]), message, help_, severity="note")
 
