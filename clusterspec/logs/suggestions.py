@@ -107,7 +107,7 @@ _FROM = "The above exception was the direct cause of "
 """What Python prints between an exception and one that was raised from it."""
 _REPORTS = re.compile(
     r"\b(?:[Ss]ee|[Cc]heck) (?:the )?(?:root cause|stack ?trace|logs?) above|\bEngine core initialization failed"
-    r"|remote process exit(?:ed|ing)|[Bb]roken ?[Pp]ipe|\bConnection(?:Reset|Closed|Aborted)\w{0,12}|Watchdog caught"
+    r"|remote process exit(?:ed|ing)|Broken ?[Pp]ipe|\bConnection(?:Reset|Closed|Aborted)\w{0,12}|Watchdog caught"
     r"|\bChildFailedError\b|\bCalledProcessError\b|\bRayTaskError\b|\bActorDiedError\b|\bProcess(?:Exited|Raised)Exception\b"
 )
 """Exceptions by which a program reports that another process, or an earlier call, failed."""

@@ -190,3 +190,18 @@ _PEER = "h:1:2 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.2<1> with 
 )
 def test_what_an_exception_states_is_before_the_lost_peers_of_others(line: str, cause: str, *, first: bool) -> None:
     assert _first(f"{line}\n{_PEER}\n" if first else f"{_PEER}\n{line}\n") == cause
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    (
+        ("AssertionError: world size (24) is not divisible by total_model_size (16)", "invalid-setting"),
+        ("OSError: [Errno 28] No space left on device", "storage-full"),
+        ("ModuleNotFoundError: No module named 'flash_attn'", "library-release"),
+    ),
+)
+def test_what_ranks_print_after_a_failure_is_below_it_in_any_order(line: str, cause: str) -> None:
+    said = [_consequences(rank)[rank] for rank in range(9)]
+    for seed in range(10):
+        random.Random(seed).shuffle(said)
+        assert _first("\n".join((line, *said))) == cause
