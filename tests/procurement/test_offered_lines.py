@@ -213,3 +213,13 @@ def test_a_part_is_offered_with_what_its_description_contains() -> None:
         "Leaf switch for AOC cables": set(),
     }
     assert {text: Offered(0, "switch", QuoteLine(text)).described_cabling for text in lines} == lines
+
+
+def test_a_unit_of_several_servers_offers_that_many_nodes() -> None:
+    """8 units of 4 servers are the 32 nodes; 7 units are not, and count as written."""
+    cluster = study_of("clusterspec: 1\ncluster: {platform: hgx-h200, nodes: 32}\n").design.cluster
+    assert cluster is not None
+    for units, each in ((8, 4), (7, 1)):
+        line = next(offered_lines([QuoteLine("HGX H200 servers, unit of 4 servers", units, 1_100_000)], cluster))
+        assert (line.kind, line.units, line.quantity) == ("node", each, units * each)
+        assert line.unit_price == 1_100_000 / each
