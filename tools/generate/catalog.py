@@ -51,6 +51,8 @@ TITLES = {
     "kernels": "Measured kernels",
     "failure-rate": "Failure rates",
 }
+RUN = frozenset({"model", "framework", "library"})
+"""Kinds of parts that run on hardware."""
 
 
 def raw_entries(kind: str) -> list[RawEntry]:
@@ -115,15 +117,21 @@ def _front(kind: str) -> Iterator[str]:
 
 
 def _parts_without_entries() -> Iterator[str]:
-    """The section on parts that are known by name alone."""
-    yield "## Known by name\n"
-    yield "Parts without an entry: no source states the figures of a design. `clusterspec catalog search` finds them.\n"
-    yield "| part | kind | status | stated | unknown | source |\n|---|---|---|---|---|---|"
-    for each in known_parts():
-        source = f"[{each.source}]({each.url}), {each.read}"
-        status = f"{each.status} {each.year}".rstrip()
-        yield f"| {each.vendor} {each.name} | {each.kind} | {status} | {each.states} | {each.unknown} | {source} |"
-    yield ""
+    """The sections on parts that are known by name alone: hardware, and what runs on it."""
+    parts = list(known_parts())
+    for title, in_section in (
+        ("Hardware known by name", [each for each in parts if each.kind not in RUN]),
+        ("Models and software known by name", [each for each in parts if each.kind in RUN]),
+    ):
+        yield f"## {title}\n"
+        yield "Parts without an entry: no source states the figures of a design. `clusterspec catalog search` finds them."
+        yield ""
+        yield "| part | kind | status | stated | unknown | source |\n|---|---|---|---|---|---|"
+        for each in in_section:
+            source = f"[{each.source}]({each.url}), {each.read}"
+            status = f"{each.status} {each.year}".rstrip()
+            yield f"| {each.vendor} {each.name} | {each.kind} | {status} | {each.states} | {each.unknown} | {source} |"
+        yield ""
 
 
 def _anchor(name: str) -> str:
