@@ -53,6 +53,9 @@ TITLES = {
 }
 RUN = frozenset({"model", "framework", "library"})
 """Kinds of parts that run on hardware."""
+WITHOUT_ENTRY = (
+    "Parts without an entry: no source states the figures of a design. `clusterspec catalog search` finds them."
+)
 
 
 def raw_entries(kind: str) -> list[RawEntry]:
@@ -124,7 +127,7 @@ def _parts_without_entries() -> Iterator[str]:
         ("Models and software known by name", [each for each in parts if each.kind in RUN]),
     ):
         yield f"## {title}\n"
-        yield "Parts without an entry: no source states the figures of a design. `clusterspec catalog search` finds them."
+        yield WITHOUT_ENTRY
         yield ""
         yield "| part | kind | status | stated | unknown | source |\n|---|---|---|---|---|---|"
         for each in in_section:

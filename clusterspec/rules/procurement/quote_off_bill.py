@@ -2,19 +2,24 @@
 
 ## What it finds
 
-The rule compares each kind of part of `clusterspec bom` with the lines of `quote`. It is an error to offer fewer nodes,
-leaf switches or NICs than needed; a third fewer spines, 15 % fewer cables or transceivers (a warning from 2 % on; any, where `links` or `cables` states each level), a
-fabric without one kind of its parts, or as many nodes as the design has accelerators. A warning is given for a quote of
-nodes alone, or of switches without nodes; a shortage of parts that the spec does not name; missing NICs alone, which
-servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
-includes them, for fewer switches than the spec states, or for a quarter too many cables where `cables` or `links_per_cable` states each level. More than 10 % too many nodes are a warning, and so are four times
-the parts of another kind, with more than eight in excess. A note is given for more than 10 % too many parts otherwise; a fabric that a serving design does not describe;
-a shared fabric of unknown topology, or of a serving design, which may exist already; cabling that at usual prices costs
-less than 1 % of the quote; an expansion, where the description or a comment says how many nodes are in place, which is
-not compared further; and missing parts of which the description or a comment
-says that they come from elsewhere, such as another contract. A line for a whole lot (`cabling`, `network`) counts as
-all parts of its kind; trunks and shuffles, which carry several links each, are not counted. A shortage of modules is
-reported at the end, nodes or switches, whose lines have too few.
+The rule compares each kind of part of `clusterspec bom` with the lines of `quote`.
+
+- It is an error to offer fewer nodes, leaf switches or NICs than needed; a third fewer spines; 15 % fewer cables or
+  transceivers (any, where `links` or `cables` states each level); a fabric without one kind of its parts; or as many
+  nodes as the design has accelerators.
+- It is a warning to offer nodes alone, or switches without nodes; 2 % fewer cables or transceivers; too few of parts
+  that the spec does not name; NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
+  includes them; fewer switches than the spec states; a quarter too many cables where `cables` or `links_per_cable`
+  states each level; more than 10 % too many nodes; and four times the parts of another kind, with more than eight in
+  excess.
+- It is a note to offer more than 10 % too many parts otherwise; no NICs alone, which servers often contain; no fabric
+  that a serving design does not describe, or that is shared and may exist already (one of unknown topology, or of a
+  serving design); no cabling that at usual prices costs less than 1 % of the quote; no parts of which the description
+  or a comment says that they come from elsewhere, such as another contract; and fewer nodes where it says how many are
+  in place: other lines of such an expansion are not compared.
+
+A line for a whole lot (`cabling`, `network`) counts as all parts of its kind; trunks and shuffles, which carry several
+links each, are not counted. A shortage of modules is reported at the end, nodes or switches, whose lines have too few.
 
 ## Why it matters
 
