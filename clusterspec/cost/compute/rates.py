@@ -179,9 +179,7 @@ class _Reached:
         return found
 
     def kernel_bandwidth_figure(self) -> Figure:
-        """The share of the memory bandwidth that the memory-bound kernels of a training step reach; without a figure of
-        their own, that of streaming kernels.
-        """
+        """The share of the memory bandwidth that memory-bound kernels of training reach, or else streaming ones."""
         own = "memory.kernels"
         return self.achieved_figure(own if own in self.accelerator.achievable else "memory", "memory")
 
