@@ -9,7 +9,8 @@ Lines of `procurement.quote` whose text states
 - a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
   where the text names no parts;
 - accelerators or NICs of a node, by their name, other than the design has;
-- bridges that join fewer or more accelerators than a domain has, or fewer bridges than domains;
+- bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for cards
+  without NVLink;
 - cables, all of them shorter than the longest stated `distance`;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
 - multimode fiber where all transceivers are single-mode, or the reverse;
@@ -99,6 +100,7 @@ procurement:
 
 ## Sources
 
+- L40S without NVLink: https://www.nvidia.com/en-us/data-center/l40s/
 - Single-mode and multimode fibers of one maker: https://docs.nvidia.com/networking/display/mfp7e30nxxx
 """
 
@@ -107,7 +109,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Optics
+from clusterspec.catalog.entries import Accelerator, Optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
@@ -121,6 +123,8 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
+WITHOUT_NVLINK = 2022
+"""Cards of NVIDIA that a maker sells since this year for PCIe alone have no NVLink: Ada dropped its connector."""
 SAME = 0.02
 """Relative difference up to which a figure of a line and of a key are the same."""
 _PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
@@ -183,6 +187,8 @@ def check(
                 message = f"the quote has {quantity:g} bridges of {ways} accelerators, and the design has {domains:,} domains of {ways}"
                 at = ("procurement", "quote", line.index, "quantity")
                 yield RULE.problem(at, message, f"ask for {domains:,} or more")
+        if bridged is None and "bridge" in text and "nvlink" in text:
+            yield from _bridge_problem(line, text, cluster, catalog)
         if line.kind == "node":
             yield from _node_problems(line, text, cluster)
     yield from _support_problem(lines, procurement)
@@ -198,6 +204,25 @@ def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
     return RULE.problem(
         ("procurement", "quote", line.index, "part"), message, "correct the line with the supplier, or the key"
     )
+
+
+def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+    """NVLink bridges for cards that have no connector for them: those of the text, else those of the design."""
+    words = " ".join(text.replace("-", " ").split())
+    parts = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator")]
+    cards = [each for each in parts if isinstance(each, Accelerator) and _family_of(each) in words]
+    cards = cards or [cluster.accelerator]
+    if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
+        message = f"`{(line.line.part or '')[:60]}` is a bridge, and {cards[0].name} has no NVLink"
+        at = ("procurement", "quote", line.index, "part")
+        yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
+
+
+def _family_of(card: Accelerator) -> str:
+    """The name by which texts call a card and its variants: the words of its id up to the first with a digit."""
+    words = card.id.split("-")
+    last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
+    return " ".join(words[: last + 1])
 
 
 def _power_problems(line: Offered, text: str, power: PowerSpec) -> Iterator[Problem]:
