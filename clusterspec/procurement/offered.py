@@ -51,7 +51,7 @@ _NUMBER_OF_HOURS = pattern(
 _UNIT_OF_HOURS = pattern(r"\bhours\b|\b\w+-hour\b")
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
-    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental)\b"
+    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b"
 )
 """Words of a line whose quantity counts months, or parts times months."""
 _SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")

@@ -31,7 +31,8 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
 
     Switches are one kind where a line of the quote does not name their tier.
     Cables with fixed ends need no transceivers, and servers that are described with NICs no further ones. A cable whose
-    ends have the ports of two links each is one piece, so a quote of cables with ends may have half as many as links.
+    ends have the ports of two links each is one piece, so a quote of cables with ends may have half as many as links,
+    and one of fibers and cables with ends so many fewer.
     """
     counted = quantities_by_kind(bill.items)
     needed = {kind: count for kind, count in counted.items() if kind == "node" or kind in NETWORKED}
@@ -46,6 +47,9 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
         quoted = sum(line.quantity or 0 for line in cables)
         if 0 < pieces < links and all(line.is_complete for line in cables) and quoted < (pieces + links) / 2:
             needed["cable"] = pieces
+        double = sum(line.quantity or 0 for line in cables if line.is_complete)
+        if double < quoted < links <= quoted + double:
+            needed["cable"] = round(quoted)
     return {kind: count for kind, count in needed.items() if count}
 
 

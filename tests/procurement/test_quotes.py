@@ -369,3 +369,10 @@ def test_a_quote_that_extends_a_machine_lacks_nothing_that_is_in_place() -> None
         assert (found["node"].state, found["leaf_switch"].state) == (state, state), text
         assert found["cable"].state == ("missing" if state == "short" else state)
         assert (found["node"].missing is None) == (state == "in place")
+
+
+def test_copper_with_two_links_and_fibers_are_fewer_pieces_than_links() -> None:
+    """256 fibers and 128 cables with fixed ends, of two links each, carry 512 links; 127 of them do not."""
+    for copper, state in ((128, "quoted"), (127, "short")):
+        fiber, pieces = QuoteLine("MPO fiber cable", 256, 100), QuoteLine("DAC cable 800G, copper", copper, 300)
+        assert quoted(fiber, pieces)["cable"].state == state

@@ -111,3 +111,11 @@ def test_fiber_of_a_quote_is_that_of_the_modules_entries(
     found = [one for one in check(FIBER.format(node=node, spine=spine, fiber=fiber)) if "fiber" in one.message]
     assert [one.rule for one in found] == ["quote-text-off-design"] * bool(needed)
     assert all(one.message.endswith(f"and all transceivers are {needed}") for one in found)
+
+
+def test_a_switch_of_another_network_is_no_other_part_beside_that_of_the_fabric(check: Check) -> None:
+    fabric = "technology: roce-v2, nic_bandwidth: 400 Gb/s, switch: spectrum-4-sn5600"
+    for lines, wrong in (("{part: SN5600 switch}, {part: SN3700 switch}", 0), ("{part: SN3700 switch}", 1)):
+        text = f"clusterspec: 1\ncluster: {{platform: hgx-h200, nodes: 6, scale_out: {{{fabric}}}}}\n"
+        found = check(f"{text}procurement: {{currency: USD, quote: [{{part: HGX H200 server}}, {lines}]}}\n")
+        assert sum(each.rule == "quote-names-other-part" for each in found) == wrong, lines

@@ -3,7 +3,7 @@
 ## What it finds
 
 `as_of` plus `delivery.weeks` and the burn-in after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
-or one with a date after `needed_by`, unless it speaks of an option, a later phase or the end of the contract. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
+or one with a date (or a week, without `delivery.weeks`) after `needed_by`, unless it speaks of an option, a later phase or the end of the contract. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
 on the date of the check.
 
 ## Why it matters
@@ -55,6 +55,7 @@ procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-06-01, delivery:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
@@ -101,12 +102,21 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
 
 
 def _dated_milestones(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The first milestone whose only date is after the day on which the machine is needed."""
-    needed = date_of_text(procurement.needed_by)
+    """The first milestone whose date, or week after `as_of`, is after the day on which the machine is needed."""
+    needed, ordered = date_of_text(procurement.needed_by), date_of_text(procurement.as_of)
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     for index, milestone in enumerate(milestones):
         first = _DATE.search(milestone)
         due = date_of_text(first[1]) if first is not None else None
+        weeks = [int(week) for week in _WEEK.findall(milestone.lower())]
+        if (
+            due is None
+            and weeks
+            and ordered is not None
+            and procurement.delivery
+            and procurement.delivery.weeks is None
+        ):
+            due = date.fromordinal(min(ordered.toordinal() + 7 * max(weeks), date.max.toordinal()))
         if needed is not None and due is not None and due > needed and _LATER.search(milestone) is None:
             message = f"the milestone is due on {due}, and the machine is needed on {needed}, {plural((due - needed).days, 'day')} before"
             at = ("procurement", "delivery", "milestones", index)

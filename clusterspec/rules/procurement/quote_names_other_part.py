@@ -103,7 +103,8 @@ def check(
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    for offered in offered_lines(procurement.quote, cluster):
+    lines = list(offered_lines(procurement.quote, cluster))
+    for offered in lines:
         yield from _sibling_problem(offered, cluster, catalog)
         if offered.kind in {*SWITCHES, "switch"}:
             yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
@@ -114,10 +115,19 @@ def check(
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
         known = named_entries(own, catalog, kind)
-        if named and not any(one.endswith(other) for one in known for other in named):
+        beside = offered.kind == "switch" and any(
+            each.kind in {*SWITCHES, "switch"} and _names_own(named_entries(each.line.part or "", catalog, kind), known)
+            for each in lines
+        )  # the switch of another network, where a line has that of the fabric
+        if named and not beside and not _names_own(named, known):
             message = f"`{(offered.line.part or '')[:60]}` is {and_list(sorted(named))}, and the design has {own.replace(' ', '-')}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
+
+
+def _names_own(named: set[str], known: set[str]) -> bool:
+    """Whether one of the names of a line is the end of one of the part in the design."""
+    return any(one.endswith(other) for one in known for other in named)
 
 
 def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
