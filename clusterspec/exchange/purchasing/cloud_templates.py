@@ -37,6 +37,8 @@ _SET = re.compile(r"[\[{].{0,4000}\"InstanceType\"", re.DOTALL)
 """A parameter that holds instance groups as JSON."""
 _TEMPLATES = ("template", "definition", "configuration")
 """Ends of types of resources whose machines another resource starts."""
+_SIZES = re.compile(r"instance_types?|(?:min|max|desired|instance|target)_(?:\w{1,20}_)?(?:count|size|capacity)")
+"""Names of attributes that give the types and numbers of machines."""
 _DEEPEST = 20
 
 
@@ -56,13 +58,11 @@ def read_cloudformation(file: InputFile) -> ImportResult:
         raise FormatError("states no type of machine: parameters without a default or other templates may")
     record_pools(Pools(blocks), builder)
     given = [each.labels[0] for each in blocks if each.kind == "variable" and each.table["default"] is not None]
-    if used := [name for name in given if any(f"var.{name}" in _expressions(each.table) for each in blocks)]:
+    sizes = {each for block in blocks for each in _expressions(block.table)}
+    if used := [name for name in given if f"var.{name}" in sizes]:
         why = f"defaults of parameters, which a stack may replace: {', '.join(used)}"
         builder.unknown(plural(len(used), "value"), why)
     return builder.reading()
-
-
-_SIZES = re.compile(r"instance_types?|(?:min|max|desired|instance|target)_(?:\w{1,20}_)?(?:count|size|capacity)")
 
 
 def _expressions(value: Any, name: str = "") -> set[str]:

@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model_of_key
+from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.records import replace
 
@@ -214,8 +215,7 @@ def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
     if length and any(keys.is_on(name) for name in _FILLED):
         builder.set("workload.sequence_length", length, line)
     elif length:
-        builder.count("sequence_len", length, line)
-        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+        list_cut_length("sequence_len", length, builder, line)
 
 
 def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:

@@ -15,6 +15,7 @@ from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.workloads.deepspeed import set_adapter, set_fsdp_words
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl import matches_verl, read_verl
 from clusterspec.source import value_at
@@ -97,8 +98,7 @@ def _set_own_run(yaml: Yaml, builder: ImportBuilder) -> None:
     if length and keys.is_on(f"{_ARGUMENTS}packing_samples"):
         builder.set("workload.sequence_length", length, line)
     elif length:
-        builder.count("max_len", length, line)
-        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+        list_cut_length("max_len", length, builder, line)
     set_switch(keys, "layout.recompute", (f"{_ARGUMENTS}gradient_checkpointing",), builder, ("none", "full"))
     if strategy := keys.get(f"{_FSDP}sharding_strategy"):
         builder.set("layout.framework", "fsdp", keys.line(f"{_FSDP}sharding_strategy"))

@@ -23,6 +23,7 @@ from clusterspec.exchange.workloads.deepspeed import (
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model_of_key
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
+from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 LLAMA_FACTORY = "llama-factory"
@@ -166,8 +167,7 @@ def _set_length(keys: Keys, stage: str, builder: ImportBuilder) -> None:
     if length and packed:
         builder.set("workload.sequence_length", length, line)
     elif length:
-        builder.count("cutoff_len", length, line)
-        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+        list_cut_length("cutoff_len", length, builder, line)
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:

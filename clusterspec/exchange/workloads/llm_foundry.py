@@ -22,6 +22,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references
+from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 LLM_FOUNDRY = "llm-foundry"
@@ -106,8 +107,7 @@ def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     if length and (str(keys.get("train_loader.name")) == "text" or packed):
         builder.set("workload.sequence_length", length, line)
     elif length:
-        builder.count("max_seq_len", length, line)
-        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+        list_cut_length("max_seq_len", length, builder, line)
 
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:

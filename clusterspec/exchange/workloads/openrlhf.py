@@ -15,7 +15,12 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.samples import (
+    list_cut_length,
+    list_output_lengths,
+    set_memory_fraction,
+    set_minibatches,
+)
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 OPENRLHF = "openrlhf"
@@ -111,9 +116,7 @@ def _read_supervised(file: InputFile, builder: ImportBuilder) -> ImportResult:
         counted = counted | {"workload.global_batch": ("train_batch_size",)}
     set_counts(keys, counted, builder)
     if length := keys.whole("max_len"):
-        builder.count("max_len", length, keys.line("max_len"))
-        why = f"sequences are cut at {length} tokens, shorter ones stay"
-        builder.unknown("workload.sequence_length", why, keys.line("max_len"))
+        list_cut_length("max_len", length, builder, keys.line("max_len"))
     _set_trainer(keys, builder)
     list_unused(keys, builder)
     return builder.reading()

@@ -1,4 +1,4 @@
-"""Settings common to launches of reinforcement learning: minibatches, lengths, and the memory of engines."""
+"""Settings common to launches: lengths; and of reinforcement learning minibatches and the memory of engines."""
 
 from __future__ import annotations
 
@@ -55,6 +55,12 @@ def set_shard_groups(
     else:
         why = "groups of ranks, which are all of them or a part: the file does not count them"
         builder.unknown(f"{name.rpartition('.')[2]}: {text[:40]}", why, keys.line(name))
+
+
+def list_cut_length(name: str, length: int, builder: ImportBuilder, line: int) -> None:
+    """Count the length at which sequences are cut, and list that of the data as unknown."""
+    builder.count(name, length, line)
+    builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
 
 
 def list_output_lengths(builder: ImportBuilder, line: int) -> None:

@@ -16,6 +16,7 @@ from clusterspec.exchange.workloads.keys import Keys, boolean_value, chosen_laun
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import override_words
 from clusterspec.exchange.workloads.samples import (
+    list_cut_length,
     list_output_lengths,
     set_memory_fraction,
     set_minibatches,
@@ -125,8 +126,7 @@ def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     if length and keys.is_on("dummy_run_full_ctx"):
         builder.set("workload.sequence_length", length, line)
     elif length:
-        builder.count("max_length", length, line)
-        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+        list_cut_length("max_length", length, builder, line)
 
 
 def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:

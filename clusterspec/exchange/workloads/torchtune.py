@@ -23,6 +23,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
+from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -185,8 +186,7 @@ def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     if keys.is_on("dataset.packed", "packed"):
         builder.set("workload.sequence_length", length, line)
     elif length:
-        builder.count("max_seq_len", length, line)
-        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+        list_cut_length("max_seq_len", length, builder, line)
     else:
         builder.unknown("workload.sequence_length", "sequences are as long as those of the data", line)
 

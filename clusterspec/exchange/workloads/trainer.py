@@ -31,6 +31,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
 from clusterspec.exchange.workloads.models import set_trained_model
+from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.trl_samples import set_samples
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -243,8 +244,7 @@ def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     if length and any(keys.is_on(name) for name in _PACKED):
         builder.set("workload.sequence_length", length, line)
     elif length:
-        builder.count("max_length", length, line)
-        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+        list_cut_length("max_length", length, builder, line)
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:

@@ -23,7 +23,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
-from clusterspec.exchange.workloads.samples import set_shard_groups
+from clusterspec.exchange.workloads.samples import list_cut_length, set_shard_groups
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 VERL = "verl"
@@ -69,9 +69,7 @@ def read_supervised(file: InputFile) -> ImportResult:
     _set_micro_batch(keys, builder)
     _set_framework(keys, builder)
     if length := keys.whole("data.max_length"):
-        builder.count("max_length", length, keys.line("data.max_length"))
-        why = f"sequences are cut at {length} tokens, shorter ones stay"
-        builder.unknown("workload.sequence_length", why, keys.line("data.max_length"))
+        list_cut_length("max_length", length, builder, keys.line("data.max_length"))
     if rank := keys.whole("model.lora_rank"):
         words = keys.words("model.target_modules")
         modules = [] if words in ((), ("all-linear",)) else [word.strip("[],'\"") for word in words]
