@@ -201,10 +201,7 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered
         every = {index for index, kind in enumerate(kinds) if kind in group}
         others = {index for index in every if _is_of_other_network(lines[index], kinds[index], cluster)}
         beside |= others if others < every else set()  # else the fabric would have no such part
-        named = {kinds[index] for index in every}
-        if named == {"switch"} and "node" not in kinds and every == others:  # a quote of another network alone
-            beside |= {index for index, kind in enumerate(kinds) if kind in WHOLE_NETWORK}
-    beside |= _other_machines(lines, kinds, cluster)
+    beside |= _parts_of_another_network(lines, kinds, cluster) | _other_machines(lines, kinds, cluster)
     for index, line in enumerate(lines):
         text = plain_part(line)
         head = described(text).head
@@ -223,6 +220,17 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered
             units = _nodes_of_bundle(text, line.quantity, cluster) or units
         found.append(Offered(index, "node" if rack else kind, line, units))
     return tuple(found)
+
+
+def _parts_of_another_network(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: Cluster) -> set[int]:
+    """All lines about networks of a quote without nodes whose switches name no tier and do not fit the fabric."""
+    switches = {index for index, kind in enumerate(kinds) if kind in ANY_SWITCH}
+    tiers = {kinds[index] for index in switches}
+    if tiers != {"switch"} or "node" in kinds:
+        return set()
+    if not all(_is_of_other_network(lines[index], kinds[index], cluster) for index in switches):
+        return set()
+    return {index for index, kind in enumerate(kinds) if kind in WHOLE_NETWORK}
 
 
 def _other_machines(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: Cluster) -> set[int]:

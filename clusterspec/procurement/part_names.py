@@ -58,20 +58,10 @@ _FORMS = {
     "node": "system systems chassis",
 }
 """Words for the form or the place of a part, which name its kind only where no noun does."""
-_COMPOUNDS = {
-    "support": "other",
-    "wartung": "other",
-    "garantie": "other",
-    "lizenz": "other",
-    "lizenzen": "other",
-    "speicher": "other",
-    "schrank": "other",
-    "kabel": "cable",
-    "server": "node",
-    "knoten": "node",
-    "switch": "switch",
-    "adapter": "nic",
-}
+_COMPOUNDS = (
+    *("support", "wartung", "garantie", "lizenz", "lizenzen", "speicher", "schrank"),
+    *("kabel", "server", "knoten", "switch", "adapter"),
+)
 """The last nouns of German compounds, which name the kind: `Herstellersupport`, `Parallelspeicher`."""
 _KIND_OF_NOUN = {word: kind for kind, words in _NOUNS.items() for word in words.split()}
 _KIND_OF_FORM = {word: kind for kind, words in _FORMS.items() for word in words.split()}
@@ -309,7 +299,7 @@ def _kinds_of_word(word: str) -> list[str]:
     if word in _KIND_OF_NOUN:
         return [_KIND_OF_NOUN[word]]
     if word.isalpha() and (last := next((noun for noun in _COMPOUNDS if word.endswith(noun)), "")):
-        return [_COMPOUNDS[last]]
+        return [_KIND_OF_NOUN[last]]
     pieces = word.split("-")
     coded = [
         kind

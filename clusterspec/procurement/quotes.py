@@ -44,10 +44,10 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     cables = [line for line in lines if line.kind == "cable"]
     if any(line.is_complete for line in cables):
         pieces, links = -(-needed.pop("transceiver", 0) // 2), needed.get("cable", 0)
-        quoted = sum(line.quantity or 0 for line in cables)
+        quoted = offered_quantity(cables)
         if 0 < pieces < links and all(line.is_complete for line in cables) and quoted < (pieces + links) / 2:
             needed["cable"] = pieces
-        double = sum(line.quantity or 0 for line in cables if line.is_complete)
+        double = offered_quantity([line for line in cables if line.is_complete])
         if double < quoted < links <= quoted + double:
             needed["cable"] = round(quoted)
     return {kind: count for kind, count in needed.items() if count}

@@ -83,11 +83,10 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)
 
 
-_GROSS = pattern(
-    r"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross of)\s+(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
-)
+_TAX = r"(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
+_GROSS = pattern(rf"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross of)\s+{_TAX}")
 _NET = pattern(
-    r"(?i)\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
+    rf"(?i)\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?{_TAX}"
 )
 _LIMIT = pattern(r"(?i)\b(?:budgets?|approved|approves|ceiling|grant(?:ed)?|limit|cap|funds|appropriation)\b")
 _PERCENT = pattern(r"(\d{1,2}(?:\.\d)?) ?%")

@@ -7,6 +7,7 @@ from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import HOURS, LICENSED_PER_ACCELERATOR, plain_part
+from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.standard import pattern
 
 _UNIT = pattern(
@@ -21,7 +22,7 @@ def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
     """
     procurement = design.spec.procurement
     lines = offered_lines(procurement.quote or (), cluster) if procurement is not None else ()
-    offered = round(sum(line.quantity or 0 for line in lines if line.kind == "node"))
+    offered = round(offered_quantity([line for line in lines if line.kind == "node"]))
     nodes = {cluster.nodes, cluster.all_nodes} | ({offered} if 0 < offered < cluster.nodes else set())
     power = design.spec.cluster.power if design.spec.cluster is not None else None
     per_rack = rack_nodes(cluster, power.nodes_per_rack if power is not None else None)

@@ -61,7 +61,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.spec.model import DeliverySpec, OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import plain
 from clusterspec.units.display import plural
@@ -83,7 +83,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
     delivery = procurement.delivery
     if delivery is None:
         return
-    yield from _dated_milestones(procurement)
+    yield from _dated_milestones(delivery, procurement)
     if delivery.weeks is None:
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
@@ -94,29 +94,27 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
             message = f"{delivery.weeks:g} weeks after {ordered}, with the burn-in, are {plain(late, 2)} days after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
     for index, milestone in enumerate(delivery.milestones or ()):
-        named = [int(week) for week in _WEEK.findall(milestone.lower())]
-        if named and max(named) > delivery.weeks and _AFTER_DELIVERY.search(milestone) is None:
-            message = f"the milestone is in week {max(named)}, and all parts arrive within {delivery.weeks:g} weeks"
+        week = _last_week(milestone)
+        if week > delivery.weeks and _AFTER_DELIVERY.search(milestone) is None:
+            message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
 
 
-def _dated_milestones(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _last_week(milestone: str) -> int:
+    """The last week that a milestone names; 0 without one."""
+    return max(map(int, _WEEK.findall(milestone.lower())), default=0)
+
+
+def _dated_milestones(delivery: DeliverySpec, procurement: ProcurementSpec) -> Iterator[Problem]:
     """The first milestone whose date, or week after `as_of`, is after the day on which the machine is needed."""
     needed, ordered = date_of_text(procurement.needed_by), date_of_text(procurement.as_of)
-    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
-    for index, milestone in enumerate(milestones):
+    for index, milestone in enumerate(delivery.milestones or ()):
         first = _DATE.search(milestone)
         due = date_of_text(first[1]) if first is not None else None
-        weeks = [int(week) for week in _WEEK.findall(milestone.lower())]
-        if (
-            due is None
-            and weeks
-            and ordered is not None
-            and procurement.delivery
-            and procurement.delivery.weeks is None
-        ):
-            due = date.fromordinal(min(ordered.toordinal() + 7 * max(weeks), date.max.toordinal()))
+        week = _last_week(milestone) if delivery.weeks is None else 0
+        if due is None and ordered is not None and week:
+            due = date.fromordinal(min(ordered.toordinal() + 7 * week, date.max.toordinal()))
         if needed is not None and due is not None and due > needed and _LATER.search(milestone) is None:
             message = f"the milestone is due on {due}, and the machine is needed on {needed}, {plural((due - needed).days, 'day')} before"
             at = ("procurement", "delivery", "milestones", index)

@@ -86,6 +86,7 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
@@ -153,7 +154,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
 def _nodes_with_accelerators(procurement: ProcurementSpec, cluster: Cluster) -> list[Offered]:
     """The lines that offer nodes; none where other lines offer their accelerators."""
     lines = list(offered_lines(procurement.quote or (), cluster))
-    apart = sum(line.quantity or 0 for line in lines if line.kind == "accelerator")
+    apart = offered_quantity([line for line in lines if line.kind == "accelerator"])
     if 2 * apart >= cluster.nodes * cluster.accelerators_per_node:
         return []
     return [line for line in lines if line.kind == "node"]

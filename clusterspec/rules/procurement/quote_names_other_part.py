@@ -72,7 +72,7 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics, Switch
@@ -80,7 +80,7 @@ from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, named_entries, offered_lines
-from clusterspec.procurement.part_names import CABLING, SWITCHES, kind_of_part, plain_part
+from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -106,7 +106,7 @@ def check(
     lines = list(offered_lines(procurement.quote, cluster))
     for offered in lines:
         yield from _sibling_problem(offered, cluster, catalog)
-        if offered.kind in {*SWITCHES, "switch"}:
+        if offered.kind in ANY_SWITCH:
             yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
         if offered.kind in {*CABLING, "nic"}:
             yield from _slow_module_problem(offered, cluster, catalog)
@@ -115,14 +115,18 @@ def check(
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
         known = named_entries(own, catalog, kind)
-        beside = offered.kind == "switch" and any(
-            each.kind in {*SWITCHES, "switch"} and _names_own(named_entries(each.line.part or "", catalog, kind), known)
-            for each in lines
-        )  # the switch of another network, where a line has that of the fabric
-        if named and not beside and not _names_own(named, known):
+        if named and not _names_own(named, known) and not _is_beside_own(offered, lines, known, catalog):
             message = f"`{(offered.line.part or '')[:60]}` is {and_list(sorted(named))}, and the design has {own.replace(' ', '-')}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
+
+
+def _is_beside_own(offered: Offered, lines: Sequence[Offered], known: set[str], catalog: Catalog) -> bool:
+    """Whether a line offers a switch of another network: it names no tier, and another line names the own switch."""
+    return offered.kind == "switch" and any(
+        each.kind in ANY_SWITCH and _names_own(named_entries(each.line.part or "", catalog, "switch"), known)
+        for each in lines
+    )
 
 
 def _names_own(named: set[str], known: set[str]) -> bool:
@@ -170,7 +174,7 @@ def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | 
     if offered.kind in {"node", "accelerator"}:
         name = cluster.accelerator.id
         return "accelerator", name.replace("-", " ")
-    if offered.kind in {*SWITCHES, "switch"}:
+    if offered.kind in ANY_SWITCH:
         stated = written is not None and written.switch is not None and fabric is not None and fabric.switch is not None
         return "switch", fabric.switch.id.replace("-", " ") if stated and fabric and fabric.switch else ""
     if offered.kind == "nic" and fabric is not None and fabric.nic is not None:

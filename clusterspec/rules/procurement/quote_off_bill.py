@@ -146,7 +146,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
-from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK
+from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
 from clusterspec.rules.knowledge.market import usual_cost
@@ -381,14 +381,15 @@ def _missing_part_problems(
 def _is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:
     """Whether only cables and modules are missing, whose usual prices add up to less than a hundredth of the quote."""
     procurement = design.spec.procurement
-    amount = amount_of_quote(procurement) if procurement is not None else None
-    cost = usual_cost(missing, design, procurement.currency) if procurement is not None else None
-    return bool(amount) and cost is not None and cost < MINOR * (amount or 0.0)
+    if procurement is None:
+        return False
+    cost, amount = usual_cost(missing, design, procurement.currency), amount_of_quote(procurement) or 0.0
+    return cost is not None and cost < MINOR * amount
 
 
 def _names_every_part(lines: Sequence[Offered]) -> bool:
     """Whether a quote lists switches individually, and each of its lines names a known part or service."""
-    return any(line.kind in {"switch", *SWITCHES} for line in lines) and all(
+    return any(line.kind in ANY_SWITCH for line in lines) and all(
         line.covered_kinds != WHOLE_NETWORK and (line.kind != "other" or is_service(line.line)) for line in lines
     )
 

@@ -209,18 +209,17 @@ def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
 def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
     """NVLink bridges for cards that have no connector for them: those of the text, else those of the design."""
     words = " ".join(text.replace("-", " ").split())
-    parts = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator")]
-    cards = [each for each in parts if isinstance(each, Accelerator) and _family_of(each) in words]
-    cards = cards or [cluster.accelerator]
+    named = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if _family_of(id_) in words]
+    cards = [each for each in named if isinstance(each, Accelerator)] or [cluster.accelerator]
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
         message = f"`{(line.line.part or '')[:60]}` is a bridge, and {cards[0].name} has no NVLink"
         at = ("procurement", "quote", line.index, "part")
         yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
 
 
-def _family_of(card: Accelerator) -> str:
+def _family_of(id_: str) -> str:
     """The name by which texts call a card and its variants: the words of its id up to the first with a digit."""
-    words = card.id.split("-")
+    words = id_.split("-")
     last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
     return " ".join(words[: last + 1])
 
