@@ -16,6 +16,7 @@ from tests.settings import SETTINGS
 from .conftest import Check
 from .reports import Reported, one, reported
 
+NVL72 = "cluster: {platform: gb200-nvl72, nodes: 36}"
 H100 = "cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 2}"
 WITHOUT_SHARP = "cluster: {platform: dgx-h100, nodes: 16, scale_up: {in_network_reduction: false}}"
 A100 = "cluster: {platform: dgx-a100, nodes: 16}"
@@ -132,8 +133,12 @@ CASES: list[tuple[str, str, Reported]] = [
     ),
     (H100, "collective: all-reduce, nodes: 1, size: 256 MiB, busbw: 400 GB/s", []),
     # too low
-    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 190 GB/s", one("lenient-acceptance", BUSBW)),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 130 GB/s", one("lenient-acceptance", BUSBW)),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 190 GB/s", one("lenient-acceptance", BUSBW, "note")),
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 250 GB/s", one("lenient-acceptance", BUSBW, "note")),
+    (NVL72, "collective: all-reduce, nodes: 36, size: 8 GiB, busbw: 150 GB/s", one("lenient-acceptance", BUSBW, "note")),
+    (NVL72, "collective: all-reduce, nodes: 36, size: 8 GiB, busbw: 130 GB/s", one("lenient-acceptance", BUSBW)),
+    (NVL72, "collective: all-reduce, nodes: 18, size: 8 GiB, busbw: 150 GB/s", one("lenient-acceptance", BUSBW)),
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s", []),
 ]
 
@@ -216,7 +221,7 @@ def test_a_low_threshold_is_mended_by_what_is_predicted_at_its_own_size(check: C
 
 
 def test_measurements_do_not_lower_recommended_thresholds(check: Check) -> None:
-    entry = "{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 190 GB/s}"
+    entry = "{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 130 GB/s}"
     text = f"{H100}\nacceptance: [{entry}]\nmeasured: [{entry}]\n"
     assert reported(check, "acceptance", text) == one("lenient-acceptance", BUSBW)
 
