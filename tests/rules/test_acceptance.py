@@ -136,7 +136,11 @@ CASES: list[tuple[str, str, Reported]] = [
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 130 GB/s", one("lenient-acceptance", BUSBW)),
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 190 GB/s", one("lenient-acceptance", BUSBW, "note")),
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 250 GB/s", one("lenient-acceptance", BUSBW, "note")),
-    (NVL72, "collective: all-reduce, nodes: 36, size: 8 GiB, busbw: 150 GB/s", one("lenient-acceptance", BUSBW, "note")),
+    (
+        NVL72,
+        "collective: all-reduce, nodes: 36, size: 8 GiB, busbw: 150 GB/s",
+        one("lenient-acceptance", BUSBW, "note"),
+    ),
     (NVL72, "collective: all-reduce, nodes: 36, size: 8 GiB, busbw: 130 GB/s", one("lenient-acceptance", BUSBW)),
     (NVL72, "collective: all-reduce, nodes: 18, size: 8 GiB, busbw: 150 GB/s", one("lenient-acceptance", BUSBW)),
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s", []),

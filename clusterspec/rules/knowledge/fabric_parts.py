@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from clusterspec.cluster.fabric import Fabric, Run, count_fabric, longest_runs, nodes_of_leaf
-from clusterspec.cluster.model import Cluster, Level, ScaleOut
+from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import dataclass
 from clusterspec.spec.model import ClusterSpec, LinkCounts, ScaleOutSpec
@@ -123,3 +123,16 @@ def fits_cage(cages: tuple[str, ...], cage: str) -> bool:
     (True, False)
     """
     return not cages or not cage or cage in cages or any(form in SAME_CAGE.get(cage, ()) for form in cages)
+
+
+def may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
+    """Whether an undescribed fabric may be absent (for serving nodes), or may exist already with free ports (for a
+    machine of unknown topology that shares it).
+    """
+    fabric = cluster.scale_out
+    serves = design.workload is not None and design.workload.kind == "serve"
+    if fabric is not None and fabric.sharing == "shared" and (fabric.topology == "unknown" or serves):
+        return True
+    written, workload = design.spec.cluster, design.workload
+    described = cluster.platform is not None or (written is not None and written.scale_out is not None)
+    return not described and workload is not None and workload.kind == "serve"

@@ -86,6 +86,7 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import names_accelerator, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
@@ -152,12 +153,22 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
 
 
 def _nodes_with_accelerators(procurement: ProcurementSpec, cluster: Cluster) -> list[Offered]:
-    """The lines that offer nodes; none where other lines offer their accelerators."""
+    """The lines that offer nodes of the design; none where other lines offer their accelerators.
+
+    A line is one where it names an accelerator or several, has as many units as nodes or accelerators, or is alone:
+    words for machines also name workstations, login nodes and work on servers.
+    """
     lines = list(offered_lines(procurement.quote or (), cluster))
     apart = offered_quantity([line for line in lines if line.kind == "accelerator"])
     if 2 * apart >= cluster.nodes * cluster.accelerators_per_node:
         return []
-    return [line for line in lines if line.kind == "node"]
+    nodes = [line for line in lines if line.kind == "node"]
+    whole = {cluster.nodes, cluster.all_nodes, cluster.nodes * cluster.accelerators_per_node}
+    return [
+        line
+        for line in nodes
+        if len(nodes) == 1 or line.quantity in whole or names_accelerator(plain_part(line.line)) or line.units > 1
+    ]
 
 
 def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:

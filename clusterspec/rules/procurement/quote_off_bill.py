@@ -18,6 +18,9 @@ The rule compares each kind of part of `clusterspec bom` with the lines of `quot
   or a comment says that they come from elsewhere, such as another contract; and fewer nodes where it says how many are
   in place: other lines of such an expansion are not compared.
 
+It is a note, too, where another reading of the quote explains the number: lines whose part is not recognized, or packs
+of several, would fill it, or some of the lines of a kind have exactly as many as needed.
+
 A line for a whole lot (`cabling`, `network`) counts as all parts of its kind; trunks and shuffles, which carry several
 links each, are not counted. A shortage of modules is reported at the end, nodes or switches, whose lines have too few.
 
@@ -148,10 +151,11 @@ from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
-from clusterspec.rules.knowledge.fabric_parts import is_far_surplus
+from clusterspec.rules.knowledge.fabric_parts import is_far_surplus, may_have_no_fabric
 from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
+from clusterspec.rules.knowledge.quoted_readings import doubt_about, doubted
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
@@ -183,7 +187,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
         yield added
         return
-    yield from _node_problem(lines, needed.get("node", 0), cluster)
+    for problem in _node_problem(lines, needed.get("node", 0), cluster):
+        yield doubted(
+            problem, doubt_about(needed.get("node", 0), [line for line in lines if line.kind == "node"], lines)
+        )
     assumed = {item.kind for item in counted.items if item.assumed}
     exact, decided = _states_links(design, counted), _states_cabling(design, counted)
     for kind, count in needed.items():
@@ -193,7 +200,9 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             surplus = "warning" if kind == "cable" and decided else "note"
             if kind == "transceiver" and counted.fabric is not None:
                 offered = shortest_end_first(offered, counted.fabric.modules)
-            yield from _count_problem(kind, count, offered, guessed, exact, surplus)
+            doubt = doubt_about(count, [line for line in offered if not line.is_spare], lines)
+            for problem in _count_problem(kind, count, offered, guessed, exact, surplus):
+                yield doubted(problem, doubt)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
@@ -337,19 +346,6 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
             yield RULE.problem(_quantity_path(offered[0]), message, help_, severity="warning")
 
 
-def _may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
-    """Whether an undescribed fabric may be absent (for serving nodes), or may exist already with free ports (for a
-    machine of unknown topology that shares it).
-    """
-    fabric = cluster.scale_out
-    serves = design.workload is not None and design.workload.kind == "serve"
-    if fabric is not None and fabric.sharing == "shared" and (fabric.topology == "unknown" or serves):
-        return True
-    written, workload = design.spec.cluster, design.workload
-    described = cluster.platform is not None or (written is not None and written.scale_out is not None)
-    return not described and workload is not None and workload.kind == "serve"
-
-
 def _missing_part_problems(
     lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster, remarks: str
 ) -> Iterator[Problem]:
@@ -368,14 +364,17 @@ def _missing_part_problems(
     named = and_list(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
-    elsewhere = set(missing) <= included or _may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)
+    elsewhere = set(missing) <= included or may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)
     few = _is_minor_cabling({kind: count for kind, count in missing.items() if kind != "nic"}, design)
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
     if "transceiver" in missing and "transceiver" in included:
         help_ += "; state `cable_type` where cables have fixed ends"
     severity = "note" if elsewhere or few else "error" if whole and not assumed else "warning"
-    yield RULE.problem("procurement.quote", message, help_, severity=severity)
+    doubts = [doubt_about(count, [], lines) for count in missing.values()]
+    yield doubted(
+        RULE.problem("procurement.quote", message, help_, severity=severity), doubts[0] if all(doubts) else ""
+    )
 
 
 def _is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:

@@ -1,0 +1,98 @@
+"""Other readings of a quote: whether lines that may be misread make up the number that a design needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clusterspec.finding import Problem, Severity
+from clusterspec.procurement.offered import Offered, is_service
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.quotes import offered_quantity
+from clusterspec.records import replace
+from clusterspec.rules.words import and_list
+from clusterspec.standard import pattern
+
+ABOVE = 1.10
+"""Up to this multiple of the need, a number is one with spares."""
+MOST_SUMS = 4096
+"""Sums of lines that are tried; quotes with more have too many coincidences to say anything."""
+_PACK = pattern(
+    r"\b(?:packs?|sets?|kits?|box(?:es)?|bundles?|bags?|pairs?) of (\d{1,4})\b|\b(\d{1,4})[- ]?(?:packs?|pcs|pieces|pk)\b"
+)
+"""The pieces in one unit of a line."""
+
+
+def numbers_of_line(line: Offered) -> tuple[float, ...]:
+    """The parts that a line may offer: its quantity, and where it sells packs, that times the pieces of one."""
+    quantity = line.quantity if line.quantity is not None else line.line.quantity
+    if quantity is None:
+        return ()
+    packs = [int(first or second) for first, second in _PACK.findall(plain_part(line.line))]
+    return (quantity, *(quantity * pieces for pieces in packs if pieces > 1))
+
+
+def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
+    """The lines whose part no word names, or that were taken for another network: each may offer a part of the bill."""
+    return [
+        line
+        for line in lines
+        if line.kind == "other" and line.line.quantity and line.site_kind is None and not is_service(line.line)
+    ]
+
+
+def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offered]) -> list[Offered]:
+    """The unread lines, or those that sell packs, with which the lines of a kind offer as many parts as needed, or up
+    to a tenth more; empty where no lines do. The lines of the kind alone offer too few.
+    """
+    reached: dict[float, tuple[Offered, ...]] = {0.0: ()}
+    for line in lines:
+        numbers = numbers_of_line(line)
+        reached = {
+            total + number: (*used, line) if number != line.quantity else used
+            for total, used in reached.items()
+            for number in numbers or (0.0,)
+        }
+    for line in unread:
+        added = {
+            total + number: (*used, line)
+            for total, used in reached.items()
+            for number in numbers_of_line(line)
+            if total + number <= ABOVE * needed
+        }
+        reached = added | reached
+        if len(reached) > MOST_SUMS:
+            return []
+    found = [used for total, used in reached.items() if needed <= total <= ABOVE * needed and used]
+    by_length = {len(used): used for used in found}
+    return list(by_length[min(by_length)]) if found else []
+
+
+def is_sum_of_some(needed: int, lines: Sequence[Offered]) -> bool:
+    """Whether some of the lines of a kind, and not all, offer exactly as many parts as needed: the others may be for
+    something else.
+    """
+    totals = {0.0}
+    for line in lines:
+        totals |= {total + (line.quantity or 0.0) for total in totals}
+        if len(totals) > MOST_SUMS:
+            return False
+    return len(lines) > 1 and needed in totals
+
+
+def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered]) -> str:
+    """What makes a number of quoted parts uncertain, as the end of a message: other lines of the quote that may offer
+    the missing ones, or those of the kind that may be for something else; empty where nothing does.
+    """
+    total = offered_quantity(lines)
+    if total < needed:
+        filling = lines_that_fill(needed, lines, unread_lines(every))
+        names = and_list(f"`{line.line.part}`" for line in filling)
+        return f"; {names} may offer them" if filling else ""
+    if total > ABOVE * needed and is_sum_of_some(needed, lines):
+        return f"; some of the lines have {needed:,} together, so others may be for something else"
+    return ""
+
+
+def doubted(problem: Problem, doubt: str) -> Problem:
+    """A problem as a note where another reading of the quote is as likely."""
+    return replace(problem, message=problem.message + doubt, severity=Severity.NOTE) if doubt else problem
