@@ -127,7 +127,7 @@ def _sizes_for(parts: FleetStudy, nodes: NodeSet, pool: Pool, goal: Goal) -> Seq
 
 def _is_serving(study: Study | None) -> bool:
     work = study.spec.workload if study else None
-    return work is not None and work.kind == "serve"
+    return work is not None and work.implied_kind == "serve"
 
 
 # The options of one choice

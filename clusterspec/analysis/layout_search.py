@@ -154,7 +154,7 @@ def search(
 
     ``searched_before`` is passed to `found_on_sizes`. For serving, the search varies the engines and their number.
     """
-    if study.spec.workload is not None and study.spec.workload.kind == "serve":
+    if study.spec.workload is not None and study.spec.workload.implied_kind == "serve":
         from clusterspec.analysis.serving_search import search_serving
 
         return search_serving(study, options, progress)
@@ -209,7 +209,7 @@ def best_layout(study: Study, objective: str = "") -> tuple[SearchReport, Layout
     """The best layout of a study's job, on all nodes or on a power of two of them; and the search on all nodes."""
     options = SearchOptions(objective=objective, top=1, best_only=True)
     report = search(study, options)
-    serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
+    serves = study.spec.workload is not None and study.spec.workload.implied_kind == "serve"
     fewer = None if serves else _layout_on_fewer_nodes(with_a_layout(study), options, report)
     return report, fewer or next(iter(report.layouts), None)
 

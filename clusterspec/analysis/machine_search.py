@@ -130,7 +130,7 @@ def _cluster_section(chosen: Machine) -> dict[str, object]:
 
 
 def _is_serving(study: Study) -> bool:
-    return study.spec.workload is not None and study.spec.workload.kind == "serve"
+    return study.spec.workload is not None and study.spec.workload.implied_kind == "serve"
 
 
 def _first_error(study: Study, rules: frozenset[str]) -> str:

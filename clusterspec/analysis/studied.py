@@ -294,7 +294,7 @@ def with_a_layout(study: Study) -> Study:
 def missing_for_search(study: Study) -> str:
     """What the spec must state before a search can run: the messages of the study's errors, if any."""
     design, workload = study.design, study.spec.workload
-    if workload is not None and workload.kind == "serve" and workload.serving is None:
+    if workload is not None and workload.implied_kind == "serve" and workload.serving is None:
         keys = "`concurrency`, `input_tokens` and `output_tokens`"
         return f"`workload.serving` is missing: it states the load of the plan, such as {keys}"
     if design.cluster is not None and design.workload is not None and design.workload.peak is None:

@@ -121,7 +121,7 @@ def _resolved_rl(
 def describes_rl(spec: Spec) -> bool:
     """Whether the workload of a spec is reinforcement learning."""
     work = spec.workload
-    return work is not None and (work.kind == "rl" or (work.kind is None and work.rl is not None))
+    return work is not None and work.implied_kind == "rl"
 
 
 Resolved = tuple[Cluster | None, list[Assumption], list[Problem]]
@@ -162,7 +162,7 @@ def _resolved_software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> S
 def _is_serving(spec: Spec) -> bool:
     """Whether the software of a spec serves requests."""
     work = spec.workload
-    return work is not None and (work.kind == "serve" or (work.kind is None and work.serving is not None))
+    return work is not None and work.implied_kind == "serve"
 
 
 # The machine: accelerator, counts, PCIe slots and power, and with them the tiers

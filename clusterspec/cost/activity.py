@@ -36,7 +36,7 @@ class Activity(NamedTuple):
 def activity_of(plan: Plan) -> Activity | None:
     """The activity of a plan; None without times, and for reinforcement learning, whose roles do different work."""
     written = plan.design.spec.workload
-    if written is not None and written.kind == "rl":
+    if written is not None and written.implied_kind == "rl":
         return None
     workload = plan.design.workload
     if plan.serving is not None and workload is not None and workload.serving is not None:

@@ -178,7 +178,7 @@ def _substituted_keys(facts: Facts) -> list[Path]:
     cluster, workload = facts.spec.cluster, facts.spec.workload
     unsized = cluster is not None and cluster.nodes is None and facts.design.cluster is None
     missing: list[Path] = [("cluster", "nodes")] if unsized else []
-    if workload is not None and workload.kind not in {"serve", "rl"} and workload.rl is None:
+    if workload is not None and workload.implied_kind not in {"serve", "rl"}:
         keys = ("sequence_length", "global_batch")
         missing += [("workload", key) for key in keys if getattr(workload, key) is None]
     return missing

@@ -228,7 +228,7 @@ def run_search(args: argparse.Namespace) -> int:
     study = with_errors_named(args, chosen_part(args, whole), args.spec)
     if args.write:
         refuse_study_as_output(args, "--write", args.write, study)
-    serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
+    serves = study.spec.workload is not None and study.spec.workload.implied_kind == "serve"
     _check_options(options, serves)
     bar = Bar("searching")
     try:

@@ -86,7 +86,7 @@ def check(
         stated
         or of_layout
         or written.serving
-        or written.kind == "serve"
+        or written.implied_kind == "serve"
         or written.rl
         or written.trainable
         or written.kv_precision
@@ -99,7 +99,7 @@ def check(
     if layout is not None:
         yield from _degree_problems(layout, keys, model)
     yield from (
-        _training_problems(written, keys) if written.kind == "serve" else _serving_problems(written, workload, keys)
+        _training_problems(written, keys) if workload.kind == "serve" else _serving_problems(written, workload, keys)
     )
 
 

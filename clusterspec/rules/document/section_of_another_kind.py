@@ -2,12 +2,13 @@
 
 ## What it finds
 
-`workload.serving` where `kind` is not `serve` (absent, it is `train`), and `workload.rl` where it is not `rl`.
+`workload.serving` where `kind` is not `serve`, and `workload.rl` where it is not `rl`. Without `kind`, the section
+decides, which is a note; it is an error where both sections are stated.
 
 ## Why it matters
 
-With another kind the section is not read. Without `kind`, estimates assume the kind of the section; other readers of the
-file take the default, a training run.
+With another kind the section is not read. Without `kind`, the section decides; other readers of the file may take the
+default, a training run.
 
 ## What to do
 
@@ -18,6 +19,16 @@ State the kind, or remove the section.
 Do not ignore it.
 
 ## Fires
+
+```yaml workload.serving
+clusterspec: 1
+cluster: {platform: aws-g6e-48xlarge, nodes: 2}
+workload:
+  kind: train
+  model: llama-3.1-8b
+  serving: {input_tokens: 2000, output_tokens: 300, concurrency: 256}
+layout: {framework: vllm, tp: 1}
+```
 
 ```yaml workload.serving
 clusterspec: 1
@@ -62,13 +73,15 @@ STATED = "`kind: {}`"
 def check(spec: Spec, written_workload: WorkloadSpec) -> Iterator[Problem]:
     if spec.unreadable(("workload", "kind")):
         return  # `unknown-choice` reports it
-    kind = written_workload.kind or "train"
-    for section, needed in KINDS.items():
-        if getattr(written_workload, section) is not None and kind != needed:
+    kind = written_workload.kind
+    stated = [section for section in KINDS if getattr(written_workload, section) is not None]
+    for section in stated:
+        needed = KINDS[section]
+        if kind is None and len(stated) == 1:
+            message = f"`kind` is absent, and `{section}` describes `{needed}`, which is assumed"
+            yield RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}", severity="note")
+        elif kind != needed:
+            message = f"the workload is `{kind or 'train'}`, so that `{section}` is not read"
             yield RULE.problem(
-                f"workload.{section}",
-                f"the workload is `{kind}`, so that `{section}` is not read"
-                if written_workload.kind
-                else f"`kind` is absent, which means `train`, and `{section}` describes `{needed}`; estimates assume that",
-                f"write {STATED.format(needed)}, or remove the keys",
+                f"workload.{section}", message, f"write {STATED.format(needed)}, or remove the keys"
             )

@@ -104,6 +104,6 @@ def _answers_users(job: Job) -> bool:
     """Whether requests arrive at a stated rate or have to be answered within a time."""
     workload = job.spec.workload
     serving = workload.serving if workload else None
-    if serving is None or workload is None or workload.kind != "serve":
+    if serving is None or workload is None or workload.implied_kind != "serve":
         return False
     return serving.load == "open" or (serving.request_rate is not None and serving.targets is not None)

@@ -69,7 +69,7 @@ WEIGHTS_ONLY = frozenset({"awq", "gptq", "bitsandbytes", "gguf"})
 
 
 def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
-    if written_workload.quantization is None or written_workload.kind != "serve":
+    if written_workload.quantization is None or written_workload.implied_kind != "serve":
         return
     method, model = written_workload.quantization, written_workload.model
     stated = written_workload.expert_parameter_precision or written_workload.parameter_precision

@@ -175,3 +175,10 @@ class WorkloadSpec:
     expected_mfu: float | None = None
     serving: ServingSpec | None = None
     rl: RlSpec | None = None
+
+    @property
+    def implied_kind(self) -> str | None:
+        """The stated kind, else that of a section about serving or reinforcement learning; None if nothing says it."""
+        if self.kind is None:
+            return "rl" if self.rl is not None else "serve" if self.serving is not None else None
+        return self.kind
