@@ -236,7 +236,9 @@ def _choices_text(args: argparse.Namespace, whole: Study) -> str:
     """The jobs and pools of a fleet that a command can take, and the option for all of them where it has one."""
     jobs, pools = (whole.fleet.jobs, whole.fleet.pools) if whole.fleet is not None else ({}, {})
     if args.command == "simulate":
-        serving = [name for name, job in jobs.items() if job.spec.workload and job.spec.workload.implied_kind == "serve"]
+        serving = [
+            name for name, job in jobs.items() if job.spec.workload and job.spec.workload.implied_kind == "serve"
+        ]
         return f"--job ({', '.join(serving) or 'no job of this fleet serves'})"
     named = f"--job ({', '.join(jobs) or 'none that can be resolved'})"
     if args.command == "search":

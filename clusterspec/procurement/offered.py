@@ -55,7 +55,12 @@ _PERIODS = pattern(
 )
 """Words of a line whose quantity counts months, or parts times months."""
 _SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")
-_NODES = pattern(r"(?<![\w.])(\d{1,4}) ?(?:[x×] ?)?(?:servers?|nodes?|systems?|trays?|dgx|hgx)\b")
+_OPTION = pattern(r"(?i)\b(?:option(?:al|en|s)?|alternat\w+|not included|variant[es]?|eventual\w*|bedarfsposition)\b")
+_NODES = pattern(
+    r"(?<![\w.-])(\d{1,4}) ?(?:[x×] ?)?(?:(?:nvidia|amd|supermicro|dell|hpe|lenovo|asus|gigabyte|poweredge|proliant|"
+    r"thinksystem|cray) ){0,3}(?:(?:servers?|nodes?|systems?|trays?|dgx|hgx)\b|(?:sys|as|ars|esc|xe|xd|sr)-?\d{3,4})"
+)
+"""A number of nodes in a text: before their name or a server's order code, with names of makers between them."""
 _RACK = pattern(r"\bnvl ?(?:36|72|144|576)\b|\brack[- ]scale\b|\bhelios\b")
 _SITE = {
     "storage": pattern(
@@ -195,13 +200,14 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
 @recent(2)  # for all rules about a quote, and for its bill
 def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered, ...]:
     found = []
-    kinds = ["other" if is_credit(line) else kind_of_part(plain_part(line)) for line in lines]
+    kinds = ["other" if is_credit(line) or is_option(line) else kind_of_part(plain_part(line)) for line in lines]
     beside: set[int] = set()
     for group in (ANY_SWITCH, {"cable"}, {"transceiver"}, {"nic"}):
         every = {index for index, kind in enumerate(kinds) if kind in group}
         others = {index for index in every if _is_of_other_network(lines[index], kinds[index], cluster)}
         beside |= others if others < every else set()  # else the fabric would have no such part
     beside |= _parts_of_another_network(lines, kinds, cluster) | _other_machines(lines, kinds, cluster)
+    dearest = max(range(len(lines)), key=lambda index: line_price(lines[index]) or 0.0, default=0)
     for index, line in enumerate(lines):
         text = plain_part(line)
         head = described(text).head
@@ -218,6 +224,9 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered
         units = nodes_of_domain(cluster) if rack and not by_the_node else 1
         if kind == "node" and not by_the_node:
             units = _nodes_of_bundle(text, line.quantity, cluster) or units
+        elif not rack and "node" not in kinds and index == dearest:
+            units = _nodes_of_bundle(text, line.quantity, cluster)
+            kind, units = ("node", units) if units else (kind, 1)
         found.append(Offered(index, "node" if rack else kind, line, units))
     return tuple(found)
 
@@ -279,6 +288,11 @@ def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
 def is_credit(line: QuoteLine) -> bool:
     """Whether a line takes an amount off the quote, such as a trade-in: it offers no part of the bill."""
     return min(line.price or 0, line.unit_price or 0) < 0
+
+
+def is_option(line: QuoteLine) -> bool:
+    """Whether a line of no units is an option or an alternative, which the quote prices and does not offer."""
+    return line.quantity == 0 and _OPTION.search(line.part or "") is not None
 
 
 def is_service(line: QuoteLine) -> bool:

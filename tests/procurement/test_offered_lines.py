@@ -223,3 +223,30 @@ def test_a_unit_of_several_servers_offers_that_many_nodes() -> None:
         line = next(offered_lines([QuoteLine("HGX H200 servers, unit of 4 servers", units, 1_100_000)], cluster))
         assert (line.kind, line.units, line.quantity) == ("node", each, units * each)
         assert line.unit_price == 1_100_000 / each
+
+
+def test_the_dearest_line_offers_the_nodes_that_it_names_where_no_line_is_one() -> None:
+    """4 racks with 8 servers each are the 32 nodes; 3 racks are not, and offer none by the text alone."""
+    cluster = study_of("clusterspec: 1\ncluster: {platform: mi300x-ubb8, nodes: 32}\n").design.cluster
+    assert cluster is not None
+    rack = "GPU rack, liquid-cooled, with 8x Supermicro AS-4126GS-NMR-LCC (8x MI300X each), mounted"
+    for racks, kind, quantity in ((4, "node", 32), (3, "other", 3)):
+        lines = [QuoteLine(rack, racks, 2_490_000), QuoteLine("Rack with 8 servers of a store", 4, 9_000)]
+        first, second = offered_lines(lines, cluster)
+        assert (first.kind, first.quantity, second.kind) == (kind, quantity, "other")
+
+
+@pytest.mark.parametrize(
+    ("part", "quantity", "kind"),
+    [
+        ("Option: 2 additional nodes (not included)", 0, "other"),
+        ("Alternative: HGX H200 server of another maker", 0, "other"),
+        ("HGX H200 server", 0, "node"),
+        ("Option 1: HGX H200 server", 4, "node"),
+    ],
+)
+def test_an_option_without_units_offers_nothing(part: str, quantity: int, kind: str) -> None:
+    cluster = study_of("clusterspec: 1\ncluster: {platform: hgx-h200, nodes: 4}\n").design.cluster
+    assert cluster is not None
+    (line,) = offered_lines([QuoteLine(part, quantity, 301_000)], cluster)
+    assert line.kind == kind

@@ -6,6 +6,9 @@ The machine has 62 DGX H100 and one spare with 4 further endpoints: 508 links to
 
 from __future__ import annotations
 
+from clusterspec.procurement.offered import Offered
+from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
+from clusterspec.spec.model import QuoteLine
 from tests.effort import each
 
 from .conftest import Check
@@ -77,3 +80,57 @@ def test_nodes_beside_as_many_as_needed_may_be_for_something_else(
     text = SPEC.replace(own, lines) + MODULES % 1020
     found = [one for one in check(text) if one.rule == "quote-off-bill" and "nodes" in one.message]
     assert [str(one.severity) for one in found] == ([severity] if severity else [])
+
+
+@each(
+    ("parts", "years"),
+    [
+        ([("support for 3 years", 1)], 3),
+        ([("support for 3 years", 1), ("maintenance years 4 and 5", 2)], 5),
+        ([("maintenance years 4 and 5", 2)], 5),  # the first three are under warranty
+        ([("support year 2 to year 5", 1)], 5),
+        ([("maintenance years 1 and 2", 2)], 2),
+        ([("support per year", 4)], 4),
+        ([("support, 24x7", 1)], None),
+        ([("support of servers for 5 years", 1), ("support of switches for 3 years", 1)], 5),
+    ],
+)
+def test_periods_of_support_add_up(parts: list[tuple[str, int]], years: int | None) -> None:
+    lines = [(Offered(0, "other", QuoteLine(part, quantity, 1000)), part) for part, quantity in parts]
+    assert years_supported(support_lines(lines)) == years
+
+
+@each(
+    ("part", "quantity", "severity"),
+    [
+        ("support per server per year", 63, "warning"),
+        ("support per server per year", 315, ""),
+        ("support per server, 5 years", 63, ""),
+        ("support per server per year", 126, "note"),
+        ("licence per server per year", 63, ""),  # paid year by year
+    ],
+)
+def test_support_by_the_year_is_bought_for_every_year(part: str, quantity: int, severity: str, check: Check) -> None:
+    text = SPEC.replace("  quote:\n", "  support: {term: 5 years}\n  quote:\n")
+    found = check(text + MODULES % 1024 + f"    - {{part: {part}, quantity: {quantity}, unit_price: 9000}}\n")
+    assert [str(one.severity) for one in found if one.rule == "quote-unit-miscounted"] == [severity] * bool(severity)
+
+
+@each(
+    ("part", "term", "found"),
+    [
+        ("Capacity Block, 16x p5.48xlarge, 182 days", "1 year", False),
+        ("Capacity Block, 16x p5.48xlarge, 26 weeks", "1 year", False),
+        ("Capacity Block, 16x p5.48xlarge, 27 weeks", "1 year", True),
+        ("Capacity Block, 16x p5.48xlarge", "6 months", False),
+        ("Capacity Block, 16x p5.48xlarge", "7 months", True),
+        ("Reserved instances, 16x p5.48xlarge", "7 months", False),
+    ],
+)
+def test_a_capacity_block_is_no_contract_of_years(part: str, term: str, found: bool, check: Check) -> None:
+    line = f'{{part: "{part}", quantity: 9000, unit_price: 31}}'
+    text = f"""clusterspec: 1
+cluster: {{platform: aws-p5-48xlarge, nodes: 16}}
+procurement: {{currency: USD, as_of: 2026-11-01, term: {term}, quote: [{line}]}}
+"""
+    assert any(one.rule == "commitment-off-term" for one in check(text)) is found

@@ -82,6 +82,4 @@ def check(spec: Spec, written_workload: WorkloadSpec) -> Iterator[Problem]:
             yield RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}", severity="note")
         elif kind != needed:
             message = f"the workload is `{kind or 'train'}`, so that `{section}` is not read"
-            yield RULE.problem(
-                f"workload.{section}", message, f"write {STATED.format(needed)}, or remove the keys"
-            )
+            yield RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}, or remove the keys")

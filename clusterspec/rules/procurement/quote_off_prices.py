@@ -2,16 +2,18 @@
 
 ## What it finds
 
-A unit price of the quote that differs by more than 1 % from the price of the same part in `prices`; and a
-`quoted_total` without lines that is more than 2 % below the sum of the priced parts.
+A unit price of the quote that differs by more than 1 % from the price of the same part in `prices`: a warning; a
+`support_per_year` that is the price of a line for several years of support: an error; and a `quoted_total` without lines
+that is more than 2 % below the sum of the priced parts.
 
 ## Why it matters
 
-Cost and report use `prices`, the order uses the quote: one of the two is out of date.
+Cost and report use `prices`, the order uses the quote: one of the two is out of date. The price of all years, taken for
+that of one, counts as often as the term has years.
 
 ## What to do
 
-Correct the older figure.
+Correct the older figure. Divide the price of support by its years.
 
 ## When to ignore it
 
@@ -34,6 +36,18 @@ procurement:
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, quoted_total: 19840000}
+```
+
+```yaml procurement.prices.support_per_year
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000, support_per_year: 5400000}
+  quote:
+    - {part: node, quantity: 68, unit_price: 310000, price: 21080000}
+    - {part: "support of all systems, 60 months prepaid", quantity: 1, unit_price: 5400000, price: 5400000}
 ```
 
 ## Silent
@@ -60,9 +74,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
+from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
+from clusterspec.rules.knowledge.quoted_support import support_lines, years_of_support
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -85,6 +102,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
             )
+    yield from _support_problem(procurement, cluster)
     total, counted = procurement.quoted_total, bill(design).total
     if procurement.quote or not total or counted is None or not is_bought(procurement, cluster):
         return
@@ -95,3 +113,20 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             message,
             "ask which parts the quote leaves out; state `discount` where it has one",
         )
+
+
+def _support_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    """The price of several years of support where the price of one is asked for."""
+    stated = (procurement.prices or {}).get("support_per_year")
+    lines = [(line, plain_part(line.line)) for line in offered_lines(procurement.quote or (), cluster)]
+    for line, text in support_lines(lines) if stated is not None and any(price_ends(stated)) else ():
+        whole, years = line_price(line.line), years_of_support(line, text)
+        if stated is None or whole is None or years is None or years <= 1:
+            continue
+        low, high = price_ends(stated)
+        if low * (1 - SAME) <= float(whole) <= high * (1 + SAME):
+            each = money_text(f"{float(whole) / years:,.0f}", procurement.currency)
+            message = (
+                f"`prices.support_per_year` is the price of the {years:g} years of `{(line.line.part or '')[:60]}`"
+            )
+            yield RULE.problem("procurement.prices.support_per_year", message, f"write {each}", severity="error")

@@ -113,9 +113,10 @@ from clusterspec.catalog.entries import Accelerator, Optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import ANY_SWITCH, kinds_of_words, plain_part
+from clusterspec.procurement.part_names import plain_part
 from clusterspec.quantity import YEAR, Quantity
 from clusterspec.rules.knowledge.quoted_stores import bytes_for_data, erasure_code, stated_protection, states_size
+from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -132,15 +133,6 @@ _CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
 _AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
 _VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
 _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
-_SUPPORT = pattern(r"\b(?:\w*support|care|maintenance|wartung|soporte|suporte|assistenza|asistencia)\b|サポート|保守")
-_BY_THE_YEAR = pattern(
-    r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)"
-)
-_RANGE_OF_YEARS = pattern(r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through) ?)(?:year )?(\d{1,2})\b")
-_OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
-"""Words of a line whose quantity may be that of parts, not of years."""
-_DURATION = pattern(r"(?<![\w.,])(\d{1,2})(?:[.,]0)?[ -]?(years?|yrs?|y|months?|mo)\b")
-_YEARS = {"y": 1.0, "m": 1 / 12}
 _METERS = pattern(rf"{NUMBER} ?m\b")
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
@@ -271,40 +263,15 @@ def _counts_before(text: str, name: str) -> list[int]:
 
 
 def _support_problem(lines: Sequence[tuple[Offered, str]], procurement: ProcurementSpec) -> Iterator[Problem]:
-    """Support of the nodes, or of all parts, of fewer years than the design buys; lines of several periods add up, and
-    those of switches and stores cover no node.
-    """
+    """Support of the nodes, or of all parts, of fewer years than the design buys."""
     term = procurement.support.term if procurement.support else None
-    sold = [(line, text) for line, text in lines if line.kind == "other" and _SUPPORT.search(text) is not None]
-    if any("node" in kinds_of_words(text) for _, text in sold):
-        sold = [(line, text) for line, text in sold if not _is_of_other_part(text)]
-    periods = [_years_of_support(line, text) for line, text in sold] if term is not None else []
-    known = [each for each in periods if each is not None]
-    if term is None or not known or len(known) < len(periods) or sum(known) * YEAR >= term.value * (1 - SAME):
+    sold = support_lines(lines)
+    years = years_supported(sold)
+    if term is None or years is None or years * YEAR >= term.value * (1 - SAME):
         return
-    years = f"{sum(known):g} {'year' if sum(known) == 1 else 'years'}"
-    yield _problem(sold[0][0], years, "procurement.support.term", term.written)
-
-
-def _is_of_other_part(text: str) -> bool:
-    """Whether a line on support names switches or a store, and no nodes."""
-    kinds = {*kinds_of_words(text)}
-    return "node" not in kinds and (not ANY_SWITCH.isdisjoint(kinds) or _STORE.search(text) is not None)
-
-
-def _years_of_support(line: Offered, text: str) -> float | None:
-    """Years of support that a line sells: a range (years 1 to 3), a price of each year as often as its quantity, or the
-    longest duration of its text; None if unknown.
-    """
-    ranged = _RANGE_OF_YEARS.search(text)
-    if ranged is not None:
-        return int(ranged[2]) - int(ranged[1]) + 1
-    longest = max((int(number) * _YEARS[unit[0]] for number, unit in _DURATION.findall(text)), default=None)
-    if _BY_THE_YEAR.search(text) is None:
-        return longest
-    if line.line.quantity is None or _OF_EACH_PART.search(text) is not None:
-        return None
-    return max(longest or 0.0, line.line.quantity)
+    yield _problem(
+        sold[0][0], f"{years:g} {'year' if years == 1 else 'years'}", "procurement.support.term", term.written
+    )
 
 
 def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[Problem]:

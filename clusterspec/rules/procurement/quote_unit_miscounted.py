@@ -7,7 +7,8 @@ vendor licenses by the accelerator, with a quantity that is not the number of th
 spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences
 per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
 error if a line by the GPU-hour counts the node-hours of the term, or the reverse. Lines with a quantity of 1 may be a
-lot, and are not compared; nor are parts that `quote-off-bill` counts.
+lot, and are not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year, as often as there are
+units, is a warning where `support.term` has several years.
 
 ## Why it matters
 
@@ -57,6 +58,18 @@ procurement:
     - {part: "H200 SXM, by the GPU-hour", quantity: 280320, unit_price: 2.40}
 ```
 
+```yaml procurement.quote[1].quantity
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  support: {term: 3 years}
+  quote:
+    - {part: DGX H100 system, quantity: 32, unit_price: 310000}
+    - {part: support per server per year, quantity: 32, unit_price: 10000}
+```
+
 ## Silent
 
 ```yaml
@@ -85,7 +98,8 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.quantity import HOUR
+from clusterspec.quantity import HOUR, YEAR
+from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -97,6 +111,7 @@ SURPLUS = 1.10
 """Above this multiple of the units of the design, a line has more than some to spare."""
 
 
+_BY_YEAR = pattern(r"\b(?:per|each|every|and) years?\b|/ ?(?:year|yr)\b")
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
 
 
@@ -123,6 +138,12 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         yield from _hours_problem(offered, procurement, cluster)
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
+        years = _years_of_line(offered, procurement)
+        if unit and years > 1 and quantity is not None:
+            if quantity in counts[unit]:
+                yield _years_problem(offered, unit, years)
+            if quantity in counts[unit] or quantity in {count * years for count in counts[unit]}:
+                continue
         if (
             not unit
             or quantity is None
@@ -142,6 +163,22 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(at, message, f"ask for {needed:,}, or what the line covers", severity=severity)
         elif quantity > SURPLUS * max(counts[unit]):
             yield RULE.problem(at, message, f"ask what the other {quantity - needed:,.0f} are for", severity="note")
+
+
+def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
+    """Years of support that the spec asks for, where a line sells support by the unit and year; else 0."""
+    text, support = plain_part(offered.line), procurement.support
+    if support is None or support.term is None or not sells_support(text) or _BY_YEAR.search(text) is None:
+        return 0
+    return round(support.term.value / YEAR)
+
+
+def _years_problem(offered: Offered, unit: str, years: int) -> Problem:
+    """A line by the unit and year that has as many as the design has units, where support is for several years."""
+    quantity = offered.line.quantity or 0.0
+    message = f"`{(offered.line.part or '')[:60]}` is sold per {unit} and year: {quantity:,.0f} are for one of the {years} years of `procurement.support.term`"
+    at = ("procurement", "quote", offered.index, "quantity")
+    return RULE.problem(at, message, f"ask for {quantity * years:,.0f}, or correct the term", severity="warning")
 
 
 def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
