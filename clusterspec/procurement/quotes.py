@@ -12,7 +12,16 @@ from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
 from clusterspec.procurement.offered import Offered, named_entries, offered_lines
-from clusterspec.procurement.part_names import NETWORKED, SWITCHES, plain_part, words_of
+from clusterspec.procurement.part_names import (
+    ANY_SWITCH,
+    CABLING,
+    NETWORKED,
+    SWITCHES,
+    described,
+    kinds_of_words,
+    plain_part,
+    words_of,
+)
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -148,8 +157,14 @@ def _is_of_site(item: Item) -> bool:
 
 
 def _offers(line: Offered, kind: str) -> bool:
-    """Whether a line names a store, racks or another network, of which ``kind`` is a part."""
-    return line.site_kind == kind or not words_of(line.line).isdisjoint(_NETWORKS_OF_SITE.get(_network_of(kind), ()))
+    """Whether a line names a store, racks or another network, of which ``kind`` is a part: its switches or cables where
+    the line names either, and both where it names neither.
+    """
+    if words_of(line.line).isdisjoint(_NETWORKS_OF_SITE.get(_network_of(kind), ())):
+        return line.site_kind == kind
+    head = {*kinds_of_words(described(plain_part(line.line)).head)} or {*kinds_of_words(plain_part(line.line))}
+    named = {part for part, kinds in (("switch", ANY_SWITCH), ("cable", CABLING)) if not head.isdisjoint(kinds)}
+    return len(named) != 1 or kind.endswith(named.pop())
 
 
 def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPart:

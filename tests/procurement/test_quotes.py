@@ -376,3 +376,22 @@ def test_copper_with_two_links_and_fibers_are_fewer_pieces_than_links() -> None:
     for copper, state in ((128, "quoted"), (127, "short")):
         fiber, pieces = QuoteLine("MPO fiber cable", 256, 100), QuoteLine("DAC cable 800G, copper", copper, 300)
         assert quoted(fiber, pieces)["cable"].state == state
+
+
+def test_switches_and_cables_of_another_network_are_counted_apart() -> None:
+    """A line that names neither offers both, and its units are none of theirs."""
+    networks = "networks: {frontend: {nics_per_node: 2, nic_bandwidth: 100 Gb/s, switch: spectrum-3-sn4600c}}"
+    spec = POD.replace("scale_out:", f"{networks}, scale_out:")
+    apart = quoted(
+        QuoteLine("SN4600C frontend switch 100 GbE", 2, 17_500),
+        QuoteLine("Frontend cable AOC QSFP28 15 m", 80, 260),
+        spec=spec,
+    )
+    assert [(apart[kind].quoted, apart[kind].price) for kind in ("frontend_switch", "frontend_cable")] == [
+        (2, dollars(35_000)),
+        (80, dollars(20_800)),
+    ]
+    alone = quoted(QuoteLine("SN4600C frontend switch 100 GbE", 2, 17_500), spec=spec)
+    assert (alone["frontend_switch"].quoted, alone["frontend_cable"].state) == (2, "elsewhere")
+    together = quoted(QuoteLine("Frontend network, turnkey", 1, 238_000), spec=spec)
+    assert {together[kind].state for kind in ("frontend_switch", "frontend_cable")} == {"quoted"}
