@@ -33,6 +33,7 @@ from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import KernelPoint, LayoutCell, LayoutGrid, Reliability, Roofline, StageMemory
 from clusterspec.results.redaction import redact
+from clusterspec.results.verdict import Purchase
 from clusterspec.rules.advice.what_if import FULLEST, fits_with_reserve
 from clusterspec.studies import Study, study_text
 
@@ -122,9 +123,13 @@ def purchase_report(study: Study) -> FullReport:
     compared = comparison_report(study, "procurement", "internal")
     return replace(
         compared,
-        purchase=study.part("purchase", lambda: purchase_decision(compared), None),
+        purchase=_purchase(study, compared),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
     )
+
+
+def _purchase(study: Study, compared: FullReport) -> Purchase | None:
+    return study.part("purchase", lambda: purchase_decision(compared, study.remarks), None)
 
 
 def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
@@ -138,7 +143,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     fabric = compared.bill.bill.fabric
     whole = replace(
         compared,
-        purchase=study.part("purchase", lambda: purchase_decision(compared), None) if audience != "tender" else None,
+        purchase=_purchase(study, compared) if audience != "tender" else None,
         tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study), fabric) if cluster else (), ()),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
         facility=study.part(

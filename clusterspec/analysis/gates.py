@@ -93,14 +93,17 @@ CONDITIONS = {
 }
 
 
-def purchase_decision(report: FullReport) -> Purchase | None:
-    """The decision on a purchase or a rent; None if the cluster cannot be resolved."""
+def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
+    """The decision on a purchase or a rent; None if the cluster cannot be resolved.
+
+    ``remarks`` are the description and the comments of the spec: they may say that a part of the machine is in place.
+    """
     design, bill, cost = report.estimate.design, report.bill.bill, report.cost.cost
     cluster, spec = design.cluster, design.spec
     if cluster is None or cost is None:
         return None
     buying = spec.procurement or ProcurementSpec()
-    parts = quoted_parts(bill, buying.quote or (), cluster, spec.description or "")
+    parts = quoted_parts(bill, buying.quote or (), cluster, remarks)
     quoted = quoted_total(buying, bill.currency)
     expected = expected_amount(cost, bill)
     rents = is_rented(cost, cluster)

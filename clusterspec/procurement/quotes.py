@@ -17,6 +17,7 @@ from clusterspec.procurement.part_names import (
     CABLING,
     NETWORKED,
     SWITCHES,
+    WHOLE_NETWORK,
     described,
     kinds_of_words,
     plain_part,
@@ -130,6 +131,7 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster, tex
         needed["accelerator"] = needed.get("accelerator", 0) * cluster.accelerators_per_node
     kinds = dict.fromkeys((*needed, *(line.kind for line in lines if line.kind != "other")))
     in_lots = {kind for line in lines for kind in line.covered_kinds if kind != line.kind}
+    in_lots |= {kind for line in lines if line.kind in {"node", *WHOLE_NETWORK} for kind in line.described_cabling}
     found = [
         quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill, kind in in_lots)
         for kind in kinds

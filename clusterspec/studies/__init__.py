@@ -302,7 +302,6 @@ class Study:
 
     def facts(self) -> rules.Facts:
         """The input of rules."""
-        whole = self.fleet_part[0] if self.fleet_part else self.document
         return rules.Facts(
             spec=self.design.spec,
             catalog=self.settings.catalog,
@@ -312,10 +311,16 @@ class Study:
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
             description=self.spec.description,
-            remarks=lambda: whole.remarks if whole is not None else "",
+            remarks=lambda: self.remarks,
             describes_keys=self._describes_keys,
             advises=self.advises,
         )
+
+    @property
+    def remarks(self) -> str:
+        """What the text of the spec, or of its fleet, says outside its keys: its description and its comments."""
+        whole = self.fleet_part[0] if self.fleet_part else self.document
+        return whole.remarks if whole is not None else ""
 
     @property
     def _describes_keys(self) -> bool:
@@ -367,11 +372,8 @@ def _resolved_study(
 
         steps = steps and not (whole and spec.jobs)
         design, measurements, unread = calibrated_by_logs(spec, design, text.folder, steps=steps)
-    problems = (*loaded, *found, *further, *unread)
-    texts = (*loaded, *unread), tuple(found)
-    return Study(
-        text.settings, text.input, text.source, document, spec, design, problems, text.folder, measurements, *texts
-    )
+    known = text.settings, text.input, text.source, document, spec, design, (*loaded, *found, *further, *unread)
+    return Study(*known, text.folder, measurements, (*loaded, *unread), tuple(found))
 
 
 def _design_with_traces(spec: Spec, text: Read) -> tuple[Design, list[Problem]]:

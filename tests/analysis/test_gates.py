@@ -398,3 +398,29 @@ procurement: {{currency: EUR, as_of: 2026-11-01, term: 4 years, prices: {{node: 
     told = [str(one.severity) for one in found.estimate.findings if one.rule == "power-over-budget"]
     assert told == ([severity] if severity else [])
     assert ("at least 22.3 kW" in why(found.purchase, "power")) is (expected == "open")
+
+
+EXPANSION = """clusterspec: 1
+{place}
+cluster: {{platform: dgx-h100, nodes: 62}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {{part: DGX H100 system, quantity: 31, unit_price: 310000}}
+    - {{part: QM9700 leaf switch with transceivers, quantity: 8, unit_price: 90000}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "node"),
+    [
+        ("# 31 nodes are in place; the order adds 31", "in place"),
+        ("description: 31 nodes are in place; the order adds 31", "in place"),
+        ("# 31 racks", "short"),
+    ],
+)
+def test_a_report_reads_of_an_expansion_in_comments_as_the_check_does(place: str, node: str) -> None:
+    """Modules in the description of a switch have no number, in the report as in the check."""
+    states = {part.kind: part.state for part in decided(EXPANSION.format(place=place)).parts}
+    assert (states["node"], states["transceiver"]) == (node, "no quantity")
