@@ -19,6 +19,8 @@ from clusterspec.procurement.part_names import (
     kind_of_part,
     kinds_of_words,
     names_accelerator,
+    names_option,
+    pieces_of_pack,
     plain_part,
     words_in,
 )
@@ -27,7 +29,7 @@ from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern, recent
 
 FAR_BELOW = 0.5
-"""Share of the price of a node below which another line offers no node of the same machine."""
+"""Share of a node's price below which another line offers no node of the machine."""
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
@@ -55,7 +57,6 @@ _PERIODS = pattern(
 )
 """Words of a line whose quantity counts months, or parts times months."""
 _SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")
-_OPTION = pattern(r"(?i)\b(?:option(?:al|en|s)?|alternat\w+|not included|variant[es]?|eventual\w*|bedarfsposition)\b")
 _NODES = pattern(
     r"(?<![\w.-])(\d{1,4}) ?(?:[x×] ?)?(?:(?:nvidia|amd|supermicro|dell|hpe|lenovo|asus|gigabyte|poweredge|proliant|"
     r"thinksystem|cray) ){0,3}(?:(?:servers?|nodes?|systems?|trays?|dgx|hgx)\b|(?:sys|as|ars|esc|xe|xd|sr)-?\d{3,4})"
@@ -120,7 +121,7 @@ class Offered:
 
     @property
     def is_lot(self) -> bool:
-        """Whether the line may offer several parts as one lot: one of cables or modules, or what it calls a lot."""
+        """Whether the line may be one lot of several parts: one of cables or modules, or what it calls a lot."""
         return self.line.quantity == 1 and (self.kind in CABLING or _LOT.search(plain_part(self.line)) is not None)
 
     @property
@@ -227,6 +228,8 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered
         elif not rack and "node" not in kinds and index == dearest:
             units = _nodes_of_bundle(text, line.quantity, cluster)
             kind, units = ("node", units) if units else (kind, 1)
+        elif kind in {*CABLING, "nic"}:
+            units = pieces_of_pack(text)
         found.append(Offered(index, "node" if rack else kind, line, units))
     return tuple(found)
 
@@ -291,8 +294,8 @@ def is_credit(line: QuoteLine) -> bool:
 
 
 def is_option(line: QuoteLine) -> bool:
-    """Whether a line of no units is an option or an alternative, which the quote prices and does not offer."""
-    return line.quantity == 0 and _OPTION.search(line.part or "") is not None
+    """Whether a line that adds nothing to the sum is an option or an alternative, which the quote only prices."""
+    return not line.quantity and not line.price and names_option((line.part or "").lower())
 
 
 def is_service(line: QuoteLine) -> bool:

@@ -30,7 +30,8 @@ _NOUNS = {
         spares repuestos ersatzteile reservedele linux socket sockets
         firewall router routers loadbalancer ufm labels velcro trunking panel panels
         maintenance entretien サポート 保守 保証 ライセンス ラック ストレージ 设备维保 维保 机柜 存储 fileserver
-        wartung lizenz lizenzen garantie versand fracht montage soporte servicio servicios licencia licencias flete
+        wartung lizenz lizenzen garantie versand fracht montage montaggio alimentazione alimentation alimentación
+        netzkabel stromkabel soporte servicio servicios licencia licencias flete
         assistenza huolto toimitus fragt frakt licens
         speicher stockage almacenamiento schrank serverschrank armoire baie armadio""",
     "transceiver": "transceiver transceivers optic optics xcvr cwdm4 psm4 bidi émetteur-récepteur トランシーバ 光模块",
@@ -143,6 +144,21 @@ LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterpri
 """Software that its vendor licenses by the accelerator."""
 HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
+
+
+_PACK = pattern(
+    r"\b(?:packs?|sets?|kits?|box(?:es)?|bundles?|bags?|pairs?|lots?|cajas?|boîtes?) (?:of|de|da|zu|à) (\d{1,3})\b|"
+    r"\b(\d{1,3})[- ]?(?:er[- ]?)?(?:packs?|pks?|packung)\b|"
+    r"\b(?:conf\.|confezion\w|ve|vpe|packung) (?:da |zu |von )?(\d{1,3})\b|"
+    r"\b(\d{1,3}) (?:pcs|pieces|pezzi|stück|stk|pièces|piezas|unidades)\.? "
+    r"(?:per|each|a|pro|je|par|por) (?:pack|box|kit|set)\b"
+)
+"""The pieces in one unit of a line that sells packs."""
+_OPTION = pattern(
+    r"\b(?:opci[oó]n\w*|option\w*|opzion\w*|alternat\w+|excluded|variant[es]?|eventual\w*|bedarfsposition\w*|"
+    r"(?:not|non|nicht|no) (?:included|incluse?s?|in|enthalten|inklusive|compres\w+|incluid\w+))\b|オプション|选件"
+)
+"""Words of a line that is priced for later, or in place of another."""
 
 
 class Description(NamedTuple):
@@ -270,6 +286,23 @@ def _kind_of_words(found: Sequence[str], text: str) -> str:
         tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
     return found[-1]
+
+
+def pieces_of_pack(text: str) -> int:
+    """The pieces in one unit of a line, by its text in lower case; 1 where it sells no packs.
+
+    >>> [pieces_of_pack(each) for each in ("module (8er-pack)", "pack de 8", "4-pack", "conf. da 4 pezzi")]
+    [8, 8, 4, 4]
+    >>> pieces_of_pack("set of cables"), pieces_of_pack("kit 32x 64 gb")
+    (1, 1)
+    """
+    found = _PACK.search(text)
+    return max(1, int(next(filter(None, found.groups())))) if found is not None else 1
+
+
+def names_option(text: str) -> bool:
+    """Whether a text in lower case names an option or an alternative, which a quote prices and does not offer."""
+    return _OPTION.search(text) is not None
 
 
 def names_only_machines(text: str) -> bool:

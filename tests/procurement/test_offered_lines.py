@@ -243,9 +243,12 @@ def test_the_dearest_line_offers_the_nodes_that_it_names_where_no_line_is_one() 
         ("Alternative: HGX H200 server of another maker", 0, "other"),
         ("HGX H200 server", 0, "node"),
         ("Option 1: HGX H200 server", 4, "node"),
+        ("Bedarfsposition: weiterer HGX H200 server (nicht in der Angebotssumme)", None, "other"),
+        ("Opzione: 4 server HGX H200 (non compresi nel totale)", None, "other"),
+        ("Opción: servidor adicional (no incluido en el total)", None, "other"),
     ],
 )
-def test_an_option_without_units_offers_nothing(part: str, quantity: int, kind: str) -> None:
+def test_an_option_without_units_offers_nothing(part: str, quantity: int | None, kind: str) -> None:
     cluster = study_of("clusterspec: 1\ncluster: {platform: hgx-h200, nodes: 4}\n").design.cluster
     assert cluster is not None
     (line,) = offered_lines([QuoteLine(part, quantity, 301_000)], cluster)

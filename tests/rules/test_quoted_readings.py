@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from clusterspec.procurement.offered import Offered
 from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
+from clusterspec.source import dotted_path
 from clusterspec.spec.model import QuoteLine
 from tests.effort import each
 
@@ -50,10 +51,11 @@ UNKNOWN = "    - {part: PX-77 elements, quantity: %d}\n"
         # a line without modules at all
         (UNKNOWN % 1024, "note", "no line for 1,024 × transceiver, which the design needs; `PX-77 elements` may"),
         (UNKNOWN % 1023, "error", "no line for 1,024 × transceiver"),
-        # packs
-        (MODULES.replace("transceiver", "transceiver (pack of 4)") % 256, "note", "`transceiver (pack of 4)` may"),
-        (MODULES.replace("transceiver", "transceiver (pack of 4)") % 255, "error", "are missing"),
-        (MODULES.replace("transceiver", "transceiver 4-pack") % 256, "note", "`transceiver 4-pack` may offer them"),
+        # packs, which some count in pieces
+        (MODULES.replace("transceiver", "transceiver (pack of 4)") % 256, "", ""),
+        (MODULES.replace("transceiver", "transceiver (pack of 4)") % 128, "error", "has 512 transceivers"),
+        (MODULES.replace("transceiver", "transceiver (pack of 4)") % 1024, "note", "some of the lines have 1,024"),
+        (MODULES.replace("transceiver", "transceiver (pack of 4)") % 1100, "warning", "has 4,400 transceivers"),
     ],
 )
 def test_lines_that_may_fill_a_shortage_make_it_a_note(lines: str, severity: str, words: str, check: Check) -> None:
@@ -134,3 +136,31 @@ cluster: {{platform: aws-p5-48xlarge, nodes: 16}}
 procurement: {{currency: USD, as_of: 2026-11-01, term: {term}, quote: [{line}]}}
 """
     assert any(one.rule == "commitment-off-term" for one in check(text)) is found
+
+
+@each(
+    ("electricity", "hours", "found"),
+    [(0.12, 0.06, False), (0.12, 0.61, True), (0.12, 0.6, False), (0.5, 0.09, True), (0.5, 0.1, False)],
+)
+def test_prices_of_electricity_by_hour_are_of_one_size(
+    electricity: float, hours: float, found: bool, check: Check
+) -> None:
+    text = f"""clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 4}}
+procurement:
+  electricity: {electricity}
+  tariff: [{{from: "22:00", to: "06:00", price: {hours}}}]
+"""
+    assert any(dotted_path(one.path) == "procurement.tariff[0].price" for one in check(text)) is found
+
+
+def test_energy_beside_a_rent_may_be_that_of_another_pool(check: Check) -> None:
+    rent = "procurement: {currency: USD, as_of: 2026-11-01, electricity: 0.1, prices: {node_hour: 50}}\n"
+    alone = check(f"clusterspec: 1\ncluster: {{platform: aws-p5-48xlarge, nodes: 4}}\n{rent}")
+    fleet = check(
+        "clusterspec: 1\npools:\n  own: {platform: dgx-h100, nodes: 4, prices: {node: 310000}}\n"
+        "  cloud: {platform: aws-p5-48xlarge, nodes: 4, prices: {node_hour: 50}}\n"
+        "procurement: {currency: USD, as_of: 2026-11-01, electricity: 0.1}\n"
+    )
+    for found, severity in ((alone, "warning"), (fleet, "note")):
+        assert {str(one.severity) for one in found if one.rule == "energy-beside-rent"} == {severity}

@@ -6,29 +6,20 @@ from collections.abc import Iterable, Sequence
 
 from clusterspec.finding import Problem, Severity
 from clusterspec.procurement.offered import Offered, is_service
-from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.records import replace
 from clusterspec.rules.words import and_list
-from clusterspec.standard import pattern
 
 ABOVE = 1.10
 """Up to this multiple of the need, a number is one with spares."""
 MOST_SUMS = 4096
 """Sums of lines that are tried; quotes with more have too many coincidences to say anything."""
-_PACK = pattern(
-    r"\b(?:packs?|sets?|kits?|box(?:es)?|bundles?|bags?|pairs?) of (\d{1,4})\b|\b(\d{1,4})[- ]?(?:packs?|pcs|pieces|pk)\b"
-)
-"""The pieces in one unit of a line."""
 
 
-def numbers_of_line(line: Offered) -> tuple[float, ...]:
-    """The parts that a line may offer: its quantity, and where it sells packs, that times the pieces of one."""
+def numbers_of_line(line: Offered) -> set[float]:
+    """The parts that a line may offer: where it sells packs, its quantity may count packs or pieces."""
     quantity = line.quantity if line.quantity is not None else line.line.quantity
-    if quantity is None:
-        return ()
-    packs = [int(first or second) for first, second in _PACK.findall(plain_part(line.line))]
-    return (quantity, *(quantity * pieces for pieces in packs if pieces > 1))
+    return {number for number in (quantity, line.line.quantity) if number is not None}
 
 
 def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
@@ -41,17 +32,10 @@ def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
 
 
 def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offered]) -> list[Offered]:
-    """The unread lines, or those that sell packs, with which the lines of a kind offer as many parts as needed, or up
-    to a tenth more; empty where no lines do. The lines of the kind alone offer too few.
+    """The unread lines with which the lines of a kind offer as many parts as needed, or up to a tenth more; empty where
+    no lines do. The lines of the kind alone offer too few.
     """
-    reached: dict[float, tuple[Offered, ...]] = {0.0: ()}
-    for line in lines:
-        numbers = numbers_of_line(line)
-        reached = {
-            total + number: (*used, line) if number != line.quantity else used
-            for total, used in reached.items()
-            for number in numbers or (0.0,)
-        }
+    reached: dict[float, tuple[Offered, ...]] = {offered_quantity(lines): ()}
     for line in unread:
         added = {
             total + number: (*used, line)
@@ -68,15 +52,15 @@ def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offe
 
 
 def is_sum_of_some(needed: int, lines: Sequence[Offered]) -> bool:
-    """Whether some of the lines of a kind, and not all, offer exactly as many parts as needed: the others may be for
-    something else.
+    """Whether some of the lines of a kind, or the pieces that lines of packs may count, are exactly as many as needed:
+    the others may be for something else.
     """
     totals = {0.0}
     for line in lines:
-        totals |= {total + (line.quantity or 0.0) for total in totals}
+        totals |= {total + number for total in totals for number in numbers_of_line(line)}
         if len(totals) > MOST_SUMS:
             return False
-    return len(lines) > 1 and needed in totals
+    return needed in totals
 
 
 def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered]) -> str:

@@ -18,6 +18,9 @@ GB, TB, KW = 1e9, 1e12, 1e3
 UNITS_PER_DOLLAR = {
     "USD": 1.0, "EUR": 0.9, "GBP": 0.77, "CHF": 0.85, "CAD": 1.38, "AUD": 1.52, "SGD": 1.32, "NZD": 1.7,
     "JPY": 150.0, "CNY": 7.1, "INR": 87.0, "KRW": 1400.0, "TWD": 31.0, "SEK": 10.0, "NOK": 10.5, "DKK": 6.8, "PLN": 3.8,
+    "CZK": 21.0, "HUF": 340.0, "RON": 4.4, "TRY": 42.0, "ILS": 3.4, "AED": 3.67, "SAR": 3.75, "QAR": 3.64, "KWD": 0.307,
+    "BHD": 0.376, "OMR": 0.385, "THB": 33.0, "PHP": 58.0, "MYR": 4.2, "IDR": 16_500.0, "VND": 26_000.0, "HKD": 7.8,
+    "KZT": 520.0, "UAH": 42.0, "ZAR": 17.5, "BRL": 5.4, "MXN": 18.5, "CLP": 950.0, "COP": 4_000.0, "PKR": 281.0,
 }  # fmt: skip
 """Rough exchange rates of 2025 and 2026. They place a price within the right magnitude, and no sum uses them."""
 RATE_CHANGE = 1.5

@@ -60,10 +60,13 @@ _PAID_APART = pattern(
 """Sentences by which the tenant pays for electricity beside the rent."""
 
 
-def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, remarks: str, own_remarks: str | None) -> Iterator[Problem]:
     stated = [key for key in ("electricity", "pue") if getattr(procurement, key)]
     if stated and is_rented(procurement):
         named = and_list(f"`{key}`" for key in stated)
         message = f"a rent by the hour includes power and cooling, and the cost leaves {named} out"
         apart = any(_PAID_APART.search(each) is not None for each in sentences_of(remarks))
-        yield RULE.problem(f"procurement.{stated[0]}", message, f"remove {named}", severity="note" if apart else "")
+        shared = own_remarks is None  # other pools of the fleet may be bought, and pay for energy
+        yield RULE.problem(
+            f"procurement.{stated[0]}", message, f"remove {named}", severity="note" if apart or shared else ""
+        )

@@ -4,16 +4,18 @@
 
 The rule checks the shares in `payment`. The finding is an error if they do not sum to 1. It is a warning if less than
 10 % is due after acceptance, or a note if the quote is below 100,000 US dollars. More than half due
-with the order is a note, and from 80 % on a warning.
+with the order is a note, and from 80 % on a warning. A rent or lease that starts with the shipment, by a milestone or a
+line of the quote, is a warning.
 
 ## Why it matters
 
 The withheld share gives the supplier a reason to repair a fabric that runs at half its rate. Contracts withhold 10 to
-20 % until the tests pass.
+20 % until the tests pass. A rent that starts with the shipment is due while the parts stand in a warehouse, and ends as
+much earlier.
 
 ## What to do
 
-Agree on 10 to 30 % after acceptance, and name the tests in `acceptance`.
+Agree on 10 to 30 % after acceptance, and name the tests in `acceptance`. Let a rent start on acceptance.
 
 ## When to ignore it
 
@@ -25,6 +27,15 @@ Ignore it where a bank guarantees the payment.
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, payment: {order: 0.5, delivery: 0.5}}
+```
+
+```yaml procurement.delivery.milestones[1]
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  delivery: {weeks: 20, milestones: ["week 10: servers ship", "the lease starts on the day of shipment", "week 20: installed"]}
 ```
 
 ## Silent
@@ -48,7 +59,9 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import is_small
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
 from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -58,7 +71,15 @@ MOST = 0.8
 """Share due with the order from which nothing but the acceptance is left: a supplier that fails to deliver has the price."""
 
 
+_ON_SHIPMENT = pattern(
+    r"(?i)\b(?:rents?|rentals?|leas(?:es?|ing)|billing)\b[^.;]{0,60}?\b(?:due|start\w*|begin\w*|commenc\w*|payable)\b"
+    r"(?:(?!\bnot\b)[^.;]){0,40}?\b(?:ship(?:ment|ping|ped|s)?|dispatch\w*)\b"
+)
+"""Words of a rent that starts before the machine is there."""
+
+
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    yield from _shipment_problems(procurement)
     payment = procurement.payment
     if payment is None:
         return
@@ -81,3 +102,16 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         severity = "note" if order < MOST or is_small(procurement) else ""
         help_ = "ask for a bank guarantee, or a smaller advance"
         yield RULE.problem("procurement.payment", message, help_, severity=severity)
+
+
+def _shipment_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """Milestones and lines of the quote by which a rent starts with the shipment."""
+    steps = procurement.delivery.milestones if procurement.delivery is not None else None
+    texts: list[tuple[Path, str | None]] = [
+        (("procurement", "delivery", "milestones", number), text) for number, text in enumerate(steps or ())
+    ]
+    texts += [(("procurement", "quote", at, "part"), line.part) for at, line in enumerate(procurement.quote or ())]
+    for at, text in texts:
+        if text is not None and _ON_SHIPMENT.search(text) is not None:
+            message = f"`{text[:60]}`: the rent is due before the machine is installed"
+            yield RULE.problem(at, message, "let the rent start when the acceptance tests pass")

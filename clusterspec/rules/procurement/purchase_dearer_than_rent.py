@@ -3,7 +3,8 @@
 ## What it finds
 
 A stated or quoted node price per accelerator and used hour of the term (`utilization`) above the highest rent in the catalog's sources;
-or a rent over the term of four times the accelerator's highest price or more.
+or a rent over the term of four times the accelerator's highest price or more: a warning, and a note for instances of a cloud
+at rents near those of the catalog's sources.
 
 ## Why it matters
 
@@ -69,6 +70,9 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 TIMES = 4.0
 """Rents of the term over the highest purchase price: twice the price for nodes, power and support, and twice that."""
 
+NEAR = 1.5
+"""Up to this multiple of the highest rent known, a rent of instances is one that their cloud asks for."""
+
 
 def _quoted_node_price(procurement: ProcurementSpec, cluster: Cluster) -> Price | None:
     """The unit price of the nodes of the quote; None without one."""
@@ -106,8 +110,10 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         whole = price_ends(hourly)[0] / count * hours
         if whole > TIMES * prices_of[1] and price_ends(hourly)[0] / count <= 5 * rents_of[1]:
             message = f"over {term.written} the rent of an accelerator is {whole:,.0f} {unit}; {cluster.accelerator.name} is sold for {prices_of[0]:,.0f} to {prices_of[1]:,.0f} {unit}"
+            usual = cluster.cloud and price_ends(hourly)[0] / count <= NEAR * rents_of[1]
             yield RULE.problem(
                 "procurement.prices.node_hour",
                 message,
                 "ask for the price of a whole term, or compare with a purchase",
+                severity="note" if usual else "",
             )

@@ -7,7 +7,8 @@ of 44 MW, a global batch of four million sequences. Prices in other currencies a
 rates, with a wider range. The finding is a warning. It is an error at ten times outside the range or more for the price
 of electricity, the global batch, the memory of a node, the capacity of a storage system and the length of a cable, and
 at three times for the carbon intensity of a kWh. A price range whose upper end is more than 5 times the lower end is a
-warning; so is a storage system that reads at half its write rate or less, and below three quarters it is a note. A high
+warning; so is a price of electricity that is more than 5 times that of other hours of the `tariff`, or a fifth of it, and a
+storage system that reads at half its write rate or less, and below three quarters it is a note. A high
 ratio above pods is a note: pods may be sites, which few links join. So is a utilization from 5 % on: a workstation may be
 idle most of the time. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
@@ -125,6 +126,7 @@ HALF = 0.5
 
 def check(spec: Spec) -> Iterator[Problem]:
     yield from _wide_price_problems(spec)
+    yield from _tariff_problems(spec)
     yield from _slow_read_problems(spec)
     for value in unusual_values(spec):
         key = next(name for name in reversed(value.path) if isinstance(name, str))
@@ -170,6 +172,19 @@ def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
                 f"the range of the price, {price[0]:,} to {price[1]:,}, spans a factor of {price[1] / price[0]:.2g}"
             )
             yield RULE.problem(f"procurement.prices.{part}[1]", message, "check both ends of the range")
+
+
+def _tariff_problems(spec: Spec) -> Iterator[Problem]:
+    """A price of electricity that is far from the price of other hours: one of the two is in another unit or currency."""
+    stated = spec.procurement.electricity if spec.procurement else None
+    for number, hours in enumerate((spec.procurement.tariff if spec.procurement else None) or ()):
+        if not stated or not hours.price:
+            continue
+        ratio = max(stated, hours.price) / min(stated, hours.price)
+        if ratio > WIDE:
+            message = f"`electricity: {stated:g}` and `price: {hours.price:g}` of other hours differ by a factor of {ratio:.2g}"
+            at = f"procurement.tariff[{number}].price"
+            yield RULE.problem(at, message, "give both for one kWh, in the currency of the spec")
 
 
 def _slow_read_problems(spec: Spec) -> Iterator[Problem]:
