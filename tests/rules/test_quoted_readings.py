@@ -55,6 +55,12 @@ UNKNOWN = "    - {part: PX-77 elements, quantity: %d}\n"
         (MODULES.replace("transceiver", "transceiver (pack of 4)") % 256, "", ""),
         (MODULES.replace("transceiver", "transceiver (pack of 4)") % 128, "error", "has 512 transceivers"),
         (MODULES.replace("transceiver", "transceiver (pack of 4)") % 1024, "note", "some of the lines have 1,024"),
+        (
+            MODULES.replace("transceiver", "transceiver (8 in a tray)") % 128,
+            "note",
+            "`transceiver (8 in a tray)` may offer",
+        ),
+        (MODULES.replace("transceiver", "transceiver 8x 100G 8 m") % 128, "error", "896 are missing"),
         (MODULES.replace("transceiver", "transceiver (pack of 4)") % 1100, "warning", "has 4,400 transceivers"),
     ],
 )
@@ -164,3 +170,21 @@ def test_energy_beside_a_rent_may_be_that_of_another_pool(check: Check) -> None:
     )
     for found, severity in ((alone, "warning"), (fleet, "note")):
         assert {str(one.severity) for one in found if one.rule == "energy-beside-rent"} == {severity}
+
+
+@each(
+    ("part", "price", "rules"),
+    [
+        ("transceiver", 1_000, set()),
+        ("transceiver", 8_000, {"quote-off-prices", "part-price-outside-market"}),
+        ("transceiver (8 in a tray)", 8_000, set()),
+        ("transceiver, pack of 8", 8_000, set()),
+        ("transceiver (4 in a tray)", 8_000, {"quote-off-prices"}),  # 2,000 each
+        ("transceiver 8x 100G", 8_000, {"quote-off-prices", "part-price-outside-market"}),
+    ],
+)
+def test_the_price_of_several_modules_is_judged_by_one(part: str, price: int, rules: set[str], check: Check) -> None:
+    text = SPEC.replace("  quote:\n", "  prices: {transceiver: 1000}\n  quote:\n")
+    line = f'    - {{part: "{part}", quantity: 1024, unit_price: {price}}}\n'
+    names = {"quote-off-prices", "part-price-outside-market"}
+    assert {one.rule for one in check(text + line) if one.rule in names and "quote" in one.path} == rules

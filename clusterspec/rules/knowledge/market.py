@@ -76,6 +76,10 @@ class StatedPrice(NamedTuple):
     def band(self) -> Band:
         return BANDS[self.kind]
 
+    def of_pieces(self, count: int) -> StatedPrice:
+        """The price of one of several pieces that the stated one covers."""
+        return self._replace(low=self.low / count, high=self.high / count)
+
     @property
     def excess(self) -> float:
         """How many times the price is below the range (below 1) or above it (above 1); 1 inside."""

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from clusterspec.finding import Problem, Severity
 from clusterspec.procurement.offered import Offered, is_service
+from clusterspec.procurement.part_names import CABLING, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.records import replace
 from clusterspec.rules.words import and_list
+from clusterspec.standard import pattern
 
 ABOVE = 1.10
 """Up to this multiple of the need, a number is one with spares."""
@@ -16,10 +18,25 @@ MOST_SUMS = 4096
 """Sums of lines that are tried; quotes with more have too many coincidences to say anything."""
 
 
+_COUNT = pattern(
+    r"(?<![\w.,/+-])([2-9]|[1-9]\d{1,2})(?![\d.,/-]?\d|[\w/+-]| ?(?:[x×]|mm?|[gt]b?(?:e|it)?|[mk]?[wv]|va|a|u|he|%|°)\b|"
+    r" ?(?:years?|months?|days?|weeks?|hours?|ports?|lanes?|rails?|jahre?n?|monate?n?|ans?|années|mois|años?|mes(?:es)?|anni)\b)"
+)
+"""A number in a description that may be that of the pieces of one unit: no rate, size or time."""
+
+
 def numbers_of_line(line: Offered) -> set[float]:
-    """The parts that a line may offer: where it sells packs, its quantity may count packs or pieces."""
+    """The parts that a line may offer: where it sells packs, its quantity may count packs or pieces, and a number in the
+    text of cables and modules may be the pieces of one unit.
+    """
     quantity = line.quantity if line.quantity is not None else line.line.quantity
-    return {number for number in (quantity, line.line.quantity) if number is not None}
+    numbers = {number for number in (quantity, line.line.quantity) if number is not None}
+    return numbers | ({quantity * pieces for pieces in counts_in_text(line)} if quantity is not None else set())
+
+
+def counts_in_text(line: Offered) -> set[int]:
+    """The numbers in the text of cables or modules that may be the pieces of one unit."""
+    return {int(count) for count in _COUNT.findall(plain_part(line.line))} if line.kind in CABLING else set()
 
 
 def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
@@ -32,10 +49,16 @@ def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
 
 
 def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offered]) -> list[Offered]:
-    """The unread lines with which the lines of a kind offer as many parts as needed, or up to a tenth more; empty where
-    no lines do. The lines of the kind alone offer too few.
+    """The unread lines, or those whose units may be several parts, with which the lines of a kind offer as many parts as
+    needed, or up to a tenth more; empty where no lines do. The lines of the kind alone offer too few.
     """
-    reached: dict[float, tuple[Offered, ...]] = {offered_quantity(lines): ()}
+    reached: dict[float, tuple[Offered, ...]] = {0.0: ()}
+    for line in lines:
+        reached = {
+            total + number: used if number == line.quantity else (*used, line)
+            for total, used in reached.items()
+            for number in sorted(numbers_of_line(line) or {0.0})
+        }
     for line in unread:
         added = {
             total + number: (*used, line)

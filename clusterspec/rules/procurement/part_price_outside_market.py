@@ -55,8 +55,10 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.market import StatedPrice, stated_prices
 from clusterspec.rules.knowledge.purchases import is_bought
+from clusterspec.rules.knowledge.quoted_readings import counts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain
@@ -70,9 +72,13 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     if not is_bought(procurement, cluster) or not (procurement.prices or procurement.quote):
         return
     currency = procurement.currency or "USD"
+    lines = {line.index: line for line in offered_lines(procurement.quote or (), cluster)}
     for price in stated_prices(procurement, design):
         if price.excess != 1:
             far = not 1 / FAR < price.excess < FAR
+            line = lines[int(price.at[2])] if price.at[1] == "quote" else None
+            if line is not None and any(price.of_pieces(count).excess == 1 for count in counts_in_text(line)):
+                continue  # the price of several pieces, which the text names
             yield RULE.problem(
                 price.at,
                 f"the price is {_price_of_unit(price, currency)}; {_usual_price_text(price, currency)} is usual",

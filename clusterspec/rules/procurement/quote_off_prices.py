@@ -79,6 +79,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
+from clusterspec.rules.knowledge.quoted_readings import counts_in_text
 from clusterspec.rules.knowledge.quoted_support import support_lines, years_of_support
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -97,7 +98,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         if stated is None or each is None or not any(price_ends(stated)):
             continue
         low, high = price_ends(stated)
-        if not low * (1 - SAME) <= each <= high * (1 + SAME) and not offered.is_lot:
+        may_be = (each, *(each / pieces for pieces in counts_in_text(offered)))
+        if not any(low * (1 - SAME) <= price <= high * (1 + SAME) for price in may_be) and not offered.is_lot:
             message = f"the quote has {money_text(amount_text(each), procurement.currency)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
             yield RULE.problem(
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
