@@ -16,6 +16,7 @@ from clusterspec.cost.compute import TILES, GemmShape, Kernel, Role, gemm_kernel
 from clusterspec.cost.compute.attention import fixed_shares
 from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
+from clusterspec.cost.formulas.power import capped_rate
 from tests.cost.plans import design, spec
 
 SPEED = Speed({"matmul_bf16": 1e15, "attention_forward": 5e14}, 2e12, 132, TILES, 50.0, 500.0, 0.8)
@@ -92,6 +93,21 @@ def test_a_lower_power_limit_slows_the_clock_by_its_cube_root() -> None:
     assert ratio == pytest.approx(0.5 ** (1 / 3))
     assert limited.speed.bandwidth == full.speed.bandwidth
     assert reached(changed={"power": "1000 W"}).speed.rates == full.speed.rates
+
+
+@pytest.mark.parametrize(("precision", "reached"), [("bf16", 1267e12), ("fp8", 2535e12)])
+def test_the_best_product_of_mi350x_is_that_of_the_same_chip_at_its_lower_power_limit(
+    precision: str, reached: float
+) -> None:
+    """1,565 and 3,130 TFLOP/s at 1,400 W, times the root of (1,000 − 238) over (1,400 − 238), 0.810."""
+    found = {}
+    for accelerator in ("mi350x", "mi355x"):
+        whole = design(spec({"platform": None, "accelerator": accelerator}))
+        assert whole.cluster
+        own = whole.cluster.accelerator
+        found[accelerator] = own.achievable[f"matmul.{precision}"].value * own.peaks[precision].value
+    assert found["mi350x"] == pytest.approx(found["mi355x"] * capped_rate(1000, 1400, 238), rel=5e-3)
+    assert found["mi350x"] == pytest.approx(reached, rel=5e-3)
 
 
 FLASH = ("flash", "flash-2")
