@@ -11,6 +11,7 @@ from typing import Any
 
 FILE = Path(__file__).with_name("constants.toml")
 ALL = "all accelerators"
+RATE = "sustained.bf16"
 Owner = tuple[str, str]
 """A kind and an id of the catalog."""
 
@@ -51,6 +52,21 @@ def family(accelerator: str) -> str:
     chips: dict[str, Any] = table()["chips"]
     named = copies().get(accelerator, accelerator)
     return next((name for name, chip in chips.items() if named in chip["accelerators"]), accelerator)
+
+
+def rated_family(accelerator: str) -> str:
+    """The group of accelerators whose rate of products in 16 bits is fitted together with that of this one, else its
+    chip: runs on one of them say nothing of the rate of another group.
+
+    >>> rated_family("b300-sxm-288gb"), rated_family("gh200-144gb"), rated_family("mi250x")
+    ('B300', 'Hopper', 'MI250X')
+    """
+    chips: dict[str, Any] = table()["chips"]
+    for named in (accelerator, copies().get(accelerator)):
+        for name, chip in chips.items():
+            if named in chip["accelerators"] and RATE in chip:
+                return name
+    return family(accelerator)
 
 
 def constants() -> tuple[Constant, ...]:

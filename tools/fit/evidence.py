@@ -11,7 +11,7 @@ from math import hypot, sqrt
 from clusterspec import resources
 from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.estimate import PART_SPREAD, UNSEEN_KIND, UNSEEN_PART
-from tools.fit.constants import family, left_out
+from tools.fit.constants import left_out, rated_family
 from tools.fit.runs import Run
 
 CUSTOM = ".custom"
@@ -34,7 +34,9 @@ def part_spread(sources: int) -> float:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The sources of published runs on each family of chips, and those of each precision and framework on it."""
+    """The sources of published runs on the accelerators whose rate is fitted together, and those of each precision and
+    framework on a family of chips.
+    """
 
     chips: Mapping[str, frozenset[str]]
     kinds: Mapping[tuple[str, str], frozenset[str]]
@@ -46,7 +48,7 @@ class Evidence:
         kinds: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for run in runs:
             if run.id not in left_out():
-                chips[run.family].add(run.source)
+                chips[run.rated_family].add(run.source)
                 kinds[run.family, run.record].add(run.source)
         return cls(
             {name: frozenset(found) for name, found in chips.items()},
@@ -61,7 +63,7 @@ class Evidence:
         rate = f"sustained.{share_precision(run.design.workload.precision)}"
         if rate not in run.design.cluster.accelerator.achievable:
             return run.spread_without_software(UNSEEN_PART.value)
-        others = self.chips.get(run.family, frozenset()) - {run.source}
+        others = self.chips.get(run.rated_family, frozenset()) - {run.source}
         alike = self.kinds.get((run.family, run.record), frozenset()) - {run.source}
         kind = 0.0 if alike and not run.record.endswith(CUSTOM) else UNSEEN_KIND.value
         return run.spread_without_software(hypot(part_spread(len(others)), kind))
@@ -69,7 +71,7 @@ class Evidence:
     def write(self) -> None:
         """Puts the half-width of each chip into the entries of its accelerators whose sustained rate is known."""
         for file in sorted((resources.catalog() / "accelerators").glob("*.yaml")):
-            text, sources = file.read_text("utf-8"), self.chips.get(family(file.stem), frozenset())
+            text, sources = file.read_text("utf-8"), self.chips.get(rated_family(file.stem), frozenset())
             if (found := with_part_spread(text, len(sources))) != text:
                 file.write_text(found, "utf-8")
 

@@ -19,7 +19,7 @@ from clusterspec.quantity import Figure
 from clusterspec.source import Assumed
 from tools.accuracy.cases import FILES, published_runs, study
 from tools.accuracy.split import fitted_runs, training_source
-from tools.fit.constants import Constant, Owner, family
+from tools.fit.constants import Constant, Owner, family, rated_family
 
 Values = Mapping[Constant, float]
 E = TypeVar("E", Accelerator, Stack)
@@ -56,6 +56,12 @@ class Run:
         """The chip, as the table of constants groups accelerators."""
         assert self.design.cluster is not None
         return family(self.design.cluster.accelerator.id)
+
+    @property
+    def rated_family(self) -> str:
+        """The accelerators whose rate is fitted together with that of its own."""
+        assert self.design.cluster is not None
+        return rated_family(self.design.cluster.accelerator.id)
 
     @property
     def record(self) -> str:

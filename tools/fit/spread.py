@@ -48,6 +48,8 @@ class Spread:
     width: float
     runs: int
     sources: int
+    before: str = ""
+    """The generation before it, where the width is that one's."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,28 @@ def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
             False: dense,
             True: experts if experts.width > dense.width else replace(experts, width=dense.width),
         }
-    return found
+    return with_generations_before(found)
+
+
+def with_generations_before(found: dict[str, dict[bool, Spread]]) -> dict[str, dict[bool, Spread]]:
+    """The spreads of stacks, where a generation with one source or none is at least as wide as the generation of the
+    same framework before it: a new release is not known better than the one that more people ran.
+
+    >>> old, new = Spread(0.2, 20, 4), Spread(0.1, 2, 1)
+    >>> with_generations_before({"a-2024": {False: old}, "a-2026": {False: new}, "b-2026": {False: new}})["a-2026"]
+    {False: Spread(width=0.2, runs=2, sources=1, before='a-2024')}
+    """
+    widened: dict[str, dict[bool, Spread]] = {}
+    for stack in sorted(found):
+        name = stack.rpartition("-")[0]
+        before = max((each for each in widened if each.rpartition("-")[0] == name), default=None)
+        widened[stack] = {
+            experts: replace(one, width=widened[before][experts].width, before=before)
+            if before is not None and one.sources <= 1 and one.width < widened[before][experts].width
+            else one
+            for experts, one in found[stack].items()
+        }
+    return widened
 
 
 def _shrunk_spread(stack: str, experts: bool, needs: Sequence[_Need]) -> Spread:
@@ -217,6 +240,13 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     held = f"four in five published {'runs with experts' if experts else 'dense runs'}"
     runs = "1 run" if one.runs == 1 else f"{one.runs} runs"
     sources = "1 source" if one.sources == 1 else f"{one.sources} sources"
+    if one.before:
+        why = (
+            f"as {one.before}, the generation before, which more sources ran: a range with it holds {held} when their "
+            f"source is left out, each source with one weight; {runs} of {sources} {'is' if one.runs == 1 else 'are'} "
+            "of this generation"
+        )
+        return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
     library = stack.startswith(LIBRARIES) and not experts
     scope = (
         f"{runs} of {sources} with PyTorch FSDP and DeepSpeed of all years, libraries under programs of many authors"
