@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tools.accuracy import new_sources
-from tools.accuracy.cases import FILES, Case, first_predictions, published_runs, study
+from tools.accuracy.cases import FILES, Case, first_predictions, published_runs, study_of
 from tools.accuracy.split import is_held_out, training_source
 
 
@@ -36,5 +36,5 @@ def test_a_side_counts_the_runs_of_its_sources_alone() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_every_published_run_is_written_in_keys_that_exist(name: str) -> None:
     """A key or choice that the format does not have would leave a default in its place."""
-    found = [(run["id"], one.message) for run in published_runs(name) for one in study(run["spec"]).problems]
+    found = [(run["id"], one.message) for run in published_runs(name) for one in study_of(run["id"]).problems]
     assert found == []

@@ -24,7 +24,7 @@ from clusterspec.cost.estimate import (
 from clusterspec.cost.plan import Plan, transfer_rows
 from tests.cost.plans import plan
 from tests.effort import each
-from tools.accuracy.cases import published_runs, study
+from tools.accuracy.cases import published_runs, study_of
 from tools.fit import evidence, result, spread
 from tools.fit.constants import family
 from tools.fit.runs import runs
@@ -98,7 +98,7 @@ def test_a_precision_without_runs_on_the_part_widens_the_range() -> None:
 def test_every_published_run_has_a_run_near_it() -> None:
     """But those with a framework of their own, of which the catalog holds nothing."""
     for run in published_runs():
-        design = study(run["spec"]).design
+        design = study_of(run["id"]).design
         assert design is not None
         assert (unseen_spread(design) is None) is (not str(mfu_figure_name(design)).endswith(".custom")), run["id"]
 

@@ -72,14 +72,20 @@ def table(name: str) -> Iterator[dict[str, str]]:
 
 
 @cache
-def study_of(number: int) -> studies.Study:
-    """One published run, read once; its plan and its findings are computed on first use."""
-    return study(published_runs()[number]["spec"])
+def _specs_of_runs() -> dict[str, dict[str, Any]]:
+    """The spec of every published run by its id."""
+    return {run["id"]: run["spec"] for name in FILES for run in published_runs(name)}
 
 
-def plan_of(number: int) -> Plan | None:
+@cache
+def study_of(run: str) -> studies.Study:
+    """The published run with an id, read once; its plan and its findings are computed on first use."""
+    return study(_specs_of_runs()[run])
+
+
+def plan_of(run: str) -> Plan | None:
     """The plan of one published run."""
-    return study_of(number).plan
+    return study_of(run).plan
 
 
 def step_time(run: dict[str, Any], plan: Plan | None) -> float | None:
@@ -97,8 +103,7 @@ def step_time(run: dict[str, Any], plan: Plan | None) -> float | None:
 
 def runs() -> Iterator[Case]:
     """Step times."""
-    for number, run in enumerate(published_runs()):
-        yield from _step(run, plan_of(number))
+    return _steps("runs")
 
 
 def small_runs() -> Iterator[Case]:
@@ -114,7 +119,7 @@ def new_runs() -> Iterator[Case]:
 def first_predictions() -> Iterator[Case]:
     """The predictions made when the rows were entered."""
     for run in published_runs("new_runs"):
-        published = step_time(run, study(run["spec"]).plan if run["flops_per_accelerator"] else None)
+        published = step_time(run, plan_of(run["id"]) if run["flops_per_accelerator"] else None)
         if published is not None:
             yield Case(run["id"], run["accelerator"], published, run["first"], source=run["source"], note=run["model"])
 
@@ -122,12 +127,12 @@ def first_predictions() -> Iterator[Case]:
 def new_memory() -> Iterator[Case]:
     """Peak memory of sources to which nothing is fitted."""
     for run in published_runs("new_runs"):
-        yield from _memory(run, study(run["spec"]).plan if run["memory"] else None)
+        yield from _memory(run, plan_of(run["id"]) if run["memory"] else None)
 
 
 def _steps(name: str) -> Iterator[Case]:
     for run in published_runs(name):
-        yield from _step(run, study(run["spec"]).plan)
+        yield from _step(run, plan_of(run["id"]))
 
 
 def _step(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
@@ -140,8 +145,8 @@ def _step(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
 
 def memory() -> Iterator[Case]:
     """Peak memory."""
-    for number, run in enumerate(published_runs()):
-        yield from _memory(run, plan_of(number) if run["memory"] else None)
+    for run in published_runs():
+        yield from _memory(run, plan_of(run["id"]) if run["memory"] else None)
 
 
 UNCOUNTED: dict[str, frozenset[str]] = {
@@ -169,9 +174,9 @@ def _memory(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
 
 def fits() -> Iterator[Case]:
     """Cases of memory fit: 1 if the prediction agrees with the run (it ran, or ran out of memory), else 2."""
-    for number, run in enumerate(published_runs()):
+    for run in published_runs():
         if not run["offloads"]:
-            plan = plan_of(number)
+            plan = plan_of(run["id"])
             predicted_fit = plan.memory.fits if plan and plan.memory else None
             group = "ran" if run["fits"] else "ran out of memory"
             yield Case(run["id"], group, 1.0, 1.0 if predicted_fit is run["fits"] else 2.0, source=run["source"])

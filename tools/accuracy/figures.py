@@ -60,8 +60,8 @@ def share(fraction: float | None, *, sign: bool = False) -> str:
 def null_model() -> list[Case]:
     """The baseline model: each run at the median MFU of its accelerator and precision."""
     rows = []
-    for number, run in enumerate(published_runs()):
-        plan = plan_of(number)
+    for run in published_runs():
+        plan = plan_of(run["id"])
         published = step_time(run, plan)
         if run["fits"] and published and plan and plan.step_time and plan.mfu:
             rows.append((run, published, plan.mfu * plan.step_time.value))

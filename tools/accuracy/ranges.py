@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clusterspec.cluster.model import Design
 from clusterspec.quantity import precision_width
-from tools.accuracy.cases import FILES, Case, published_runs, study
+from tools.accuracy.cases import Case, study_of
 from tools.accuracy.figures import score
 from tools.accuracy.split import BEFORE, is_held_out, training_source
 
@@ -87,12 +87,11 @@ def part_class(name: str, vendor: str) -> str:
 
 def cases_of_regimes(cases: Iterable[Case], held_out: bool) -> Mapping[str, tuple[Case, ...]]:
     """The cases of one side by regime. Sources that were read before the split was declared are of the fitted side."""
-    rows = {row["id"]: row for name in FILES for row in published_runs(name)}
     found: dict[str, list[Case]] = {}
     for case in cases:
         source = training_source(case.id)
         if (source not in BEFORE and is_held_out(source)) is held_out:
-            design = study(rows[case.id]["spec"]).design
+            design = study_of(case.id).design
             assert design is not None
             for name in regimes(design):
                 found.setdefault(name, []).append(case)

@@ -33,8 +33,8 @@ class CheckedRun:
 def checked_runs() -> list[CheckedRun]:
     """Every published run that fits in memory, with its findings."""
     return [
-        CheckedRun(run["id"], run["id"].split("-")[0], study_of(number).findings)
-        for number, run in enumerate(published_runs())
+        CheckedRun(run["id"], run["id"].split("-")[0], study_of(run["id"]).findings)
+        for run in published_runs()
         if run["fits"]
     ]
 

@@ -34,11 +34,21 @@ def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
     return tuple((row, study(spec_of(row)).design) for row in rows)
 
 
+@cache
+def predicted_plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design, ServingTimes], ...]:
+    """The plans of a file with their times, predicted once: those of open loads keep what they find at other rates."""
+    return tuple((row, design, _times_of(row, design)) for row, design in plans(name))
+
+
+def _times_of(row: dict[str, str], design: Design) -> ServingTimes:
+    found = serving_times(design)
+    assert found is not None, row["id"]
+    return found
+
+
 def cases(name: str = "serving") -> Iterator[Case]:
     """Times per output token, to the first token, and throughput; the group names quantity, load and kind of model."""
-    for row, design in plans(name):
-        found = serving_times(design)
-        assert found is not None, row["id"]
+    for row, _, found in predicted_plans(name):
         yield from of_plan(row, found)
 
 

@@ -7,7 +7,6 @@ from math import sqrt
 from statistics import median
 
 from clusterspec.cost.serving.latency import ServingTimes
-from clusterspec.cost.serving.times import serving_times
 from clusterspec.units import percent
 from tools.accuracy import serving_cases
 from tools.accuracy.split import is_held_out
@@ -53,9 +52,8 @@ def factor_as_published(times: ServingTimes, name: str, seconds: float) -> float
 def groups() -> Iterator[tuple[str, list[tuple[float, float]]]]:
     """For each source, model and accelerator the errors of the time per output token and the factors of its plans."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for row, design in serving_cases.plans("new_serving"):
-        times = serving_times(design)
-        if times is None or times.stretched is None or not row["tpot"] or times.lasting is not None:
+    for row, _, times in serving_cases.predicted_plans("new_serving"):
+        if times.stretched is None or not row["tpot"] or times.lasting is not None:
             continue
         name, published = f"tpot{'_mean' if row['statistic'] == 'mean' else ''}", float(row["tpot"])
         side = "held out" if is_held_out(row["source"]) else "fitted side"

@@ -19,7 +19,6 @@ from math import exp, log, sqrt
 
 from clusterspec.cost.serving.constants import RANGES
 from clusterspec.cost.serving.latency import ServingTimes, range_kind
-from clusterspec.cost.serving.times import serving_times
 from tools.accuracy import serving_cases
 from tools.accuracy.cases import DATA, Case, table
 from tools.accuracy.split import is_held_out
@@ -61,11 +60,9 @@ def fitted_errors() -> Errors:
     """The errors of the sources that constants may be fitted to."""
     found: defaultdict[str, dict[str, list[float]]] = defaultdict(dict)
     for name in ("serving", "new_serving"):
-        for row, design in serving_cases.plans(name):
+        for row, _, times in serving_cases.predicted_plans(name):
             if is_held_out(row["source"]):
                 continue
-            times = serving_times(design)
-            assert times is not None
             for case in serving_cases.of_plan(row, times):
                 regime, source = regime_of(times, case), row["source"]
                 if (regime, source) not in EXCLUDED:
@@ -175,9 +172,7 @@ def shares_inside() -> dict[tuple[str, bool], dict[str, tuple[int, int]]]:
     """For each regime and side (whether held out), by source: the figures in the range in use, and all figures."""
     found: defaultdict[tuple[str, bool], dict[str, tuple[int, int]]] = defaultdict(dict)
     for name in ("serving", "new_serving"):
-        for row, design in serving_cases.plans(name):
-            times = serving_times(design)
-            assert times is not None
+        for row, _, times in serving_cases.predicted_plans(name):
             for case in serving_cases.of_plan(row, times):
                 sources = found[regime_of(times, case), is_held_out(row["source"])]
                 inside, every = sources.get(row["source"], (0, 0))

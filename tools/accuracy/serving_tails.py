@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.serving.percentiles import latency_at, latency_range
-from clusterspec.cost.serving.times import serving_times
 from tools.accuracy import serving_cases
 from tools.accuracy.cases import Case, table
 from tools.accuracy.figures import Score, score
@@ -33,11 +32,11 @@ the same 99th percentile within 6 %.
 
 def cases() -> Iterator[Case]:
     """The published and the predicted percentiles; the group names quantity and source."""
-    plans = {row["id"]: (row, design) for row, design in serving_cases.plans("new_serving")}
+    plans = {row["id"]: (row, design, times) for row, design, times in serving_cases.predicted_plans("new_serving")}
     for line in table("serving_tails.csv"):
-        row, design = plans[line["id"]]
-        times, work = serving_times(design), design.workload
-        assert times is not None and work is not None and work.serving is not None
+        row, design, times = plans[line["id"]]
+        work = design.workload
+        assert work is not None and work.serving is not None
         load = work.serving
         quantity, percentile = line["quantity"], float(line["percentile"])
         predicted = latency_at(times, load, quantity, percentile)

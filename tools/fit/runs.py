@@ -17,7 +17,7 @@ from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
 from clusterspec.source import Assumed
-from tools.accuracy.cases import FILES, published_runs, study
+from tools.accuracy.cases import FILES, published_runs, study_of
 from tools.accuracy.split import fitted_runs, training_source
 from tools.fit.constants import Constant, Owner, family, rated_family
 
@@ -108,7 +108,7 @@ def runs() -> tuple[Run, ...]:
 
 
 def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:
-    design = study(row["spec"]).design
+    design = study_of(row["id"]).design
     assert design and design.cluster and design.layout
     return Run(row["id"], source, design, _seconds(row, design), fitted, design_tables(design), row["accelerators"])
 
