@@ -173,6 +173,21 @@ def _shipped_entry(file: FilePath, _changed: int) -> RawEntry:
 
 
 @cache
+def _built_shipped_entry(kind: str, file: FilePath, changed: int) -> tuple[Entry, list[Problem]]:
+    """A shipped entry as built, and its problems: all catalogs of a process hold the same object."""
+    return _built_entry(kind, _shipped_entry(file, changed))
+
+
+def _built_entry(kind: str, raw: RawEntry) -> tuple[Entry, list[Problem]]:
+    """The typed entry of a raw one, and the problems of its facts."""
+    from clusterspec.catalog.build import BUILDERS  # not needed to list, search or show
+    from clusterspec.catalog.reader import FactReader
+
+    reader = FactReader(raw)
+    return BUILDERS[kind](reader), reader.problems
+
+
+@cache
 def _shipped_folder() -> str:
     """What the file names of shipped entries begin with."""
     return f"{resources.catalog()}/"
@@ -253,13 +268,13 @@ class Catalog:
         """The entry of a kind and an id."""
         entry = self._entries.get((kind, id_))
         if entry is None:
-            from clusterspec.catalog.build import BUILDERS  # not needed to list, search or show
-            from clusterspec.catalog.reader import FactReader
-
-            reader = FactReader(self.raw_entry(kind, id_))
-            entry = BUILDERS[kind](reader)
-            if reader.problems:
-                raise BrokenEntry(kind, id_, self._entry_findings(kind, id_, reader.problems))
+            if self.is_shipped(kind, id_):
+                file = self._entry_file(kind, id_)
+                entry, problems = _built_shipped_entry(kind, file, file.stat().st_mtime_ns)
+            else:
+                entry, problems = _built_entry(kind, self.raw_entry(kind, id_))
+            if problems:
+                raise BrokenEntry(kind, id_, self._entry_findings(kind, id_, problems))
             self._entries[kind, id_] = entry
         return entry
 

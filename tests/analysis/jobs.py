@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -38,9 +39,14 @@ layout: {framework: megatron-core, tp: 2}
 JOBS = {"dense": DENSE, "expert": EXPERT, "sharded": SHARDED, "torus": TORUS, "uneven": UNEVEN}
 
 
+@cache
+def settings() -> studies.Settings:
+    """Those of the folder, with one catalog for all tests."""
+    return studies.Settings.from_folder(Path(__file__).parent)
+
+
 def study_of(text: str) -> studies.Study:
-    settings = studies.Settings.from_folder(Path(__file__).parent)
-    return studies.study_text("clusterspec: 1\nname: test\n" + text.lstrip("\n"), settings)
+    return studies.study_text("clusterspec: 1\nname: test\n" + text.lstrip("\n"), settings())
 
 
 def design_of(text: str) -> Design:
