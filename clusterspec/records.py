@@ -27,6 +27,7 @@ else:
     _MARK = "_record_fields_"
     _VALUES = "_record_values_"
     _ALL = "_record_compared_"
+    _set_values = object.__setattr__
 
     class _Field:
         """One field: its name, annotation and default, and whether comparisons and ``repr`` include it."""
@@ -245,7 +246,9 @@ else:
 
     def _store_values(given):
         """Gives a new instance, the argument ``self``, its values: the other arguments."""
-        given.pop("self").__dict__.update(given)
+        # NOTE: values set at once are read in half the time of values added to the mapping of the instance (CPython
+        # 3.11). They are a copy, since tracing a call writes ``self`` into what `locals` returned.
+        _set_values(given.pop("self"), "__dict__", given.copy())
 
     def _completed_by(cls, described):
         """The function that gives a new instance, the argument ``self``, its values: the other arguments, and those
@@ -260,10 +263,8 @@ else:
             return _store_values
 
         def complete(given):
-            self = given.pop("self")
-            values = self.__dict__
-            values.update(fixed)
-            values.update(given)
+            self, values = given.pop("self"), fixed | given
+            _set_values(self, "__dict__", values)
             for name, made in factories:
                 if values[name] is MISSING:
                     values[name] = made()
@@ -381,15 +382,13 @@ else:
                 if name not in changes and one.type != "no init":
                     changes[name] = getattr(thing, name)
             return cls(**changes)
-        made = cls.__new__(cls)
-        values, own = made.__dict__, thing.__dict__
-        if len(own) == len(described):
-            values.update(own)
-        else:  # without what cached properties hold
-            values.update([(name, own[name]) for name in described])
-        values.update(changes)
+        made, own = cls.__new__(cls), thing.__dict__
+        if len(own) != len(described):  # without what cached properties hold
+            own = {name: own[name] for name in described}
+        values = own | changes
         if len(values) != len(described):
             raise TypeError(f"{cls.__name__} does not have some of {sorted(changes)}")
+        _set_values(made, "__dict__", values)
         return made
 
     def asdict(thing, **options):

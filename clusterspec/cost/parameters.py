@@ -13,7 +13,7 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import LayerWeights, attention_flops
 from clusterspec.quantity import precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.standard import recent, sum_of
+from clusterspec.standard import cached_property, recent, sum_of
 
 MOMENTS = {"adam": 2, "adamw": 2, "lion": 1, "momentum": 1, "muon": 1, "sgd": 0, "adafactor": 0}
 """Moments per weight of a matrix. Adafactor stores one row and one column per matrix, which is negligible (arXiv
@@ -68,7 +68,7 @@ class Parameters:
         full, window = held.full_layers * self.full.total, held.window_layers * self.window.total
         return full + window + held.linear_layers * self.linear.total
 
-    @property
+    @cached_property
     def norms(self) -> float:
         """Weights of all norms, including the final one."""
         attention = self.held.full_layers + self.held.window_layers
@@ -80,17 +80,17 @@ class Parameters:
         experts = self.shared + self.router + self.latent + self.experts * self.expert
         return self.held.dense_layers * self.dense_ffn + self.held.moe_layers * experts
 
-    @property
+    @cached_property
     def total(self) -> float:
         """All weights of the model except multi-token prediction."""
         return self.embedding + self.positions + self.head + self.norms + self.mixing + self.network
 
-    @property
+    @cached_property
     def active(self) -> float:
         """Weights that one token uses: all weights except the experts that the token is not routed to."""
         return self.total - self.moe_layers * (self.experts - self.experts_per_token) * self.expert
 
-    @property
+    @cached_property
     def multiplied(self) -> float:
         """Weights of matrices that one token is multiplied with, including a tied output head."""
         head = 0.0 if self.head else self.embedding

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from math import hypot
 
 from clusterspec.cluster.legality import refusals
@@ -17,7 +16,7 @@ from clusterspec.cost.step import Exposure, StepChoices, StepInputs, StepTimes
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.traffic import Transfer
 from clusterspec.records import dataclass, field, replace
-from clusterspec.standard import sum_of
+from clusterspec.standard import cached_property, sum_of
 from clusterspec.units import display, percent
 
 TYPE_CHECKING = False
