@@ -33,6 +33,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ours")
+gc.set_threshold(SELDOM)
 os.environ.pop("COLUMNS", None)  # which pytest-xdist sets, and every command obeys
 
 

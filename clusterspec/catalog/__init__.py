@@ -75,12 +75,12 @@ class Folders:
         for folder in self.folders:
             place = f"{folder}/{FOLDER_OF_KIND[kind]}"
             try:
-                names = os.listdir(place)  # noqa: PTH208
+                shipped = place.startswith(_shipped_folder())
+                found |= _shipped_files(place, os.stat(place).st_mtime_ns) if shipped else _files_of(place)  # noqa: PTH116
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except PermissionError as fault:
                 raise UnreadableFolder(f"the catalog folder {place}: {fault.strerror}") from None
-            found |= {name.removesuffix(".yaml"): f"{place}/{name}" for name in names if name[1:].endswith(".yaml")}
         return found
 
     def ids(self, kind: str) -> tuple[str, ...]:
@@ -120,6 +120,18 @@ class Folders:
             *get_close_matches(name, ids, n=6, cutoff=0.55),
         )
         return tuple(dict.fromkeys(alike))[:3]
+
+
+def _files_of(place: str) -> dict[str, str]:
+    """The path of the file of each id in a folder. Raises `OSError`."""
+    names = os.listdir(place)  # noqa: PTH208
+    return {name.removesuffix(".yaml"): f"{place}/{name}" for name in names if name[1:].endswith(".yaml")}
+
+
+@cache
+def _shipped_files(place: str, _changed: int) -> dict[str, str]:
+    """The files of a shipped folder, listed once in a process."""
+    return _files_of(place)
 
 
 _OF_NUMBERS = frozenset("0123456789.")

@@ -15,6 +15,7 @@ from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView,
 from clusterspec.document import nearest_words
 from clusterspec.records import asdict, dataclass
 from clusterspec.source import Cited
+from clusterspec.standard import cached_property
 from clusterspec.units import plain
 
 # Summary rows of entries, as shown by ``catalog list`` and ``catalog search``
@@ -42,7 +43,7 @@ class CatalogRow:
         """Plain values."""
         return asdict(self)
 
-    @property
+    @cached_property
     def words(self) -> str:
         """The searched text, in lower case."""
         parts = (f"{self.kind}/{self.id}", self.name, self.vendor, self.status, self.headline, self.aliases)

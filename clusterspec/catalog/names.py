@@ -91,7 +91,14 @@ def _ids_by_name(named: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[
 
 def _ids_of_part_number(kind: str, wanted: str) -> tuple[str, ...]:
     """The ids whose part number begins a name in comparison form."""
-    return tuple(row.id for row in _rows_of_kind(kind) if wanted.startswith(tuple(_part_numbers(row))))
+    return tuple(id_ for id_, numbers in _part_numbers_of_kind(kind) if wanted.startswith(numbers))
+
+
+@cache
+def _part_numbers_of_kind(kind: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The ids with part numbers, and these."""
+    found = ((row.id, tuple(_part_numbers(row))) for row in _rows_of_kind(kind))
+    return tuple(each for each in found if each[1])
 
 
 def _rows_of_kind(kind: str) -> Iterator[CatalogRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
@@ -17,6 +18,8 @@ from clusterspec.records import NamedTuple
 
 MOST_NEAREST = 5
 """Entries that are offered where none has all words."""
+MOST_KEPT = 10_000
+"""Texts of entries and words whose spellings are kept for the next search."""
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([gt])(?:b(?:e|ps)?|be)?")
 """A rate or a capacity as it is typed: 800G, 1.6T, 400GbE, 141GB."""
 _RELEASE = re.compile(r"v?\d+(?:\.\d+)+(?:\.?(?:post|rc|a|b)\d+)?")
@@ -141,38 +144,47 @@ def _held_or_sliced(catalog: Catalog, text: str) -> set[tuple[str, str]]:
 
 def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
     """The words that a text has in one of their spellings."""
-    bare = letters_and_digits(searched)
-    return [
-        word
-        for word in words
-        if any(form in searched for form in _spellings(word)) or (_is_within(word, bare) and _has_whole(word, searched))
-    ]
+    return [word for word in words if _has_spelling(word, searched) or _has_designation(_designation(word), searched)]
 
 
-def _is_within(word: str, bare: str) -> bool:
-    """Whether a designation is part of letters and digits: tomahawk6 of ``tomahawk-6``."""
+def _has_spelling(word: str, searched: str) -> bool:
+    return word in searched or any(form in searched for form in _spellings(word)[1:])
+
+
+def _has_designation(plain: str, searched: str) -> bool:
+    """Whether a text has a designation in another spelling: tomahawk6 of ``tomahawk-6``."""
+    return plain != "" and plain in _bare(searched) and _has_whole(plain, searched)
+
+
+@lru_cache(MOST_KEPT)
+def _designation(word: str) -> str:
+    """The letters and digits of a word that may designate a part; empty for other words."""
     plain = letters_and_digits(word)
-    return len(plain) > 3 and any(each.isdigit() for each in plain) and plain in bare
+    return plain if len(plain) > 3 and any(each.isdigit() for each in plain) else ""
 
 
-def _has_whole(word: str, searched: str) -> bool:
+_bare = lru_cache(MOST_KEPT)(letters_and_digits)
+"""The letters and digits of a text, kept for the next search."""
+
+
+def _has_whole(plain: str, searched: str) -> bool:
     """Whether a designation ends where one of a text does: gb300nvl of ``gb300-nvl72``, not 6000d of ``6000 dom``."""
-    plain = letters_and_digits(word)
     after = "[0-9]" if plain[-1].isdigit() else "[a-z]"
     return re.search(rf"{'[^a-z0-9]*'.join(map(re.escape, plain))}(?!{after})", searched) is not None
 
 
-def _spellings(word: str) -> Iterator[str]:
+@lru_cache(MOST_KEPT)
+def _spellings(word: str) -> tuple[str, ...]:
     """A word as typed, and a rate or a capacity as entries write it.
 
-    >>> list(_spellings("1.6t")), list(_spellings("141gb")), list(_spellings("gb300"))
-    (['1.6t', '1600 gb', '1.6 tb'], ['141gb', '141 gb'], ['gb300'])
+    >>> _spellings("1.6t"), _spellings("141gb"), _spellings("gb300")
+    (('1.6t', '1600 gb', '1.6 tb'), ('141gb', '141 gb'), ('gb300',))
     """
-    yield word
-    if rate := _RATE.fullmatch(word):
-        if rate[2] == "t":
-            yield f"{1000 * float(rate[1]):g} gb"
-        yield f"{rate[1]} {rate[2]}b"
+    rate = _RATE.fullmatch(word)
+    if rate is None:
+        return (word,)
+    giga = (f"{1000 * float(rate[1]):g} gb",) if rate[2] == "t" else ()
+    return word, *giga, f"{rate[1]} {rate[2]}b"
 
 
 def _nearest_rows(rows: Sequence[CatalogRow], words: Sequence[str]) -> Iterator[CatalogRow]:

@@ -83,10 +83,22 @@ def possible_entries(parts_of_forms: Iterable[str]) -> tuple[int, ...]:
     found: set[int] = set()
     for forms in parts_of_forms:
         words = set(_WORD.findall(forms))
-        left = [place for place, each in enumerate(entries()) if each.inner <= words and place not in found]
+        known = _places_by_inner_word()
+        listed = (place for word in (known.keys() & words) | {""} for place in known[word])
+        left = [place for place in listed if entries()[place].inner <= words and place not in found]
         few = len(left) <= FEW
         found |= {place for place in left if not few or entries()[place].longest.translate(_AS_ZERO) in forms}
     return tuple(sorted(found))
+
+
+@cache
+def _places_by_inner_word() -> dict[str, tuple[int, ...]]:
+    """Every entry by the one of its inner words that the fewest messages have; by an empty word where it has none."""
+    counts = Counter(word for each in entries() for word in each.inner)
+    found: dict[str, list[int]] = {"": []}
+    for place, each in enumerate(entries()):
+        found.setdefault(min(each.inner, key=lambda word: (counts[word], word), default=""), []).append(place)
+    return {word: tuple(places) for word, places in found.items()}
 
 
 def places_by_word(places: Iterable[int]) -> dict[str, tuple[int, ...]]:

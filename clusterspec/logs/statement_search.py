@@ -110,7 +110,7 @@ def _search_of(text: str) -> Search:
     If lines differ only in decimal or hexadecimal digits, one of them is searched.
     """
     parts = tuple(_parts_of_forms(text))
-    found = {word for word, form in _forms_of_words().items() if any(form in forms for forms in parts)}
+    found = {word for forms in parts for word, form in _forms_of_words().items() if form in forms}
     words = {word: places for word, places in _patterns_of_words().items() if word in found}
     after, listed = len(statement_patterns()), possible_entries(parts)
     many = len(listed) > FEW
