@@ -11,7 +11,7 @@ from clusterspec.cost.measured import applicable_cost
 from clusterspec.logs.benchmark import Benchmark, Series, adapter_count, interface_count
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow
-from clusterspec.standard import sum_of
+from clusterspec.standard import cached_property, sum_of
 
 UNFINISHED = "all-reduce"
 """Collective that stands in for an unnamed one in a run without a result."""
@@ -68,8 +68,15 @@ class PlacedRun:
         """Whether the ranks are on several nodes that no scale-up domain joins."""
         return self.group.nodes > 1 and self.group.domains > 1
 
+    @cached_property
+    def _stated(self) -> frozenset[str]:
+        """The names of all evidence in the log."""
+        return frozenset(each.name for each in self.benchmark.evidence)
+
     def log_lines(self, *names: str) -> list[tuple[str, int]]:
         """Text and line of the evidence in the log with any of these names."""
+        if self._stated.isdisjoint(names):
+            return []
         return [(each.text, each.line) for each in self.benchmark.evidence if each.name in names]
 
     @property
@@ -93,7 +100,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
 
     Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
     """
-    bare = with_values(cluster, {("measured",): ()})
+    bare = with_values(cluster, {("measured",): ()}) if cluster.measured else cluster
     told = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
     if series.ranks == 1 and not told:
         raise NotComparable(_one_rank(series))

@@ -95,6 +95,12 @@ def _forms_of_words() -> dict[str, str]:
     return {word: word.translate(_AS_ZERO) for word in _patterns_of_words()}
 
 
+@cache
+def _order_of_words() -> dict[str, int]:
+    """Every word that patterns require, with its place among them."""
+    return {word: place for place, word in enumerate(_patterns_of_words())}
+
+
 class Search(NamedTuple):
     """What a log is searched for: words with the places of patterns and of a few messages that its lines may have, and
     words that stand whole in them, with the places of messages where many are possible.
@@ -111,7 +117,8 @@ def _search_of(text: str) -> Search:
     """
     parts = tuple(_parts_of_forms(text))
     found = {word for forms in parts for word, form in _forms_of_words().items() if form in forms}
-    words = {word: places for word, places in _patterns_of_words().items() if word in found}
+    patterns = _patterns_of_words()
+    words = {word: patterns[word] for word in sorted(found, key=_order_of_words().__getitem__)}
     after, listed = len(statement_patterns()), possible_entries(parts)
     many = len(listed) > FEW
     for place in listed:

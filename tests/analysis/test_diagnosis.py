@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -21,6 +22,7 @@ GIB = 2**30
 SIZES = tuple(float(1 << power) for power in range(20, 34))
 
 
+@cache
 def cluster(text: str) -> Cluster:
     found = study_text(f"clusterspec: 1\ncluster: {text}\n", SETTINGS).design.cluster
     assert found is not None
