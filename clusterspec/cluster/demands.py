@@ -172,7 +172,7 @@ def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> fro
     network = {"tcp": "tcp-fabric", "efa": "efa-fabric"}.get(family, "")
     found = {cluster.accelerator.architecture, network, *_settings_of_layout(layout)}
     if workload is not None:
-        found |= {*_settings_of_workload(workload), *model_uses(workload.model)}
+        found |= {*_settings_of_workload(workload)} | model_uses(workload.model)
         found |= {*_settings_of_serving(workload.serving)} if workload.serving else set()
         if workload.kind == "train":
             found |= {f"master-{layout.master_precision}", f"moments-{layout.moments_precision}"}
@@ -204,10 +204,15 @@ def _settings_of_workload(workload: Workload) -> Iterator[str]:
         yield f"cache-{workload.kv_precision}"
 
 
-def model_uses(model: Model) -> Iterator[str]:
+@recent(4)
+def model_uses(model: Model) -> frozenset[str]:
     """The uses that follow from a model: its name and family, its kinds of attention, its experts, its head, and the
     layers of multi-token prediction that are trained.
     """
+    return frozenset(_model_uses(model))
+
+
+def _model_uses(model: Model) -> Iterator[str]:
     from clusterspec.catalog.releases import MODEL
 
     parts = model.id.split("-")

@@ -127,13 +127,22 @@ class _LineReader:
 
     def add_pair(self, line: str, pair: re.Match[str]) -> None:
         """Adds a line that matches `_LINE`."""
-        into = self._collection(len(pair[1]), item=False)
-        key = self.key = pair[2]
+        indent, key, quoted, bare, flow = pair.groups()
+        deepest, into = self.opened[-1]
+        if self.waiting or deepest != len(indent) or isinstance(into, list):
+            into = self._collection(len(indent), item=False)
         if key in into:
             raise NotPlainError
-        self.waiting = pair.lastindex == 2
-        if not self.waiting:
-            into[key] = _value_of_pair(line, pair)
+        self.key, self.waiting = key, False
+        if bare is not None:
+            into[key] = scalar_value(bare.rstrip(" "))
+        elif quoted is not None:
+            into[key] = quoted
+        elif flow is None:
+            self.waiting = True
+        else:
+            usual = _flow_pairs(flow, 0)
+            into[key] = usual[0] if usual and usual[1] == len(flow) else _value_of_line(line, pair.start(5))
 
     def add_line(self, line: str, column: int, *, item: bool) -> None:
         """Adds another line with a key, or one with an item, which start at a column."""
@@ -166,17 +175,6 @@ class _LineReader:
         self.opened.append((column, made))
         _add_value(into, self.key, made)
         return made
-
-
-def _value_of_pair(line: str, pair: re.Match[str]) -> Any:
-    """The value of a line that matches `_LINE`."""
-    _, _, quoted, bare, flow = pair.groups()
-    if bare is not None:
-        return scalar_value(bare.rstrip(" "))
-    if quoted is not None:
-        return quoted
-    usual = _flow_pairs(flow, 0)
-    return usual[0] if usual and usual[1] == len(flow) else _value_of_line(line, pair.start(5))
 
 
 def _add_value(into: Any, key: str, value: object) -> None:
