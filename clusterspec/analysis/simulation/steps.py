@@ -10,7 +10,7 @@ from math import inf
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.parts import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
-from clusterspec.cost.serving.sparse_parts import core_bytes, indexed_layers, key_bytes
+from clusterspec.cost.serving.sparse_parts import core_bytes, indexed_layers, key_bytes, selects_keys
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
 
@@ -71,6 +71,7 @@ class StepTables:
     gains ``gained``. ``stages`` work on different batches. In a step with prompts the cache is read ``repeated`` times;
     ``apart`` from those that decode is whether such steps hold prompts alone, and ``pausing`` whether a rank with
     prompts does not decode beside them while others do. An index selects as many tokens as ``selected``.
+    Recurrences take ``recurring`` seconds of each step with prompts.
     """
 
     working: tuple[Curve, ...]
@@ -88,6 +89,7 @@ class StepTables:
     apart: bool = False
     pausing: bool = False
     selected: float = 0.0
+    recurring: float = 0.0
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
@@ -115,6 +117,7 @@ class StepTables:
             apart=engine.prompts_alone or (engine.replica_prompts_alone and load.draft_tokens > 0),
             pausing=engine.replica_prompts_alone,
             selected=float(engine.model.sparse.tokens) if engine.model.sparse else 0.0,
+            recurring=_recurrence_floor(engine),
         )
 
     def host_floor(self, tokens: float, sequences: float) -> float:
@@ -152,7 +155,8 @@ class StepTables:
         batch = max(1.0, sequences / self.stages) if sequences else 0.0
         every = batch * self.drafted
         read = sum_of(each(batch * self.repeated, context) for each in self.reads) if sequences else 0.0
-        return self.work(every + tokens, busy) + self.ending(every + completed) + read + attending
+        recurring = self.recurring if tokens else 0.0
+        return self.work(every + tokens, busy) + self.ending(every + completed) + read + attending + recurring
 
     def attention_seconds(self, before: float, tokens: float) -> float:
         """Seconds of attention of ``tokens`` of a prompt that follow ``before`` others of it.
@@ -162,6 +166,15 @@ class StepTables:
         below = min(tokens, max(0.0, self.selected - before))
         parts = ((below, before), (tokens - below, before + below))
         return sum_of(part * self.seeing(start + part / 2) for part, start in parts if part)
+
+
+def _recurrence_floor(engine: Engine) -> float:
+    """Seconds of recurrences in a step with prompts that do not depend on its tokens."""
+    if engine.model.linear is None:
+        return 0.0
+    from clusterspec.cost.serving.recurrent_parts import floor_seconds  # few models
+
+    return floor_seconds(engine)
 
 
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
@@ -176,10 +189,16 @@ def _ending_seconds(engine: Engine, sequences: float) -> float:
 
 
 def _cache_reads(engine: Engine, drafted: float) -> tuple[CacheRead, ...]:
-    """The reads of a step: of the whole cache; where an index selects tokens, of these and of the keys of the index."""
+    """The reads of a step: of the whole cache; where an index selects tokens, of these and of the keys of the index;
+    where a model has recurrences, of keys and values and of states.
+    """
     kinds: tuple[Callable[[float], float], ...] = (engine.sequence_bytes,)
     if indexed_layers(engine):
         kinds = (partial(core_bytes, engine), partial(key_bytes, engine))
+    elif engine.model.linear is not None and not selects_keys(engine):
+        from clusterspec.cost.serving.recurrent_parts import kept_bytes, state_bytes  # few models
+
+        kinds = (partial(kept_bytes, engine), lambda _: state_bytes(engine))
     return tuple(_cache_read(engine, drafted, place, stored) for place, stored in enumerate(kinds))
 
 

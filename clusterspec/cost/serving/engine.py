@@ -243,6 +243,17 @@ class Engine:
         return self._serving_software is not None and self._serving_software.prompts_alone
 
     @property
+    def state_pool(self) -> float:
+        """Memory of recurrent states over that of keys and values; 0 without states, or where both share one pool."""
+        software = self._serving_software
+        return software.state_pool if software is not None and self.whole.linear_layers else 0.0
+
+    @property
+    def state_slots(self) -> float:
+        """States that the software reserves for each running request."""
+        return self._serving_software.state_slots if self._serving_software is not None else 1.0
+
+    @property
     def dense_short_prompts(self) -> bool:
         """Whether prompts no longer than the selection of a sparse index run as dense attention."""
         return self._serving_software is not None and self._serving_software.dense_short_prompts

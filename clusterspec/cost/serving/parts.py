@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 CACHE = "cache"
 """The part of a step that reads the cache."""
+RECURRENT_STATE = "recurrent_state"
+"""The part of a step that reads and writes the state of recurrences."""
 BY_PASS = ("bytes_read", "flops", "calls", "layers")
 """Numbers of a part that count the operations of one pass."""
 
@@ -115,8 +117,6 @@ def cache_reading_parts(
 
     ``sequences`` is the mean over all ranks, ``most`` the maximum of one rank.
     """
-    model, whole, rates = engine.model, engine.whole, engine.rates
-    calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
     fullest = _sequences_on_fullest(engine, sequences, most)
     if sparse_parts.indexed_layers(engine):
         return sparse_parts.reading_parts(engine, fullest, context, tokens)
@@ -124,7 +124,20 @@ def cache_reading_parts(
         from clusterspec.cost.serving import selected_parts  # few models
 
         return selected_parts.reading_parts(engine, fullest, context, tokens)
-    read = fullest * engine.sequence_bytes(context) / calls
+    if engine.model.linear is None:
+        return (_softmax_reading_part(engine, fullest, context, tokens, engine.sequence_bytes(context)),)
+    from clusterspec.cost.serving import recurrent_parts  # few models
+
+    kept = recurrent_parts.kept_bytes(engine, context)
+    attention = _softmax_reading_part(engine, fullest, context, tokens, kept)
+    return (attention, recurrent_parts.update_part(engine, fullest))
+
+
+def _softmax_reading_part(engine: Engine, fullest: float, context: float, tokens: float, kept: float) -> Part:
+    """Attention of ``fullest`` sequences over their keys and values, ``kept`` bytes of each."""
+    model, whole, rates = engine.model, engine.whole, engine.rates
+    calls = float(max(1, whole.full_layers + whole.window_layers))
+    read = fullest * kept / calls
     table = DECODE if model.latent else rates.decode_table(engine.software, engine.workload.kv_precision)
     numbers = {
         "calls": calls,
@@ -134,14 +147,14 @@ def cache_reading_parts(
     }
     origins = table_origins(engine.rates.table, floor=f"{table}.floor", bandwidth=table)
     if not model.latent:
-        return (Part(CACHE, cache_time, numbers, origins),)
+        return Part(CACHE, cache_time, numbers, origins)
     elements = 2 * model.latent_kv + model.latent_rope
     rows = max(tokens * share_of_heads(model.heads, engine.layout.tp), rates.latent_rows)
     flops = 2 * fullest * context * rows * elements * whole.full_layers / calls
     rate, measured = rates.latent_rate(engine.workload.kv_precision)
     numbers |= {"flops": flops, "rate": rate}
     origins |= table_origins(engine.rates.table, rate=measured)
-    return (Part("latent_attention", latent_time, numbers, origins),)
+    return Part("latent_attention", latent_time, numbers, origins)
 
 
 def _sequences_on_fullest(engine: Engine, sequences: float, most: float) -> float:
@@ -164,7 +177,9 @@ def absorbed_parts(engine: Engine, sequences: float, tokens: float = 1.0, *, mos
 
 
 def repeated_reads(part: Part, times: float) -> Part:
-    """Attention over a cache that is read several times."""
+    """Attention over a cache that is read several times; recurrent state is not."""
+    if part.name == RECURRENT_STATE:
+        return part
     return part._replace(numbers=part.numbers | {"bytes_read": part.numbers["bytes_read"] * times})
 
 
@@ -181,6 +196,18 @@ def prompt_attention_parts(
     attend to all before. Layers with a window compute whole tiles, at the rate of prompts as long as two windows, whose
     tokens see as many on average. ``longest`` is the length of the whole prompts, where it is more.
     """
+    if engine.model.linear is not None:
+        from clusterspec.cost.serving import recurrent_parts  # few models
+
+        softmax = _softmax_prompt_parts(engine, tokens, length, fresh, longest)
+        return (*softmax, *recurrent_parts.prompt_parts(engine, tokens, fresh))
+    return _softmax_prompt_parts(engine, tokens, length, fresh, longest)
+
+
+def _softmax_prompt_parts(
+    engine: Engine, tokens: float, length: float, fresh: float, longest: float
+) -> tuple[Part, ...]:
+    """The same of layers with softmax attention."""
     selected = sparse_parts.selects_keys(engine)
     if not selected and not sparse_parts.absorbs_prompts(engine, max(length, longest)):
         return _dense_prompt_parts(engine, engine.whole.full_layers, tokens, length, fresh)

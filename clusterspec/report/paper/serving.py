@@ -25,6 +25,7 @@ TINTS = {
     "experts": "ep",
     "cache": "activations",
     "latent_attention": "recomputation",
+    "recurrent_state": "stragglers",
     "absorbed_matrices": "stragglers",
     "attention": "recomputation",
     "all_reduce": "tp",
