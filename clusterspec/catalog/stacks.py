@@ -159,6 +159,12 @@ class ServingSoftware:
     """
     sampling_bytes: float = 0.0
     """Bytes for each entry of the vocabulary of each of ``max_sequences`` that it keeps free for sampling."""
+    state_pool: float = 0.0
+    """Memory of recurrent states over that of keys and values, where each has a pool of its own; 0 where they share
+    one.
+    """
+    state_slots: float = 1.0
+    """States in that pool for each request that may run."""
     expert_tokens: float = 0.0
     """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where it leaves
     memory for them beside the share that it fills.
@@ -321,6 +327,8 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
         without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
         window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
+        state_pool=read.number(f"{SERVING}.state_pool") or 0.0,
+        state_slots=read.number(f"{SERVING}.state_slots") or 1.0,
         expert_tokens=_most_tokens(read, "expert_tokens", "step"),
         sampling_bytes=read.number(f"{SERVING}.sampling_bytes") or 0.0,
     )

@@ -124,8 +124,25 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks) if load.raised else 0.0
     taken = weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
     free = cache_space(whole, taken, wanted, load)
+    if engine.state_pool and each:
+        return _capacity_of_pools(engine, held, free)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * held, requests
+
+
+def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float, float]:
+    """Tokens and requests of ``held`` tokens that fit ``free`` bytes of an attention rank, where recurrent states and
+    keys and values have pools of their own: the one that is full first limits the requests.
+    """
+    from clusterspec.cost.serving import recurrent_parts  # few models
+
+    pool, slots = engine.state_pool, engine.state_slots
+    state = recurrent_parts.state_bytes(engine) / engine.layout.pp
+    kept = engine.reserved_bytes(held) / engine.layout.pp - state
+    by_states = free * pool / (1 + pool) / (slots * state)
+    by_tokens = free / (1 + pool) / kept if kept > 0 else inf
+    requests = max(1.0, min(by_states, by_tokens))
+    return (max(requests, by_tokens) if kept > 0 else requests) * held, requests
 
 
 def _sampling_bytes(engine: Engine) -> float:
