@@ -228,7 +228,7 @@ RANGES = {
     "tpot": (0.80, 1.22),
     "tpot open": (0.74, 1.38),
     "tpot experts": (0.80, 1.98),
-    "tpot experts recent": (0.85, 1.28),
+    "tpot experts recent": (0.85, 1.26),
     "tpot unmeasured": (0.82, 2.1),
     "tpot early": (0.70, 2.4),
     "ttft": (0.78, 1.70),
