@@ -234,7 +234,7 @@ RANGES = {
     "ttft": (0.78, 1.70),
     "ttft alone": (0.74, 1.65),
     "ttft experts": (0.75, 2.2),
-    "ttft experts recent": (0.79, 2.21),
+    "ttft experts recent": (0.79, 2.19),
     "ttft apart": (0.55, 4.0),
     "ttft static": (0.79, 1.80),
     "output_tokens_per_second": (0.70, 1.20),
