@@ -214,19 +214,20 @@ class _Shell(Expansion):
         if words[0].text in _PRINTERS and not self.written:
             return
         for word in words[1:]:
-            text = self.text_with_branches(word, children) if word.branch > self.branch else word.text
-            if (script := script_in(text)) is not None:
-                self.run_text(script.replace(CONTINUED, ""), word.line - 1)
+            if script_in(word.text) is None:
+                continue
+            if (script := script_in(self.text_with_branches(word, children))) is not None:
+                continued = "" if "'" in script else "\\\n"  # quotes would keep the backslash
+                self.run_text(script.replace(CONTINUED, continued), word.line - 1)
 
     def text_with_branches(self, word: Word, children: Sequence[Node]) -> str:
-        """The text of a quoted word with a variable in place of each part that depends on an undecided test.
-
-        The words of the script in it keep the line of the test by that.
+        """The text of a quoted word with the ends of its lines, and a variable in place of each part that depends on an
+        undecided test, so that the words of the script in it keep the line of the test.
         """
         node = next((child for child in children if [word] == list(self.words(child))), None)
         parts = [] if node is None else self.value(node, word.line)
         for number, part in enumerate(parts):
-            if part is not None and part.branch:
+            if part is not None and part.branch > self.branch:
                 name = f"UNDECIDED_{part.branch}_{number}"
                 self.variables[name] = [part._replace(quoted=False)]
                 parts[number] = Segment(f"${{{name}}}", part.line)

@@ -154,6 +154,26 @@ def written_text(node: Node) -> Node | None:
     return next((part for part in parts if part.type == "heredoc_body"), None)
 
 
+_LINE_ENDS = {r"tr '\n' ' '": " ", r'tr "\n" " "': " ", r"tr -d '\n'": "", r'tr -d "\n"': "", "xargs": " "}
+"""Filters of what a command prints, and what each puts in place of the ends of its lines."""
+
+
+def printed_arguments(node: Node) -> tuple[list[Node], str | None] | None:
+    """The arguments that a substitution only prints (``$(echo "$ARGS")``), and what a filter after it puts in place of
+    the ends of lines (``| tr '\\n' ' '``); None if the substitution runs anything else.
+    """
+    inner = node.named_children[0] if len(node.named_children) == 1 else None
+    parts = inner.named_children if inner is not None and inner.type == "pipeline" else [inner]
+    command, filters = parts[0], [text_of(each) for each in parts[1:] if each is not None]
+    if command is None or command.type != "command" or any(each not in _LINE_ENDS for each in filters):
+        return None
+    name, arguments = command.child_by_field_name("name"), command.children_by_field_name("argument")
+    arguments = arguments[1:] if arguments and text_of(arguments[0]) == "-n" else arguments
+    if name is None or text_of(name) != "echo" or not arguments or text_of(arguments[0]).startswith("-"):
+        return None
+    return list(arguments), _LINE_ENDS[filters[0]] if filters else None
+
+
 _KEPT_BY = frozenset({"pipeline", "function_definition", "command_substitution", "process_substitution"})
 """Nodes around a command that pass on what it prints, or that others call."""
 

@@ -8,7 +8,7 @@ from operator import add, floordiv, mod, mul, sub
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.shell_text import text_of, written_text
+from clusterspec.exchange.shell_text import printed_arguments, text_of, written_text
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -137,9 +137,22 @@ class Expansion:
             text = text if value is None else str(value)
         elif kind == "command_substitution" and (written := written_text(node)) is not None:
             return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
+        elif kind == "command_substitution" and (printed := printed_arguments(node)):
+            return self._printed_segments(*printed)
         elif kind not in _EXPANSIONS:
             text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
         return [Segment(text, line, self.branch)]
+
+    def _printed_segments(self, arguments: Sequence[Node], line_end: str | None) -> Segments:
+        """What ``echo`` prints: its arguments with a blank between them, and ``line_end`` for each end of a line if a
+        filter replaces those.
+        """
+        found: list[Segment] = []
+        for child in arguments:
+            blank = Segment(" ", self.line(child), self.branch)
+            found += [blank, *(each or blank for each in self.segments(child))]
+        ends = "\n" if line_end is None else CONTINUED + line_end
+        return [each._replace(text=each.text.replace("\n", ends), quoted=False) for each in found[1:]]
 
     def _quoted_segments(self, node: Node) -> Segments:
         """The parts of a text in double quotes."""
@@ -158,7 +171,7 @@ class Expansion:
             if child.type in {"simple_expansion", "expansion"}:
                 found += self._parameter(child, quoted=True)
             elif not is_text:
-                found += self.segments(child)
+                found += [part and part._replace(quoted=True) for part in self.segments(child)]
             line += inner[len(blanks) :].count(b"\n")
             at = child.end_byte - base
         if end := whole[at:-1]:
@@ -189,20 +202,40 @@ class Expansion:
             first = held if every or BREAK not in held else held[: held.index(BREAK)]
             return [each if each is BREAK else each._replace(quoted=quoted) for each in first]
         if sign.endswith(("-", "=")):
-            return self._default(node, groups["name"], sign)
+            found = self._default(node, groups["name"], sign)
+            return [each and each._replace(quoted=True) for each in found] if quoted else found
         if sign.endswith("+"):
-            return []
+            return self._alternative(node, held or []) if filled or not sign.startswith(":") else []
         passed_on = groups["name"] in {"@", "*"}
         empty = every or (held is None and groups["name"] in self.left_unset)
         return [Segment("$@", line, self.branch)] if passed_on else [] if empty else unknown
 
     def _default(self, node: Node, name: str, sign: str) -> Segments:
         """The default of an expansion; ``:=`` also sets the variable."""
-        parts = [child for child in node.named_children if child.type not in {"variable_name", "subscript"}]
-        found: Segments = [Segment("", self.line(node), self.branch)]
-        found += [part for child in parts for part in self.segments(child)]
+        found: Segments = [Segment("", self.line(node), self.branch, quoted=False), *self._words_within(node)]
         if sign.endswith("="):
             self.variables[name] = [part for part in found if part is not BREAK]
+        return found
+
+    def _alternative(self, node: Node, held: Segments) -> Segments:
+        """The words of ``${NAME:+words}`` of a variable that the script sets, undecided where its value is."""
+        value = joined_word(held)
+        found = [] if "$" in value.text else self._words_within(node)
+        return [each and each._replace(branch=each.branch or value.branch) for each in found]
+
+    def _words_within(self, node: Node) -> Segments:
+        """The parts of the words of an expansion (``${NAME:-words}``), which blanks divide unless they are quoted."""
+        found: Segments = []
+        end = 0
+        for part in node.named_children:
+            for child in part.children if part.type == "concatenation" else [part]:
+                if child.type in {"variable_name", "subscript"}:
+                    continue
+                if 0 < end < child.start_byte:
+                    found.append(Segment(" ", self.line(child), self.branch, quoted=False))
+                kept = child.type in {"string", "raw_string"}
+                found += [each and each._replace(quoted=kept) for each in self.segments(child)]
+                end = child.end_byte
         return found
 
     def _value(self, node: Node) -> int | None:

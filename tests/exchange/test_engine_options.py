@@ -419,3 +419,21 @@ def test_the_entry_point_of_an_image_follows_from_its_arguments(
 def test_an_image_whose_engine_is_open_is_refused(image: str, arguments: str) -> None:
     with pytest.raises(FormatError, match="do not show which of them an image starts"):
         read(RUN.format(image, arguments))
+
+
+def test_options_that_a_launch_shortens_are_read_where_they_are_clear() -> None:
+    """argparse takes the beginning of an option's name if no other option begins so."""
+    model = "meta-llama/Llama-3.1-70B-Instruct"
+    options = "--tensor-parallel 4 --max-num-seq 64 --gpu-memory-util 0.8 --max-num-batched-token 8192"
+    found = given(read(f"vllm serve {model} {options}\n"))
+    assert (found["layout.tp"], found["workload.serving.max_sequences"]) == (4, 64)
+    assert (found["workload.serving.memory_fraction"], found["workload.serving.chunk_tokens"]) == (0.8, 8192)
+    several = read(f"vllm serve {model} --max-num 64\n")
+    assert "workload.serving.max_sequences" not in given(several)
+    assert "max_num" in unknown(several)
+    both = given(read(f"vllm serve {model} --max-num-seqs 8 --max-num-seq 64\n"))
+    assert both["workload.serving.max_sequences"] == 8
+    sglang = "--tp 8 --mem-frac 0.7 --chunked-prefill 4096 --max-running-req 32"
+    found = given(read(f"python -m sglang.launch_server --model-path {model} {sglang}\n"))
+    assert (found["workload.serving.memory_fraction"], found["workload.serving.chunk_tokens"]) == (0.7, 4096)
+    assert found["workload.serving.max_sequences"] == 32

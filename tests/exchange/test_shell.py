@@ -11,9 +11,15 @@ from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell import Script, script_of
 
 SCRIPTS = {
+    "words where a variable is set": 'A=1\nB=\nlaunch ${A:+--a "x y" $A} ${B:+--b} ${B+--c} ${NO_ONE:+--d} "${A:+q}"',
+    "what a command prints": (
+        'A="\n--a 1\n--b\n"\n'
+        "launch $(echo \"$A\" | tr '\\n' ' ') $(echo -n x) \"$(echo 'p  q' r)\" $(echo $A) $(echo 'a\nb' | xargs)"
+    ),
     "words and quotes": "launch --a 1 '--b c' \"d  e\" f\\ g --h=i",
     "a variable is split unless it is quoted": 'X="--a  1"\nlaunch $X "$X" p${X}q',
     "a default where a variable is not set": "launch ${NO_ONE:-8} ${NO_ONE-4} ${NOBODY:=2} $NOBODY",
+    "words of a default": 'launch ${NO_ONE:---a "x y" 2} "${NO_ONE:-p q}" ${NOBODY:=c d} $NOBODY end',
     "a default is not used where a variable is set": "TP=2\nlaunch ${TP:-8} ${TP}",
     "an empty variable takes the default of a colon alone": "X=\nlaunch a ${X:-b} ${X-c} d",
     "an array on lines of its own, its last word included": "ARGS=(\n  --a 1\n  --bf16\n)\nlaunch ${ARGS[@]}",
@@ -88,6 +94,17 @@ def test_quoted_scripts_and_here_documents_are_read() -> None:
     held = 'S=$(cat <<EOF\nlaunch --pp 2 \\$RANK\nEOF\n)\ntorchrun bash -c "$S"\n'
     assert launched(script_of(held)) == [["--pp", "2", "$RANK"]]
     assert [each.line for each in script_of(held).commands if each.words[0].text == "launch"] == [2]
+
+
+def test_a_text_whose_lines_are_joined_keeps_the_lines_of_its_words() -> None:
+    joined = 'C="\nlaunch\n--tp 2\n${X:+--fp8}\n"\nC=$(echo "$C" | tr \'\\n\' \' \')\nbash -c "$C"\n'
+    undecided = "if [ $GIVEN = 1 ]; then X=1; fi\n"
+    for before, expected in (("", []), ("X=1\n", [("--fp8", 5, 0)]), (undecided, [("--fp8", 5, 1)])):
+        launched_by = [each for each in script_of(before + joined).commands if each.words[0].text == "launch"]
+        found = [(word.text, word.line, word.branch) for each in launched_by for word in each.words]
+        at = 2 + bool(before)
+        assert found[:3] == [("launch", at, 0), ("--tp", at + 1, 0), ("2", at + 1, 0)]
+        assert found[3:] == expected
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Limits of serving engines that need more than a count: lengths with units, limits of several groups, drafts."""
+"""Options of engines that no table of names holds: shortened ones, lengths with units, limits of groups, drafts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,41 @@ import re
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys
+
+_SHORTENED = {
+    "vllm": {
+        "tensor_parallel_size": "tensor_par",
+        "pipeline_parallel_size": "pipeline_par",
+        "enable_expert_parallel": "enable_exp",
+        "gpu_memory_utilization": "gpu_mem",
+        "max_model_len": "max_model",
+        "max_num_batched_tokens": "max_num_bat",
+        "max_num_seqs": "max_num_se",
+    },
+    "sglang": {
+        "tensor_parallel_size": "tensor_par",
+        "pipeline_parallel_size": "pipeline_par",
+        "data_parallel_size": "data_par",
+        "expert_parallel_size": "expert_par",
+        "context_length": "context_len",
+        "mem_fraction_static": "mem_fr",
+        "chunked_prefill_size": "chunked_pre",
+        "max_running_requests": "max_run",
+    },
+}
+"""Options that a launch may shorten, and a beginning of each that no other option has (names of vllm 0.33.0 and sglang
+0.5.23; argparse completes such a beginning: docs.python.org, argparse, allow_abbrev).
+"""
+
+
+def complete_options(engine: str, keys: Keys) -> None:
+    """Give options that a launch shortens (``--max-num-seq``) their names."""
+    for name, least in _SHORTENED.get(engine, {}).items():
+        shortened = [key for key in keys.values if key.startswith(least) and name.startswith(key)]
+        if name not in keys.values and len(shortened) == 1:
+            value, line = keys.values.pop(shortened[0])
+            keys.put(name, value, line)
+
 
 _SHORT_LENGTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([kKmM])")
 _THOUSANDS = {"k": 10**3, "K": 2**10, "m": 10**6, "M": 2**20}

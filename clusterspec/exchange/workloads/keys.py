@@ -14,7 +14,7 @@ from clusterspec.exchange.import_result import (
     Value,
     chosen_part,
 )
-from clusterspec.exchange.shell import PASSED_ON, Command, script_of
+from clusterspec.exchange.shell import PASSED_ON, Command, script_of, variables_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.launch_commands import (
     conditional_words,
@@ -275,12 +275,19 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
     for keys in found:
         keys.severed = severed_part(keys.command, commands)
-        keys.conditional = conditional_words(file, keys.command.line)
+        keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
     return list(
         {
             (_options_without_ranks(keys), _word_after_command(keys.command, model)): keys for keys in reversed(found)
         }.values()
     )[::-1]
+
+
+def _is_set(conditional: str, file: InputFile) -> bool:
+    """Whether a script sets the variable of words that depend on it, which the launch has then."""
+    name = conditional[2:].partition(":")[0].partition("+")[0]
+    value = variables_of(file.text).get(name)
+    return value is not None and bool(value.text) and "$" not in value.text
 
 
 def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:

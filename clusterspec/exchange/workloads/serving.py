@@ -27,7 +27,7 @@ from clusterspec.exchange.workloads.declared import (
     options_in,
     options_of_engine,
 )
-from clusterspec.exchange.workloads.engine_limits import count_length, divide_limit, set_drafts
+from clusterspec.exchange.workloads.engine_limits import complete_options, count_length, divide_limit, set_drafts
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
@@ -160,6 +160,7 @@ def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
 
 def set_engine_options(engine: str, keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     """Set what the options of an engine's command line state; ``model`` is the id of the catalog, if it is known."""
+    complete_options(engine, keys)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
 
 
@@ -247,7 +248,7 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
         keys,
         builder,
         ("gpu_memory_utilization",),
-        ("max_num_batched_tokens", "max_num_batched_token"),
+        ("max_num_batched_tokens",),
         ("max_num_seqs",),
     )
     dp, line = _degree(keys, builder, "data_parallel_size", "dp"), keys.line("data_parallel_size", "dp")
@@ -327,8 +328,7 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
     limits = ("chunked_prefill_size", "max_running_requests")
     for name in limits if apart else ():
         divide_limit(keys, name, dp, builder)
-    memory = ("mem_fraction_static", "mem_fraction", "mem_frac")
-    _set_shared_limits(keys, builder, memory, limits[:1], limits[1:])
+    _set_shared_limits(keys, builder, ("mem_fraction_static",), limits[:1], limits[1:])
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
