@@ -378,7 +378,7 @@ def test_maxtext_multiplies_its_meshes_and_leaves_what_it_works_out() -> None:
         ),
         (
             "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 16 --dp 8 --enable-dp-attention",
-            {"layout.framework": "sglang", "layout.tp": 2, "layout.attention_dp": 8, "workload.model": "deepseek-v3"},
+            {"layout.framework": "sglang", "layout.tp": 2, "layout.attention_dp": 8, "workload.model": "deepseek-r1"},
         ),
         (
             "trtllm-serve nvidia/Llama-3.1-70B-Instruct-FP8 --tp_size 8 --max_num_tokens 8192",

@@ -20,8 +20,10 @@ from clusterspec.spec import read
 # Model names as used by hubs and frameworks, and their catalog entries
 
 _SUFFIX = re.compile(
-    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|int4|int8|dynamic|w4a16|w8a8|bf16|pt|\d{4}|v0\.\d|reference)(?=-|$)"
+    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|int4|int8|dynamic|w4a16|w8a8|bf16|pt|\d{4}|reference)(?=-|$)"
 )
+_VERSION = re.compile(r"-v0\.\d(?=-|$)")
+"""A version, which is left out only where no entry has it."""
 _OTHER = (
     (r"^meta-llama-", "llama-"),
     (r"^llama(\d)", r"llama-\1"),
@@ -29,8 +31,11 @@ _OTHER = (
     (r"^qwen-(\d)", r"qwen\1"),
     (r"^deepseek-?(v\d|r1)", r"deepseek-\1"),
 )
-_SAME = {"deepseek-r1": "deepseek-v3"}
-"""Models that differ in their training only."""
+
+
+def plain_name(name: str) -> str:
+    """The last part of a name or path, in small letters, with dashes."""
+    return name.strip().rstrip("/").split("/")[-1].lower().replace("_", "-")
 
 
 def catalog_model(name: str) -> str | None:
@@ -38,18 +43,17 @@ def catalog_model(name: str) -> str | None:
 
     >>> catalog_model("meta-llama/Llama-3.1-70B-Instruct"), catalog_model("mixtral-8x7B-v0.1"), catalog_model("x/y")
     ('llama-3.1-70b', 'mixtral-8x7b', None)
+    >>> catalog_model("mistralai/Mistral-7B-Instruct-v0.3"), catalog_model("Mixtral-8x7B-Instruct-v0.1-FP8")
+    ('mistral-7b-v0.3', 'mixtral-8x7b')
     """
     ids = set(Catalog.open().ids("model"))
-    plain = name.strip().rstrip("/").split("/")[-1].lower().replace("_", "-")
-    tried = [plain]
+    tried = [plain_name(name)]
     for pattern, replacement in _OTHER:
         tried += [re.sub(pattern, replacement, each) for each in list(tried)]
-    tried += [_SUFFIX.sub("", each) for each in list(tried)]
-    tried += [_SUFFIX.sub("", each) for each in list(tried)]
+    for left_out in (_SUFFIX, _SUFFIX, _VERSION):
+        tried += [left_out.sub("", each) for each in list(tried)]
     named = ids_of_name("model", name)
-    return next((_SAME.get(each, each) for each in tried if _SAME.get(each, each) in ids), None) or (
-        named[0] if len(named) == 1 else None
-    )
+    return next((each for each in tried if each in ids), None) or (named[0] if len(named) == 1 else None)
 
 
 _CACHED = re.compile(r"(?:^|/)models--([\w.-]{1,80}?)--([\w.-]{1,120}?)(?=/|$)")
@@ -74,6 +78,9 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
         builder.unknown("model", "its name is empty: a variable that nothing here sets", line)
     elif found:
         builder.set("workload.model", found, line)
+        if not all(part in plain_name(name) for part in found.split("-")):
+            why = f"its sizes are those of {found}, the checkpoint is another: name it where it is loaded"
+            builder.unknown(f"model {name[-80:]}", why, line)
     else:
         builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
     return found
