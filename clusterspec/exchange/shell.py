@@ -327,13 +327,13 @@ class _Shell(Expansion):
         inner = [child for child in node.named_children if child.type != "comment"]
         if node.type in {"test_command", "parenthesized_expression"} and len(inner) == 1:
             return self.test_result(inner[0])
+        if node.type == "compound_statement" and len(inner) == 1 and text_of(node).startswith("(("):
+            return {None: None, 0: False}.get(self.arithmetic_value(inner[0]), True)
         if node.type == "list" and len(inner) == 2:
             sign = "||" if any(child.type == "||" for child in node.children) else "&&"
             return conjunction(sign, self.test_result(inner[0]), self.test_result(inner[1]))
-        if node.type == "unary_expression":
-            return self._unary_truth(node, inner[-1])
-        if node.type == "binary_expression" and len(inner) >= 2:
-            return self._binary_truth(node)
+        if node.type in {"unary_expression", "binary_expression"} and inner:
+            return self._unary_truth(node, inner[-1]) if node.type[0] == "u" else self._binary_truth(node)
         if node.type == "command":  # ``if $USE_FP16``, of which the value is the command
             words = self.words(inner[0]) if len(inner) == 1 else ()
             return (

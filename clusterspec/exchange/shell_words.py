@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from operator import add, floordiv, mod, mul, sub
+from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
@@ -133,7 +133,7 @@ class Expansion:
         elif kind == "ansi_c_string":
             text = _ANSI_C.sub(_ansi_character, text[2:-1])
         elif kind == "arithmetic_expansion":
-            value = self._value(node.named_children[0]) if node.named_children else None
+            value = self.arithmetic_value(node.named_children[0]) if node.named_children else None
             text = text if value is None else str(value)
         elif kind == "command_substitution" and (written := written_text(node)) is not None:
             return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
@@ -195,7 +195,8 @@ class Expansion:
         groups = match.groupdict()
         sign, held = groups.get("sign") or "", self.variables.get(groups["name"])
         if not simple and not sign and text[match.end() :] != "}":
-            return unknown  # substrings, patterns and other expansions
+            replaced = _replaced_text(text[match.end() :], joined_word(held)) if held else None
+            return unknown if replaced is None else [Segment(replaced, line, self.branch, quoted)]
         every = bool(groups.get("all")) or groups["name"] in {"@", "*"}
         filled = held is not None and any(each.text for each in held if each is not BREAK)
         if held is not None and not sign.endswith("+") and (filled or not sign.startswith(":")):
@@ -238,24 +239,38 @@ class Expansion:
                 end = child.end_byte
         return found
 
-    def _value(self, node: Node) -> int | None:
+    def arithmetic_value(self, node: Node) -> int | None:
         """The value of an arithmetic expression; None if a part is unknown."""
         kind, text = node.type, text_of(node)
         if kind == "number" and text.isdecimal() and len(text) < 18:
             return int(text)
         if kind in {"variable_name", "simple_expansion", "expansion", "word"}:
-            name = text.strip("${}").partition(":")[0]
-            held = joined_word(self.variables.get(name, []))
-            default = re.fullmatch(r"\$\{\w+:?-([0-9]{1,17})\}", text)
-            shown = "" if held.branch else held.text or (default[1] if default else "")
-            return int(shown) if shown.isdecimal() and len(shown) < 18 else None
+            expanded = kind in {"simple_expansion", "expansion"}
+            held = joined_word(self._parameter(node, quoted=True) if expanded else self.variables.get(text, []))
+            return int(held.text) if held.text.isdecimal() and len(held.text) < 18 and not held.branch else None
         if kind == "parenthesized_expression":
-            return self._value(node.named_children[0]) if node.named_children else None
+            return self.arithmetic_value(node.named_children[0]) if node.named_children else None
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = node.child_by_field_name("operator")
         if kind != "binary_expression" or left is None or right is None or operator is None:
             return None
-        return _operation_result(text_of(operator), self._value(left), self._value(right))
+        return _operation_result(text_of(operator), self.arithmetic_value(left), self.arithmetic_value(right))
+
+
+_REPLACEMENT = re.compile(r"(?P<sign>//?)(?P<old>[\w .,:@+=-]{1,40})(?:/(?P<new>[\w .,:@+=-]{0,40}))?\}")
+
+
+def _replaced_text(rest: str, value: Word) -> str | None:
+    """The value of ``${NAME/old/new}``, of which ``rest`` follows the name; None for patterns, other expansions, and
+    values that are not decided.
+
+    >>> _replaced_text("//_}", Word("2_000_000", 1)), _replaced_text("%/*}", Word("a/b", 1))
+    ('2000000', None)
+    """
+    found = _REPLACEMENT.fullmatch(rest)
+    if found is None or value.branch or "$" in value.text:
+        return None
+    return value.text.replace(found["old"], found["new"] or "", -1 if found["sign"] == "//" else 1)
 
 
 def joined_word(parts: Segments, line: int = 0) -> Word:
@@ -295,15 +310,24 @@ def _split_pieces(parts: Sequence[Segment | None]) -> Iterator[tuple[str, int, i
 
 
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": mul, "/": floordiv, "%": mod}
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {">": gt, "<": lt, ">=": ge, "<=": le, "==": eq, "!=": ne}
 
 
 def _operation_result(sign: str, one: int | None, other: int | None) -> int | None:
-    """The result of an operation of shell arithmetic on counts.
+    """The result of an operation of shell arithmetic on counts; 1 or 0 of a comparison.
 
-    >>> [_operation_result(sign, 17, 5) for sign in "+-*/%"], _operation_result("/", 1, 0)
-    ([22, 12, 85, 3, 2], None)
+    >>> [_operation_result(sign, 17, 5) for sign in "+-*/%><"], _operation_result("/", 1, 0)
+    ([22, 12, 85, 3, 2, 1, 0], None)
     """
+    if one is not None and other is not None and sign in {"&&", "||", *_COMPARISONS}:
+        holds = _COMPARISONS[sign](one, other) if sign in _COMPARISONS else _both_or_one(sign, one, other)
+        return int(holds)
     operation = _OPERATIONS.get(sign)
     if one is None or other is None or operation is None or (sign in {"/", "%"} and other == 0):
         return None
     return operation(one, other)
+
+
+def _both_or_one(sign: str, one: int, other: int) -> bool:
+    """Whether both numbers of ``&&``, or one of ``||``, are not zero."""
+    return bool(one and other) if sign == "&&" else bool(one or other)

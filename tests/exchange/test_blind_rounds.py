@@ -437,3 +437,38 @@ def test_overrides_of_a_configuration_of_llama_factory_are_read() -> None:
     assert "a separate file: import it as well" in unknown(reading)
     with pytest.raises(FormatError, match="2 launches with different options"):
         read(launch.format(8) + launch.format(2))
+
+
+def test_a_part_of_another_programs_configuration_is_no_engine() -> None:
+    options = "gpu_memory_utilization: 0.5\nmax_num_seqs: 256\nmax_num_batched_tokens: 8192\n"
+    assert given(read(options))["layout.framework"] == "vllm"
+    with pytest.raises(FormatError):
+        read(f"_target_: verl.workers.config.RolloutConfig\nname: vllm\n{options}")
+
+
+def test_a_configuration_of_deepspeed_that_names_a_kind_of_model_is_one() -> None:
+    routing = '"data_efficiency": {"data_routing": {"random_ltd": {"model_type": "decoder"}}}'
+    text = f'{{"train_micro_batch_size_per_gpu": 2, "zero_optimization": {{"stage": 2}}, {routing}}}'
+    assert given(read(text))["layout.sharding"] == "zero2"
+
+
+def test_times_without_a_unit_in_their_names_are_listed() -> None:
+    run = (
+        '{"duration": 10.0, "completed": 4, "num_prompts": 4, "total_input_tokens": 4000, "total_output_tokens": 400, '
+        '"max_concurrency": 2, "request_rate": "inf", "output_throughput": 40.0, "median_ttft": 23.5, "p99_tpot": 0.3}'
+    )
+    reading = read(run)
+    assert "median_ttft, p99_tpot: times whose names state no unit" in unknown(reading)
+    assert "median_ttft_seconds" not in counts(reading)
+
+
+def test_types_of_weights_are_those_of_unquantized_models() -> None:
+    launch = "vllm serve {} --dtype float16 {}\n"
+    key = "workload.parameter_precision"
+    assert given(read(launch.format("meta-llama/Llama-3.1-8B-Instruct", "")))[key] == "fp16"
+    assert given(read(launch.format("Qwen/Qwen2.5-7B-Instruct-AWQ", "")))[key] == "int4"
+    assert given(read(launch.format("meta-llama/Llama-3.1-8B-Instruct", "--quantization fp8")))[key] == "fp8"
+    for model in ("a/b", "deepseek-ai/DeepSeek-V3"):
+        reading = read(launch.format(model, ""))
+        assert key not in given(reading)
+        assert "dtype" in unknown(reading)

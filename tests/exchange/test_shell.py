@@ -41,6 +41,11 @@ SCRIPTS = {
         "M=7B\nif [ $M = 13B ]; then L=4; elif [[ $M == 7B ]]; then L=3; else L=1; fi\nlaunch $L"
     ),
     "numbers are compared": "N=4\nif [ $N -gt 1 ] && [ $N -le 4 ]; then X=many; else X=one; fi\nlaunch $X",
+    "arithmetic tests": (
+        "N=4\nM=0\nif (( N > 1 && N <= 4 )); then X=many; else X=one; fi\nif ((M)); then Y=on; else Y=off; fi\n"
+        "if (( N == 4 || M )); then Z=z; fi\nlaunch $X $Y $Z $((N > 1)) $((N != 4)) $((N && M))"
+    ),
+    "a text with parts replaced": 'T=2_000_000\nN=7B\nlaunch ${T//_} ${T/_/.} "${N/B/ b}" ${N//7B/x} $((${T//_} / 4))',
     "what follows a test": (
         "N=1\nM=1\nK=1\nJ=1\n[ 1 = 1 ] || N=2\n[ 1 = 2 ] || M=3\n[ 1 = 1 ] && K=4\n[ 1 = 2 ] && J=5\n"
         "launch a$N b$M c$K d$J"

@@ -3,8 +3,8 @@
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
 TrainJob and its runtimes (kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``,
-single pods, and runtimes of engines (kserve/kserve, v1alpha1 ServingRuntime; sgl-project/ome, v1beta1). A pod that asks
-for accelerators counts as a node.
+single pods, and runtimes of engines and objects that name a machine (`serving_runtimes`). A pod that asks for
+accelerators counts as a node. Nodes themselves are read by `cluster_nodes`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
+from clusterspec.exchange.fabrics.cluster_nodes import nodes_in, record_nodes
 from clusterspec.exchange.fabrics.grove import (
     asks_for_accelerators,
     covers_accelerators,
@@ -24,7 +25,6 @@ from clusterspec.exchange.fabrics.other_objects import record_other_object, requ
 from clusterspec.exchange.fabrics.pods import (
     NO_COUNT,
     Path,
-    Pods,
     containers_of,
     count_product,
     mapping_of,
@@ -40,6 +40,13 @@ from clusterspec.exchange.fabrics.ray_clusters import (
     record_ray_fleet,
     record_ray_job,
     record_ray_service,
+)
+from clusterspec.exchange.fabrics.serving_runtimes import (
+    RUNTIMES_OF_ENGINES,
+    pods_of_runtime,
+    record_endpoint,
+    record_serving_runtime,
+    record_workspace,
 )
 from clusterspec.exchange.fabrics.training_runtimes import (
     RUNTIMES,
@@ -77,6 +84,8 @@ _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayClu
 
 def matches_kubernetes(file: InputFile) -> bool:
     """Whether a file is of Kubernetes objects: no page with objects in it, no launch of another format in objects."""
+    if file.text.lstrip()[:1] == "{":
+        return bool(re.search(r'"kind"\s*:\s*"Node"', file.text))
     if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or is_page_or_script(file.text):
         return False
     if matches_nim(file) or matches_dynamo(file):
@@ -123,6 +132,9 @@ def _read_objects(file: InputFile) -> ImportResult:
     if not read and len(others := [(kind, yaml) for kind, yaml in documents if requests_accelerators(yaml)]) == 1:
         record_other_object(*others[0], builder)
         set_labelled_accelerator(file, builder)
+        return builder.reading()
+    if not read and (nodes := [yaml for _, yaml in documents if next(nodes_in(yaml), None)]):
+        record_nodes(nodes, file.part, builder)
         return builder.reading()
     if not read:
         found = ", ".join(kind[:40] for kind, _ in documents)[:80]
@@ -264,8 +276,8 @@ _PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec
 
 def _is_job(kind: str, yaml: Yaml) -> bool:
     """Whether an object is a job; pods and deployments are jobs only if they request accelerators."""
-    if kind in _RUNTIMES:
-        return any(group.accelerators for group in _runtime_pods(yaml))
+    if kind in RUNTIMES_OF_ENGINES:
+        return any(group.accelerators for group in pods_of_runtime(yaml))
     if kind in _JOB_CONDITIONS:
         return _JOB_CONDITIONS[kind](yaml)
     if kind not in _PODS_OF:
@@ -273,31 +285,7 @@ def _is_job(kind: str, yaml: Yaml) -> bool:
     return any(requested_accelerators(each) for each in containers_of(value_at(yaml.mapping, *_PODS_OF[kind])))
 
 
-_RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _JOB_CONDITIONS = {"PodCliqueSet": asks_for_accelerators, "ClusterQueue": covers_accelerators}
-
-
-def _serving_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The pods of one engine in a runtime of KServe (``containers``) or OME (``engineConfig``)."""
-    record_pods(_runtime_pods(yaml), builder, yaml.line("spec"))
-
-
-def _runtime_pods(yaml: Yaml) -> list[Pods]:
-    """The pods of one engine: a single one, or a leader and its workers, whose number KServe derives from degrees."""
-    spec = mapping_of(yaml.mapping.get("spec"))
-    engine, base = mapping_of(spec.get("engineConfig")), ("spec", "engineConfig")
-    if not engine:
-        pod, workers = template_pods(yaml, ("spec",), {"spec": spec}, 1, "pod"), {"spec": spec.get("workerSpec")}
-        if workers["spec"] is None:
-            return [pod]
-        return [pod, template_pods(yaml, ("spec", "workerSpec"), workers, "no count", "worker")]
-    roles: list[tuple[str, dict[str, Any], Path]] = [("pod", engine, base)]
-    if "leader" in engine:
-        roles = [(role, mapping_of(engine.get(role)), (*base, role)) for role in ("leader", "worker")]
-    return [
-        template_pods(yaml, path, {"spec": {"containers": [value_at(stated, "runner")]}}, stated.get("size"), role)
-        for role, stated, path in roles
-    ]
 
 
 def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -388,7 +376,9 @@ READERS = {
     "HyperPodPyTorchJob": _hyperpod_job,
     "PodCliqueSet": record_pod_clique_set,
     "ClusterQueue": record_cluster_queue,
-    "ServingRuntime": _serving_runtime,
-    "ClusterServingRuntime": _serving_runtime,
+    "ServingRuntime": record_serving_runtime,
+    "ClusterServingRuntime": record_serving_runtime,
+    "Workspace": record_workspace,
+    "InferenceEndpointConfig": record_endpoint,
 }
 """The reader of each kind."""

@@ -33,7 +33,7 @@ class Pods(NamedTuple):
 def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> Pods:
     """The pods of a template, which is at ``path`` or below."""
     asked = sum(requested_accelerators(each) or 0 for each in containers_of(template))
-    is_open = not asked and any(_names_of_accelerators(requested_resources(each)) for each in containers_of(template))
+    is_open = not asked and any(names_of_accelerators(requested_resources(each)) for each in containers_of(template))
     return Pods(pod_count(copies), asked, yaml.line(*path), what, is_open)
 
 
@@ -62,14 +62,14 @@ def containers_of(template: Any) -> list[Any]:
 def requested_accelerators(container: Any) -> int | None:
     """The accelerators that a container asks for; None if it asks for none."""
     asked = requested_resources(container)
-    found = (asked.get(name) for name in _names_of_accelerators(asked))
+    found = (asked.get(name) for name in names_of_accelerators(asked))
     return next((int(str(count)) for count in found if str(count).isdecimal()), None)
 
 
-def _names_of_accelerators(asked: dict[str, Any]) -> list[str]:
+def names_of_accelerators(asked: dict[str, Any]) -> list[str]:
     """The resources among those asked for that are accelerators.
 
-    >>> _names_of_accelerators({"cpu": 2, "nvidia.com/a100": 1}), _names_of_accelerators({"nvidia.com/hostdev": 8})
+    >>> names_of_accelerators({"cpu": 2, "nvidia.com/a100": 1}), names_of_accelerators({"nvidia.com/hostdev": 8})
     (['nvidia.com/a100'], [])
     """
     return [name for name in RESOURCES if name in asked] + [name for name in asked if _PRODUCT.fullmatch(str(name))]

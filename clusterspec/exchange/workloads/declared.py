@@ -49,6 +49,8 @@ _OWN_OPTIONS = {
 _MODEL_OPTION = re.compile(r"^model(?P<sglang>[-_]path)?[ \t]*:[ \t]*\S", re.MULTILINE)
 _VLLM_IMAGE = re.compile(r"(?:^|/)(?:vllm-openai|llm-d-(?:cuda|rocm|xpu|hpu|cpu|aws|gke))\b|(?:^|/)vllm\b")
 _STARTS = re.compile(r"vllm[ .]serve|sglang|trtllm|vllm\.entrypoints(?!\.benchmarks)")
+_PART = re.compile(r"^_target_[ \t]*:", re.MULTILINE)
+"""A class at the root of a file: a part of another program's configuration, such as the rollout of verl."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 Path = tuple[str | int, ...]
 
@@ -70,7 +72,7 @@ def options_of_engine(text: str) -> str | None:
     specific to a single engine.
     """
     model, names = _MODEL_OPTION.search(text), {found[0].rstrip(" \t:") for found in _OPTIONS.finditer(text)}
-    if len(names) < (3 if model is None else 2):
+    if len(names) < (3 if model is None else 2) or _PART.search(text):
         return None
     if model is not None:
         return "sglang" if model["sglang"] else "vllm"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys
 
@@ -40,6 +41,22 @@ def complete_options(engine: str, keys: Keys) -> None:
         if name not in keys.values and len(shortened) == 1:
             value, line = keys.values.pop(shortened[0])
             keys.put(name, value, line)
+
+
+_TYPES = {"half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32", "float32": "fp32"}
+
+
+def set_weight_type(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
+    """Set the precision of weights by ``--dtype``; of quantized weights, or those of a model that is not known, the
+    option gives that of the rest, and stays among those not imported.
+    """
+    value = keys.values.get("dtype", (None, 0))[0]
+    kept = Catalog.open().model(model).checkpoint_precision or "bf16" if model else ""
+    named = builder.reading().value(("workload", "parameter_precision"))
+    if value == "auto":
+        keys.get("dtype")
+    elif value in _TYPES and named is None and kept in _TYPES.values() and keys.find("quantization") is None:
+        builder.set("workload.parameter_precision", _TYPES[keys.get("dtype")], keys.line("dtype"))
 
 
 _SHORT_LENGTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([kKmM])")

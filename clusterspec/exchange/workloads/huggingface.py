@@ -113,10 +113,11 @@ REFUSED = {
 
 
 def matches_huggingface(file: InputFile) -> bool:
-    head = file.text.lstrip()[:1]
-    return head == "{" and bool(
-        re.search(r'"(architectures|model_type|num_hidden_layers|n_layer|weight_map)"\s*:', file.text)
-    )
+    if file.text.lstrip()[:1] != "{" or re.search(
+        r'"(zero_optimization|train_micro_batch_size_per_gpu)"\s*:', file.text
+    ):
+        return False
+    return bool(re.search(r'"(architectures|model_type|num_hidden_layers|n_layer|weight_map)"\s*:', file.text))
 
 
 def read_huggingface(file: InputFile) -> ImportResult:

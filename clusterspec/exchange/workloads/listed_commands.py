@@ -51,6 +51,8 @@ OWN_BUILD = re.compile(r"(?:\S{0,200}/)?(?:[\w.-]{1,80}-)?vllm(?:-[\w.-]{1,80})?
 _OPTIONS = re.compile(r"(?:^|\s)--(?:model|tensor-parallel-size)(?:[ =]|$)")
 _MODEL = re.compile(r"-|\$\{\w+\}(?=\s|$)|[A-Za-z0-9][\w.-]{0,80}/[\w.-]{1,120}(?=\s|$)")
 """The first argument of an image with such an entry point: an option, or a model."""
+_SERVES = re.compile(r"--(?:max-model-len|max-num-\w[\w-]*|gpu-memory-utilization|tensor-parallel-size|dtype)(?:=.*)?")
+"""Options of the server, after which a path is that of a model, not of a program."""
 _NAMED = re.compile(r"\w{1,40}_(?:command|cmd)")
 """Keys of a command as text, such as ``server_cmd``."""
 _DEFAULTED = re.compile(r"\$\{\w+:?-([^${}]*)\}")
@@ -96,7 +98,8 @@ def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterato
 def _starts_server(image: str, words: list[Word]) -> bool:
     """Whether the words are arguments of a server that the image starts by itself."""
     if _OWN_SERVER.fullmatch(image):
-        return bool(_MODEL.match(words[0].text))
+        is_path = words[0].text.startswith("/") and any(_SERVES.fullmatch(word.text) for word in words[1:2])
+        return is_path or bool(_MODEL.match(words[0].text))
     image, given = _DEFAULTED.sub(r"\1", image), " ".join(word.text for word in words)
     return given.startswith("-") and bool(OWN_BUILD.fullmatch(image) and _OPTIONS.search(given))
 

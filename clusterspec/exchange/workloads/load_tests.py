@@ -199,6 +199,7 @@ def _record_run(run: LoadTest, builder: ImportBuilder) -> None:
     if run.figures.get("was_cancelled") is True:
         builder.unknown("the end of the run", "it was cancelled: the figures are of the requests before", line)
     _record_load(run, builder)
+    _list_times(run, builder)
     _record_requests(run, builder)
     for side in ("input", "output"):
         _record_lengths(run, side, builder)
@@ -213,6 +214,16 @@ def _record_run(run: LoadTest, builder: ImportBuilder) -> None:
         for statistic in _STATISTICS.values():
             if (value := run.number(f"{statistic}_{name}_ms")) is not None:
                 builder.count(f"{statistic}_{shown}_seconds", float(f"{value / 1e3:.6g}"), line)
+
+
+def _list_times(run: LoadTest, builder: ImportBuilder) -> None:
+    """List latencies whose names state no unit: seconds in some programs, milliseconds in others."""
+    if found := [name for name in run.figures if _BARE_TIME.fullmatch(str(name))]:
+        shown = ", ".join(found[:6]) + (", …" if len(found) > 6 else "")
+        builder.unknown(shown, "times whose names state no unit: not imported", run.line)
+
+
+_BARE_TIME = re.compile(r"(?:mean|median|std|p\d{2,3})_(?:ttft|tpot|itl|e2el|e2e_latency)")
 
 
 def _record_load(run: LoadTest, builder: ImportBuilder) -> None:

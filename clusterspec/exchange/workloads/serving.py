@@ -27,7 +27,13 @@ from clusterspec.exchange.workloads.declared import (
     options_in,
     options_of_engine,
 )
-from clusterspec.exchange.workloads.engine_limits import complete_options, count_length, divide_limit, set_drafts
+from clusterspec.exchange.workloads.engine_limits import (
+    complete_options,
+    count_length,
+    divide_limit,
+    set_drafts,
+    set_weight_type,
+)
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
@@ -161,6 +167,8 @@ def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
 def set_engine_options(engine: str, keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     """Set what the options of an engine's command line state; ``model`` is the id of the catalog, if it is known."""
     complete_options(engine, keys)
+    if engine != "trt-llm":
+        set_weight_type(keys, model, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
 
 

@@ -1,0 +1,83 @@
+"""Runtimes of engines, and objects that name a machine: KServe and OME, KAITO, and the operator of SageMaker HyperPod.
+
+Fields: kserve/kserve, v1alpha1 ServingRuntime; sgl-project/ome, v1beta1; ``Workspace`` of kaito-project/kaito
+(api/v1beta1/workspace_types.go: ``resource.instanceType``, ``resource.count``, ``inference.preset.name``);
+``InferenceEndpointConfig`` of aws/sagemaker-hyperpod-cli (helm_chart/HyperPodHelmChart/charts/inference-operator,
+config/crd: ``instanceType``, ``replicas``, ``worker``), read 2026-11-26.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterspec.catalog import Catalog
+from clusterspec.exchange.documents import Yaml
+from clusterspec.exchange.fabrics.pods import Path, Pods, mapping_of, record_pods, template_pods
+from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.machines.links import match_instance
+from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.models import set_model
+from clusterspec.source import value_at
+
+RUNTIMES_OF_ENGINES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
+
+
+def record_serving_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The pods of one engine in a runtime of KServe (``containers``) or OME (``engineConfig``)."""
+    record_pods(pods_of_runtime(yaml), builder, yaml.line("spec"))
+
+
+def pods_of_runtime(yaml: Yaml) -> list[Pods]:
+    """The pods of one engine: a single one, or a leader and its workers, whose number KServe derives from degrees."""
+    spec = mapping_of(yaml.mapping.get("spec"))
+    engine, base = mapping_of(spec.get("engineConfig")), ("spec", "engineConfig")
+    if not engine:
+        pod, workers = template_pods(yaml, ("spec",), {"spec": spec}, 1, "pod"), {"spec": spec.get("workerSpec")}
+        if workers["spec"] is None:
+            return [pod]
+        return [pod, template_pods(yaml, ("spec", "workerSpec"), workers, "no count", "worker")]
+    roles: list[tuple[str, dict[str, Any], Path]] = [("pod", engine, base)]
+    if "leader" in engine:
+        roles = [(role, mapping_of(engine.get(role)), (*base, role)) for role in ("leader", "worker")]
+    return [
+        template_pods(yaml, path, {"spec": {"containers": [value_at(stated, "runner")]}}, stated.get("size"), role)
+        for role, stated, path in roles
+    ]
+
+
+def _set_platform(instance: Any, cloud: str, builder: ImportBuilder, line: int) -> None:
+    """Set the machine of an instance type, or list the type. Raises `FormatError` if the object names none."""
+    if not isinstance(instance, str) or not instance:
+        raise FormatError("an object without the type of its machines", line)
+    found = match_instance(instance.removeprefix("ml."), cloud, Catalog.open().ids("platform"))
+    builder.set("cluster.platform", found, line)
+    if found is None:
+        builder.unknown(f"instance {instance[:60]}", "no catalog entry of this name", line)
+
+
+def record_workspace(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The machine and the model of a Workspace of KAITO, which serves a preset, or tunes one."""
+    resource, line = value_at(yaml.value, "resource"), yaml.line("resource")
+    _set_platform(value_at(resource, "instanceType"), "azure", builder, yaml.line("resource", "instanceType"))
+    if (count := whole_of(value_at(resource, "count"))) is not None:
+        builder.set("cluster.nodes", count, yaml.line("resource", "count"))
+    else:
+        builder.unknown("cluster.nodes", "the object does not state how many nodes it needs", line)
+    served, tuned = (value_at(yaml.value, part, "preset", "name") for part in ("inference", "tuning"))
+    if isinstance(served, str):
+        builder.set("workload.kind", "serve", yaml.line("inference"))
+        set_model(served, builder, yaml.line("inference", "preset", "name"))
+    elif isinstance(tuned, str):
+        builder.unknown(f"tuning of {tuned[:60]}", "how it trains, a ConfigMap of KAITO states", yaml.line("tuning"))
+
+
+def record_endpoint(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The machine of an endpoint of the inference operator of HyperPod; ``replicas`` are separate pods."""
+    path = ("spec", "instanceType")
+    _set_platform(value_at(yaml.value, *path), "aws", builder, yaml.line(*path))
+    builder.count("replicas", whole_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+    named = value_at(yaml.value, "spec", "modelName")
+    if isinstance(named, str) and builder.reading().value(("workload", "model")) is None:
+        builder.unknown(
+            f"model name {named[:80]}", "a name of the endpoint, not of a checkpoint", yaml.line("spec", "modelName")
+        )
