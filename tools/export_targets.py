@@ -67,6 +67,7 @@ LAYOUTS = (
 PRECISIONS = ("bf16", "fp8, recipe: mxfp8", "fp8, recipe: tensorwise")
 _LOAD = "input_tokens: 1000, output_tokens: 1000, concurrency: 64"
 _FAST = "speculative: {tokens: 1, acceptance: 0.8}"
+_MATCHED = "speculative: {tokens: 2, acceptance: 0.6, method: ngram}"
 _MANY = "max_sequences: 64, chunk_tokens: 8192, captured_graphs: false"
 _APART = (
     "disaggregated: {prefill: {replicas: 2, tp: 8, ep: 8}, decode: {replicas: 1, tp: 1, attention_dp: 8, ep: 8}, "
@@ -77,6 +78,7 @@ SERVING = (
     f"{{kind: serve, model: deepseek-v3, kv_precision: fp8, serving: {{{_LOAD}, {_FAST}}}}}",
     f"{{kind: serve, model: llama-3.1-70b, parameter_precision: fp8, serving: {{{_LOAD}, {_MANY}}}}}",
     f"{{kind: serve, model: qwen3-32b, parameter_precision: fp8, serving: {{{_LOAD}}}}}",
+    f"{{kind: serve, model: qwen3-32b, serving: {{{_LOAD}, {_MATCHED}}}}}",
     f"{{kind: serve, model: gpt-oss-20b, parameter_precision: fp16, serving: {{{_LOAD}}}}}",
 )
 SERVING_LAYOUTS = (

@@ -112,8 +112,12 @@ def test_drafts_come_from_what_the_design_names(method: str) -> None:
     for kind, option in own.items():
         assert (option in str(written[kind].content)) is (method == "mtp"), kind
     left = {kind for kind, file in written.items() if any(f"2 tokens by {method}" in each for each in file.omitted)}
-    assert left == {"mtp": set(), "ngram": {"sglang", "trt-llm"}, "eagle": set(own)}[method]
+    assert left == {"mtp": set(), "ngram": {"trt-llm"}, "eagle": set(own)}[method]
     if method == "ngram":
+        chain = (
+            "--speculative-algorithm NGRAM --speculative-num-draft-tokens 3 \\\n  --speculative-ngram-max-bfs-breadth 1"
+        )
+        assert chain in str(written["sglang"].content)
         assert '{"method": "ngram", "num_speculative_tokens": 2}' in str(written["vllm"].content)
 
 
@@ -142,3 +146,33 @@ def test_engines_that_share_a_node_are_limited_to_their_accelerators_or_it_is_sa
         assert not any("of each engine of a node" in each for each in file.omitted)
     file = exporter_of("vllm").write(source(gaudi.format("inferentia2"), rest.replace("tp: 4, dp: 2", "tp: 8, dp: 2")))
     assert any("no variable is known that limits those of Inferentia2" in each for each in file.omitted)
+
+
+APART = ", disaggregated: {prefill: {replicas: 1, tp: 8}, decode: {replicas: 1, tp: 8}}"
+
+
+@pytest.mark.parametrize("framework", ["vllm", "sglang"])
+def test_a_graph_of_dynamo_names_its_engine_and_roles(framework: str) -> None:
+    """Engines of SGLang send caches by the backend of Dynamo, and a prefill engine is asked from other pods."""
+    text = SERVED.format(model="llama-3.1-70b", more=APART, framework=framework).replace(", tp: 8}\n", "}\n")
+    graph = yaml.safe_load(exported("dynamo", pod(2, rest=text)))["spec"]
+    assert graph["backendFramework"] == framework
+    roles = {each["name"]: each for each in graph["components"]}
+    assert [each["type"] for each in graph["components"]] == ["frontend", "prefill", "decode"]
+    for role in ("prefill", "decode"):
+        words = " ".join(roles[role]["podTemplate"]["spec"]["containers"][0]["args"])
+        assert f"--disaggregation-mode {role}" in words
+        assert ("--disaggregation-transfer-backend nixl --host 0.0.0.0" in words) is (framework == "sglang")
+        assert ("NixlConnector" in words) is (framework == "vllm")
+
+
+def test_what_an_engine_does_otherwise_than_the_design_is_said() -> None:
+    text = SERVED.format(model="deepseek-v3", more="", framework="vllm").replace("tp: 8", "attention_dp: 16, ep: 16")
+    gathers = "by default vLLM gathers the tokens"
+    assert any(gathers in each for each in exporter_of("vllm").write(pod(2, rest=text)).omitted)
+    deepep = pod(2, rest=text.replace("ep: 16", "ep: 16, dispatcher: deepep"))
+    assert not any(gathers in each for each in exporter_of("vllm").write(deepep).omitted)
+    dense = served("vllm", model="llama-3.1-70b")
+    assert not any(gathers in each for each in exporter_of("vllm").write(dense).omitted)
+    one = pod(1, rest=SERVED.format(model="llama-3.1-70b", more="", framework="vllm"))
+    assert any("may be another release" in each for each in exporter_of("llm-d").write(one).omitted)

@@ -1,10 +1,12 @@
 """Serving designs as manifests of Kubernetes: a graph of NVIDIA Dynamo, and patches of the guides of llm-d.
 
-Dynamo: the keys of ai-dynamo/dynamo, examples/backends/vllm/deploy/v1beta1/disagg-multinode.yaml, commit 04521f47; the
-options of dynamo/vllm/backend_args.py, dynamo/common/constants.py and dynamo/frontend/frontend_args.py of ai-dynamo
-1.6.1 on PyPI, which requires vLLM 0.31.0 and SGLang 0.5.21. llm-d: llm-d/llm-d,
-guides/pd-disaggregation/modelserver/gpu/vllm/base, patch-prefill.yaml (commit 04291b76) and patch-decode.yaml (commit
-34272a64).
+Dynamo: the keys of ai-dynamo/dynamo, examples/backends/vllm/deploy/v1beta1/disagg-multinode.yaml and its like for
+sglang, commit 04521f47, and of deploy/operator/api/v1beta1, dynamographdeployment_types.go (``backendFramework``) and
+dynamocomponentdeployment_types.go (``type``, of which prefill and decode are values), read 2026-11-26; the options of
+dynamo/vllm/backend_args.py, dynamo/common/constants.py and dynamo/frontend/frontend_args.py of ai-dynamo 1.6.1 on PyPI,
+which requires vLLM 0.31.0 and SGLang 0.5.21. llm-d: llm-d/llm-d, guides/pd-disaggregation/modelserver/gpu/vllm/base,
+patch-prefill.yaml (commit 04291b76) and patch-decode.yaml (commit 34272a64); the guides choose the image, with vLLM
+0.23.0 on 2026-06-27 (zetxqx/llm-d 7edda66d, guides/pd-disaggregation).
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
         "kind: DynamoGraphDeployment",
         f"metadata: {{name: {dns_label(source.name, 1, 48)}}}",
         "spec:",
+        f"  backendFramework: {framework}",
         "  components:",
     ]
     omitted += (vllm if framework == "vllm" else sglang).omitted_degrees(engine_kinds(source))
@@ -74,7 +77,7 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
             _accelerators_per_pod(source, kind, first.nodes),
         )
         container = _container_lines(image, f"dynamo.{framework}", words, count, resource)
-        lines += _component_lines(kind.role or "worker", "worker", kind.layout.dp, first.nodes, container)
+        lines += _component_lines(kind.role or "worker", kind.role or "worker", kind.layout.dp, first.nodes, container)
     return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
 
@@ -84,8 +87,17 @@ def _engine_words(source: ExportInput, kind: EngineKind, model: str, release: st
     if source.layout.framework == "vllm":
         words = ["--model", model, *_option_words(vllm.engine_options(kind, work), vllm.limit_options(work, omitted))]
         return [*words, "--disaggregation-mode", kind.role] if kind.role else words
-    batches, precisions = sglang.batch_options(kind.layout, work, release), sglang.precision_options(work, omitted)
-    return ["--model-path", model, *_option_words(sglang.engine_options(kind, work), batches, precisions)]
+    batches = sglang.batch_options(kind.layout, work, release)
+    precisions = sglang.precision_options(work, kind.layout.attention_dp, omitted)
+    words = ["--model-path", model, *_option_words(sglang.engine_options(kind, work), batches, precisions)]
+    return [*words, *_TRANSFER] if kind.role else words
+
+
+_TRANSFER = ("--disaggregation-transfer-backend", "nixl", "--host", "0.0.0.0")
+"""Options of an engine of SGLang that sends or receives caches: the backend of Dynamo's examples, which is not the
+default of SGLang, and an address that other pods reach (disagg-multinode.yaml; SGLang 0.5.21: the server of a prefill
+engine that decode engines ask listens on ``--host``).
+"""
 
 
 def _option_words(*options: Iterable[str]) -> list[str]:
@@ -140,7 +152,10 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"engines of {source.layout.framework}: the guides that were checked run vLLM")
     work, _ = served_workload(source, "vllm")
     release = checked_release(source, "vllm", vllm.RELEASES)
-    omitted: list[str] = ["the base of the guide that the patches change, its router, secret and volumes"]
+    omitted: list[str] = [
+        "the base of the guide that the patches change, its router, secret and volumes",
+        f"the image of the guide, whose vLLM may be another release than {release}",
+    ]
     omitted += vllm.omitted_degrees(engine_kinds(source))
     model, resource = repository_of(source, omitted), _device_resource(source)
     limits = _option_words(vllm.limit_options(work, omitted))

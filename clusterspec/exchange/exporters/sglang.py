@@ -58,8 +58,8 @@ def write(source: ExportInput) -> ExportedFile:
     model, kinds = repository_of(source, omitted), engine_kinds(source)
     started = []
     omitted += omitted_degrees(kinds)
-    limits = list(precision_options(work, omitted))
     for kind in kinds:
+        limits = precision_options(work, kind.layout.attention_dp, omitted)
         words = [f"python3 -m sglang.launch_server --model-path {model}", *engine_options(kind, work, release)]
         words += [*batch_options(kind.layout, work, release), *limits]
         for launch in launches(kind, source.cluster.ranks_per_node):
@@ -130,8 +130,13 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
         yield f"--scheduler-recv-interval {serving.receive_interval}"
 
 
-def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:
-    """The options of precisions and of speculation, and what of the cache has none."""
+def precision_options(work: Workload, replicas: int, omitted: list[str]) -> Iterator[str]:
+    """The options of precisions and of speculation, and what of the cache has none, for ``replicas`` of attention.
+
+    Matches in the prompt are a chain where the breadth of their tree is 1; drafts are counted with the token before
+    them, and attention replicas refuse them (0.5.23: arg_groups/speculative_hook.py, lines 1285 to 1370; 0.5.9:
+    server_args.py, lines 2461 to 2500).
+    """
     if work.kv_precision == "fp8":
         yield "--kv-cache-dtype fp8_e4m3"
     if quantizes_at_load(work, omitted):
@@ -150,8 +155,12 @@ def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:
     if tokens and drafts_with_model(work):
         yield f"--speculative-algorithm EAGLE --speculative-num-steps {tokens}"
         yield f"--speculative-eagle-topk 1 --speculative-num-draft-tokens {tokens + 1}"
+    elif tokens and serving.draft_method == "ngram" and replicas == 1:
+        yield f"--speculative-algorithm NGRAM --speculative-num-draft-tokens {tokens + 1}"
+        yield "--speculative-ngram-max-bfs-breadth 1"
     elif tokens:
-        omitted.append(omitted_drafts(serving, "--speculative-algorithm"))
+        needs = "one replica of attention" if serving.draft_method == "ngram" else "a draft model"
+        omitted.append(omitted_drafts(serving, "--speculative-algorithm", needs))
 
 
 def _launch_options(kind: EngineKind, launch: Launch) -> Iterator[str]:

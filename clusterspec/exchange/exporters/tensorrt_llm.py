@@ -7,9 +7,12 @@ Options and keys: nvidia.github.io/TensorRT-LLM/1.3.0rc11/examples/deepseek_r1_r
 ``num_nextn_predict_layers``, which later ones call deprecated, so both are written), and NVIDIA/TensorRT-LLM,
 tensorrt_llm/commands/serve.py at 4c05a748 (``serve``) and tensorrt_llm/llmapi/llm_args.py at fcd3f316
 (``_ParallelConfig``: tp × pp ranks); engines on several nodes: docs/source/commands/trtllm-serve/trtllm-serve.rst,
-"Multi-node Serving with Slurm", on nodes from ``--relative`` of the job on
-(slurm.schedmd.com/srun.html). All were read on 2026-11-22. ``TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`` is read by
-tensorrt_llm/_torch/modules/linear.py (weights in NVFP4, architectures from sm_100 on).
+"Multi-node Serving with Slurm", on nodes from ``--relative`` of the job on (slurm.schedmd.com/srun.html). All were read
+on 2026-11-22; serve.py at 00209af1, where ``--config`` is another name of ``--extra_llm_api_options``, and a later
+llm_args.py (``KvCacheConfig``, ``CacheTransceiverConfig``, ``MTPDecodingConfig``, ``cuda_graph_config``,
+``disable_overlap_scheduler``, of classes that refuse other keys) on 2026-11-26.
+``TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`` is read by tensorrt_llm/_torch/modules/linear.py (weights in NVFP4,
+architectures from sm_100 on).
 
 With ``enable_attention_dp`` every one of the tp ranks is an attention replica (docs.nvidia.com/dynamo/v1.3.0, DP Rank
 Routing: attention_dp_size = tensor_parallel_size), so a layout with both has no such launch.
@@ -155,7 +158,9 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
         drafts = {"num_nextn_predict_layers": tokens, "max_draft_len": tokens}
         options["speculative_config"] = {"decoding_type": "MTP", **drafts}
     elif serving is not None and tokens:
-        omitted.append(omitted_drafts(serving, "speculative_config"))
+        ngram = serving.draft_method == "ngram"
+        needs = "NGram, which was not checked with its overlap scheduler" if ngram else "a draft model"
+        omitted.append(omitted_drafts(serving, "speculative_config", needs))
     if kind.role:
         options["cache_transceiver_config"] = {"backend": "NIXL"}
     if kind.role == "prefill":  # examples/disaggregated/README.md: engines of prompts run without it

@@ -7,7 +7,8 @@ vllm/model_executor/layers/quantization (``fp8`` quantizes weights as they are l
 checkpoint is read from its configuration), vllm/config/kv_transfer.py, vllm/envs.py and
 vllm/distributed/kv_transfer/kv_connector/factory.py (``NixlConnector`` with ``kv_both``, and its side channel) and
 vllm/config/parallel.py, EPLBConfig (redundant experts) and All2AllBackend, of the releases in `RELEASES`. Microbatches
-(``--enable-dbo``) start with kernels of DeepEP only (0.33.0: vllm/config/vllm.py, line 2180).
+(``--enable-dbo``) start with kernels of DeepEP only (0.33.0: vllm/config/vllm.py, line 2180). Without an option,
+attention replicas gather the tokens of all (0.33.0: vllm/config/parallel.py, line 220, ``allgather_reducescatter``).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _PORT = 13345
 _SIDE_CHANNEL = 5600
 """The first port over which engines exchange the addresses of their caches: the default of vLLM."""
 _BY_PLUGIN = ("AWS", "Google", "Huawei")
-"""Vendors for whose accelerators vLLM needs a plugin."""
+"""Vendors for whose accelerators vLLM needs a plugin, as for Gaudi (0.33.0: vllm/platforms, without either)."""
 _DEEPEP = {"": "deepep_high_throughput", "prefill": "deepep_high_throughput", "decode": "deepep_low_latency"}
 """The kernels of DeepEP by the role of an engine: for many tokens, or for few with captured graphs."""
 _TRANSFER = '\'{"kv_connector": "NixlConnector", "kv_role": "kv_both"}\''
@@ -65,8 +66,10 @@ def write(source: ExportInput) -> ExportedFile:
             environment = visible_accelerators(source, launch) + (_side_channel(launch) if kind.role else "")
             start = f"{environment}vllm serve {model}"
             started.append((launch, command(start, *options, *_launch_options(kind.layout, launch))))
-    if (vendor := source.cluster.accelerator.vendor) in _BY_PLUGIN:
-        omitted.append(f"the plugin of vLLM for {vendor}, with the release that it needs and options of its own")
+    accelerator = source.cluster.accelerator
+    if accelerator.vendor in _BY_PLUGIN or "Gaudi" in accelerator.name:
+        of = "Gaudi" if "Gaudi" in accelerator.name else accelerator.vendor
+        omitted.append(f"the plugin of vLLM for {of}, with the release that it needs and options of its own")
     omitted += omitted_parts(source, started)
     omitted += omitted_router(source, kinds)
     return ExportedFile(script([heading(source, f"vLLM {release}")], started), tuple(dict.fromkeys(omitted)))
@@ -108,6 +111,8 @@ def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
             yield "the overlap of expert traffic: --enable-dbo needs attention replicas and kernels of DeepEP"
         if layout.ep > 1 and layout.dispatcher.kind != "all-to-all" and not within:
             yield f"the dispatcher {layout.dispatcher.kind}: see --all2all-backend"
+        elif layout.ep > 1 and layout.attention_dp > 1 and not within:
+            yield "the dispatcher all-to-all: by default vLLM gathers the tokens of all replicas; see --all2all-backend"
         if layout.tp > 1 and layout.overlap.inside_gemms:
             yield "all-reduces inside GEMMs: see pass_config of --compilation-config"
 
