@@ -28,7 +28,7 @@ def test_the_sharding_of_a_trainer_is_that_of_its_options(option: str, sharding:
     assert ("a separate file" in unknown(reading)) is option.endswith(".json")
     assert (keys["layout.micro_batch"], keys["layout.nodes"], keys["workload.precision"]) == (2, 4, "bf16")
     assert (keys["workload.model"], counts(reading)["ranks_per_node"]) == ("qwen3-8b", 8)
-    assert "workload.global_batch" not in keys
+    assert keys["workload.global_batch"] == 2 * 8 * 32
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,12 @@ micro batches of ``pp_microbatch_size``.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value
+from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -104,7 +106,7 @@ def _set_lengths(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the optimizer; adapters are listed, since their recipe names modules by patterns."""
+    """Set the optimizer and the adapters."""
     target = str(keys.get("optimizer._target_") or "")
     kinds = {"torch.optim.Adam": "adam", "torch.optim.AdamW": "adamw", "torch.optim.SGD": "sgd"}
     if target in kinds:
@@ -112,5 +114,25 @@ def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
     elif target:
         builder.unknown(f"optimizer {target[-40:]}", "no value of workload.optimizer", keys.line("optimizer._target_"))
     if adapters := keys.get("peft._target_"):
-        shown = f"{str(adapters)[-40:]}, rank {keys.get('peft.dim')}"
-        builder.unknown(shown, "adapters: state workload.trainable", keys.line("peft._target_"))
+        _set_adapters(str(adapters).rpartition(".")[2], keys, builder)
+
+
+_LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+"""Linear layers that a pattern of modules may match."""
+
+
+def _set_adapters(kind: str, keys: Keys, builder: ImportBuilder) -> None:
+    """Set low-rank adapters, whose modules patterns name (components/_peft/module_matcher.py)."""
+    line, patterns = keys.line("peft.dim", "peft._target_"), keys.words("peft.target_modules")
+    if kind != "PeftConfig" or keys.is_on("peft.use_dora"):
+        builder.unknown(f"{kind[:40]}, rank {keys.get('peft.dim')}", "adapters: state workload.trainable", line)
+        return
+    every = keys.is_on("peft.match_all_linear") and keys.find("peft.exclude_modules") is None
+    named = {pattern: fnmatch.filter(_LINEAR, pattern.rpartition(".")[2]) for pattern in patterns}
+    if every or (named and all(named.values())):
+        names = [] if every else [name for found in named.values() for name in found]
+        set_adapter("lora", keys.whole("peft.dim"), names, builder, line)
+        return
+    builder.set("workload.trainable.method", "lora", line)
+    builder.set("workload.trainable.rank", keys.whole("peft.dim"), line)
+    builder.unknown("the modules of the adapters", "not stated, or not of attention and networks alone", line)

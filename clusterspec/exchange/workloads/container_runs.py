@@ -10,7 +10,7 @@ import re
 
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
-from clusterspec.exchange.workloads.listed_commands import OWN_BUILD
+from clusterspec.exchange.workloads.listed_commands import ENGINE_OPTIONS, OWN_BUILD
 
 CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _SWITCHES = frozenset(
@@ -53,6 +53,7 @@ _NAMES = {
 }
 _RUN = re.compile(r"\b(?:docker|podman|nerdctl)\s{1,9}(?:container\s{1,9})?run\s")
 _IMAGE = re.compile(r"^[ \t-]{0,80}image[ \t]{0,9}:[ \t]{0,9}[\"']?(\S{1,200}?)[\"']?[ \t]*$", re.MULTILINE)
+_POD = re.compile(r"^kind[ \t]*:[ \t]*[\"']?(?:Deployment|StatefulSet|LeaderWorkerSet)\b", re.MULTILINE)
 _OPTION = re.compile(r"(?<![\w.-])(--[a-z-]{2,40})(?=[\s=\"',\]]|$)", re.MULTILINE)
 
 
@@ -60,10 +61,12 @@ UNDECIDED = "; options that vLLM and SGLang share do not show which of them an i
 
 
 def may_run_engine(text: str) -> bool:
-    """Whether a text runs a container, and holds options of an engine beside a model."""
+    """Whether a text runs a container, and holds options of an engine beside a model, or patches such a container."""
+    options = {match[1] for match in _OPTION.finditer(text)}
+    if _POD.search(text) and not _IMAGE.search(text):
+        return len(options & ENGINE_OPTIONS) > 1
     if not _RUN.search(text) and not any(OWN_BUILD.fullmatch(match[1]) for match in _IMAGE.finditer(text)):
         return False
-    options = {match[1] for match in _OPTION.finditer(text)}
     served = bool(options & _MODELS) or bool(re.search(r"(?<!\S)serve\s", text))
     return served and bool(options & (_SHARED | frozenset().union(*_OWN_OPTIONS.values())))
 

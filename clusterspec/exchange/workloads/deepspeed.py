@@ -262,13 +262,33 @@ _FSDP_OPTIONS = frozenset({"auto_wrap", "offload"})
 """Words of ``fsdp`` besides the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
 
 
-def list_accumulation(keys: Keys, builder: ImportBuilder) -> None:
-    """List as unknown the global batch that a number of accumulated micro batches gives."""
-    if steps := keys.whole("gradient_accumulation_steps"):
-        line = keys.line("gradient_accumulation_steps")
-        builder.count("gradient_accumulation_steps", steps, line)
+def list_accumulation(keys: Keys, builder: ImportBuilder, replicas: int | None = None) -> None:
+    """Set the global batch that a number of accumulated micro batches gives, unknown where the replicas are."""
+    steps, line = keys.whole("gradient_accumulation_steps"), keys.line("gradient_accumulation_steps")
+    if not steps:
+        return
+    builder.count("gradient_accumulation_steps", steps, line)
+    micro = builder.reading().value(("layout", "micro_batch"))
+    if replicas and isinstance(micro, int):
+        builder.set("workload.global_batch", micro * steps * replicas, line)
+    else:
         why = "micro batch × accumulation × replicas; the file does not state replicas"
         builder.unknown("workload.global_batch", why, line)
+
+
+_SHARDS_LAYERS = re.compile(r"(?:^|_)(?:tp|tensor_parallel|autotp|pp|pipeline_parallel|parallelism_config)(?:_|$)")
+
+
+def _replicas(keys: Keys, builder: ImportBuilder) -> int | None:
+    """The replicas of a run of the Trainer: its processes, divided by those that share a sequence; None where a launch
+    does not state all of these, or may shard layers.
+    """
+    ranks, nodes = keys.whole("nproc_per_node"), builder.reading().value(("layout", "nodes"))
+    processes = keys.whole("num_processes") or (ranks * nodes if ranks and isinstance(nodes, int) else None)
+    if processes is None or keys.elided or any(_SHARDS_LAYERS.search(name) for name in keys.values):
+        return None
+    shared = builder.reading().value(("layout", "cp")) or 1
+    return processes // shared if isinstance(shared, int) and processes % shared == 0 else None
 
 
 _EACH_BATCH = re.compile(r"sync_each_batch\W{1,4}true", re.IGNORECASE)
@@ -280,7 +300,7 @@ def set_trainer_accumulation(keys: Keys, builder: ImportBuilder) -> None:
     ``no_sync`` holds for all but the last accumulated batch, unless ``accelerator_config`` states ``sync_each_batch``
     (huggingface/transformers, src/transformers/trainer.py, ``_inner_training_loop``).
     """
-    list_accumulation(keys, builder)
+    list_accumulation(keys, builder, _replicas(keys, builder))
     given = {each.path[-1]: each.value for each in builder.given}
     sharded = given.get("framework") == "fsdp" and given.get("sharding") != "none"
     if not sharded or (keys.whole("gradient_accumulation_steps") or 1) == 1:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from clusterspec.exchange.documents import Yaml, read_documents, yaml_of_text
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves, whole_of
 from clusterspec.exchange.workloads.launch_commands import is_launch
@@ -210,6 +211,8 @@ def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResu
     keys.used |= {each for each in _OWN if each in keys.values}
     if worker.engine != "trtllm":
         set_engine_options(_ENGINES[worker.engine], keys, model, builder)
+        if worker.role:
+            set_block(keys, builder)
     elif missing := keys.get("file_of_options"):
         why = "a file that this text does not hold: it states degrees and limits over those of the command"
         builder.unknown(f"extra-engine-args {missing}"[:80], why, keys.line("file_of_options"))

@@ -96,10 +96,73 @@ def set_drafts(keys: Keys, builder: ImportBuilder) -> None:
     ``--speculative-num-draft-tokens`` counts the verified tokens (0.5.21: arg_groups/speculative_hook.py); with
     ``--speculative-eagle-topk`` above 1 drafts are a tree.
     """
-    steps, verified = "speculative_num_steps", "speculative_num_draft_tokens"
-    if (wide := keys.whole("speculative_eagle_topk") or 1) > 1:
+    steps, verified, names = "speculative_num_steps", "speculative_num_draft_tokens", "speculative_algorithm"
+    method = str(keys.get(names) or "")
+    of_text = method.upper() == "NGRAM"
+    width = "speculative_ngram_max_bfs_breadth" if of_text else "speculative_eagle_topk"
+    if (wide := keys.whole(width) or (_NGRAM_BREADTH if of_text else 1)) > 1:
         why = "drafts are a tree: workload.serving.speculative.tokens are those of a chain"
-        builder.unknown(f"speculative_eagle_topk: {wide}", why, keys.line("speculative_eagle_topk"))
+        builder.unknown(f"{width}: {wide}", why, keys.line(width, names))
         return
     tokens = keys.whole(steps) or (keys.whole(verified) or 1) - 1
     builder.set("workload.serving.speculative.tokens", tokens or None, keys.line(steps, verified))
+    own = method.upper() in {"EAGLE", "NEXTN"} and keys.find("speculative_draft_model_path") is None
+    if tokens:
+        set_draft_method("mtp" if own else method, keys.line(names), builder)
+
+
+_NGRAM_BREADTH = 10
+"""Branches of a draft by ``NGRAM`` where no option states them (sglang 0.5.23, srt/server_args.py)."""
+_METHODS = {
+    "mtp": "mtp",
+    "ngram": "ngram",
+    "ngram-gpu": "ngram",
+    "eagle": "eagle",
+    "eagle3": "eagle",
+    "medusa": "medusa",
+    "draft-model": "draft-model",
+    "standalone": "draft-model",
+    "drafttarget": "draft-model",
+}
+"""Methods of drafts by the words of engines (vllm 0.33.0, config/speculative.py; sglang 0.5.23,
+srt/speculative/spec_info.py; TensorRT-LLM, llmapi/llm_args.py).
+"""
+
+
+def set_draft_method(stated: str, line: int, builder: ImportBuilder) -> None:
+    """Set what drafts the tokens, by the word of an engine (``deepseek_mtp``); list a word that no method has."""
+    word = stated.lower().replace("_", "-")
+    method = "mtp" if word.endswith("-mtp") else _METHODS.get(word)
+    builder.set("workload.serving.speculative.method", method, line)
+    if stated and method is None:
+        builder.unknown(f"speculative decoding by {stated[:40]}", "no method of a draft corresponds to it", line)
+
+
+def set_speculation(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the tokens that vLLM drafts, and what drafts them."""
+    name = "speculative_config"
+    stated, line = str(keys.get(name) or ""), keys.line(name)
+    if match := re.search(r"num_speculative_tokens\"?\s*:\s*([0-9]{1,3})", stated):
+        builder.set("workload.serving.speculative.tokens", int(match[1]), line)
+        method = re.search(r"\bmethod\W{1,9}([A-Za-z][\w-]{0,40})", stated)
+        set_draft_method(method[1] if method else "", line, builder)
+
+
+_REDUNDANT = re.compile(r"num_redundant_experts\W{1,9}([0-9]{1,5})\b")
+
+
+def set_redundant_experts(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the redundant experts of vLLM, a number of ``--eplb-config`` or an option of earlier releases (0.10)."""
+    for name in ("eplb_config", "eplb_config.num_redundant_experts", "num_redundant_experts"):
+        match = _REDUNDANT.search(str(keys.values.get(name, ("",))[0]))
+        count = int(match[1]) if match else keys.whole(name) if name != "eplb_config" else None
+        if count:
+            keys.used |= {name, "enable_eplb"} & keys.values.keys()
+            builder.set("workload.serving.redundant_experts", count, keys.line(name))
+            return
+
+
+def set_block(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the tokens of a block of the cache, of which engines of separate roles send each apart."""
+    names = ("block_size", "page_size")
+    builder.set("workload.serving.disaggregated.transfer.block_tokens", keys.whole(*names), keys.line(*names))

@@ -21,6 +21,7 @@ _OF_DECODE = (
     ("workload", "serving", "captured_graphs"),
     ("workload", "serving", "receive_interval"),
     ("workload", "serving", "speculative", "tokens"),
+    ("workload", "serving", "speculative", "method"),
 )
 
 

@@ -24,6 +24,7 @@ from clusterspec.exchange.workloads.launch_commands import (
 )
 from clusterspec.exchange.workloads.launcher_options import take_launcher_options
 from clusterspec.exchange.workloads.listed_commands import listed_commands
+from clusterspec.exchange.workloads.object_roles import role_of_object
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -278,7 +279,12 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
     return list(
         {
-            (_options_without_ranks(keys), _word_after_command(keys.command, model)): keys for keys in reversed(found)
+            (
+                _options_without_ranks(keys),
+                _word_after_command(keys.command, model),
+                role_of_object(file.text, keys.values, keys.command.line),
+            ): keys
+            for keys in reversed(found)
         }.values()
     )[::-1]
 

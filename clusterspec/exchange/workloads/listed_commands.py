@@ -97,6 +97,9 @@ def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterato
 
 def _starts_server(image: str, words: list[Word]) -> bool:
     """Whether the words are arguments of a server that the image starts by itself."""
+    if image == "None":  # a patch of a container, whose options are those of vLLM alone
+        own = {word.text.partition("=")[0] for word in words} & ENGINE_OPTIONS
+        return len(own) > 1 and bool(_MODEL.match(words[0].text))
     if _OWN_SERVER.fullmatch(image):
         is_path = words[0].text.startswith("/") and any(_SERVES.fullmatch(word.text) for word in words[1:2])
         return is_path or bool(_MODEL.match(words[0].text))
@@ -104,9 +107,10 @@ def _starts_server(image: str, words: list[Word]) -> bool:
     return given.startswith("-") and bool(OWN_BUILD.fullmatch(image) and _OPTIONS.search(given))
 
 
-_ENGINE_OPTIONS = frozenset(
+ENGINE_OPTIONS = frozenset(
     {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--gpu-memory-utilization"}
 )
+"""Options that vLLM alone has."""
 
 
 def _passes_to_server(image: str, words: list[Word]) -> bool:
@@ -115,7 +119,7 @@ def _passes_to_server(image: str, words: list[Word]) -> bool:
     """
     if len(words) < 2 or not re.fullmatch(r"\S{1,200}\.sh", words[0].text):
         return False
-    return bool(OWN_BUILD.fullmatch(image)) and not _ENGINE_OPTIONS.isdisjoint(word.text for word in words[1:])
+    return bool(OWN_BUILD.fullmatch(image)) and not ENGINE_OPTIONS.isdisjoint(word.text for word in words[1:])
 
 
 def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:

@@ -175,12 +175,12 @@ def _fill_open_axes(keys: Keys, devices: int | None, builder: ImportBuilder) -> 
 
 
 def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
-    name = str(keys.get("model_name") or "default")
+    name = str(keys.get(f"{_STUDENT}model_name", "model_name") or "default")
     if keys.find("base_emb_dim") is None:
         if name != "default":
             plain = name.removesuffix("-2dfsdp")  # the same sizes, sharded along two dimensions
             known = next((entry for entry, named in MODELS.items() if named == plain), plain)
-            set_model(known, builder, keys.line("model_name"))
+            _set_named_model(known, keys, builder)
         return
     latent = str(keys.get("attention_type")) == "mla"
     experts = keys.whole("num_experts") or 1
@@ -220,6 +220,26 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
             "its attention has unsupported keys: import its config.json",
             keys.line("decoder_block"),
         )
+
+
+_STUDENT = "student_overrides."
+"""Keys of the model that a distillation trains (configs/post_train/distillation.yml)."""
+
+
+def _set_named_model(model: str, keys: Keys, builder: ImportBuilder) -> None:
+    """Set a model of the catalog; with sizes of its own (``override_model_config``) it is another, and is listed."""
+    of = _STUDENT if f"{_STUDENT}model_name" in keys.values else ""
+    changed = keys.values.get(f"{of}override_model_config", (None, 0))[0] is True
+    own = [each for (name,) in _MODEL.values() if changed and (each := f"{of}{name}") in keys.values]
+    if own:
+        shown = ", ".join(f"{name.removeprefix(of)} {str(keys.get(name))[:20]}" for name in own)
+        why = f"with sizes of its own ({shown}): state the model"
+        builder.unknown(f"model {model[:60]}", why, keys.line("model_name"))
+    else:
+        set_model(model, builder, keys.line("model_name"))
+    if teacher := keys.get("teacher_overrides.model_name"):
+        why = "teaches the model that is trained: a plan has no passes of another model"
+        builder.unknown(f"teacher {str(teacher)[:60]}", why, keys.line("teacher_overrides.model_name"))
 
 
 def _set_layout(keys: Keys, builder: ImportBuilder) -> None:

@@ -20,7 +20,7 @@ from clusterspec.spec import read
 # Model names as used by hubs and frameworks, and their catalog entries
 
 _SUFFIX = re.compile(
-    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|int4|int8|dynamic|w4a16|w8a8|bf16|pt|\d{4}|reference)(?=-|$)"
+    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|int4|int8|dynamic|w4a16|w8a8|bf16|kv|quark|pt|\d{4}|reference)(?=-|$)"
 )
 _VERSION = re.compile(r"-v0\.\d(?=-|$)")
 """A version, which is left out only where no entry has it."""

@@ -31,7 +31,10 @@ from clusterspec.exchange.workloads.engine_limits import (
     complete_options,
     count_length,
     divide_limit,
+    set_block,
     set_drafts,
+    set_redundant_experts,
+    set_speculation,
     set_weight_type,
 )
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
@@ -99,7 +102,7 @@ def matches_serving(file: InputFile) -> bool:
 def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
     launches = _launches(file)
-    if file.part is None and (split := split_launches(launches)):
+    if file.part is None and (split := split_launches(launches, file.text)):
         builder = ImportBuilder(SERVING, file.name)
         set_split(file, split, builder, _role_reading)
         return builder.reading()
@@ -159,6 +162,7 @@ def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
     builder = ImportBuilder(SERVING, name)
     model = _set_model(keys, builder)
     set_engine_options(engine, keys, model, builder)
+    set_block(keys, builder)
     keys.whole("replicas")
     list_unused(keys, builder)
     return builder.reading()
@@ -283,9 +287,8 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
             f"data_parallel_size: {dp}", "replicas of a dense model, or attention of one with experts", line
         )
     count_length(keys, builder)
-    speculative = str(keys.get("speculative_config") or "")
-    if match := re.search(r"num_speculative_tokens\"?\s*:\s*([0-9]{1,3})", speculative):
-        builder.set("workload.serving.speculative.tokens", int(match[1]), keys.line("speculative_config"))
+    set_speculation(keys, builder)
+    set_redundant_experts(keys, builder)
 
 
 _OF_ALL_RANKS = frozenset({"deepep", "mooncake", "nixl", "ascend_fuseep", "flashinfer", "mori", "megamoe"})

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, Value, shown_value
 from clusterspec.exchange.workloads.engine_roles import set_roles
 from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.exchange.workloads.object_roles import role_of_object
 from clusterspec.source import dotted_path
 
 _POOL = r"^{}[ \t]*:[ \t]*\n(?:(?:[ \t#][^\n]*)?\n){{0,40}}?[ \t]{{1,4}}replicas[ \t]*:[ \t]*([0-9]{{1,5}})\b"
@@ -25,9 +26,11 @@ _TRANSFER = re.compile(r"kv_(?:role\W{1,9}kv_)?(producer|consumer)")
 _PLANNED = {("layout", name) for name in ("tp", "attention_dp", "ep", "pp", "dispatcher", "framework")}
 
 
-def split_launches(launches: Sequence[Launch]) -> dict[str, Launch] | None:
-    """The launches of both roles; None unless there are two, of one engine, each with one role."""
-    roles = {_role(keys): (engine, keys) for engine, keys in launches}
+def split_launches(launches: Sequence[Launch], text: str = "") -> dict[str, Launch] | None:
+    """The launches of both roles of a text; None unless there are two, of one engine, each with one role."""
+    roles = {
+        _role(keys) or role_of_object(text, keys.values, keys.command.line): (engine, keys) for engine, keys in launches
+    }
     if len(launches) != len(_ROLES) or set(roles) != set(_ROLES) or len({engine for engine, _ in launches}) > 1:
         return None
     return {role: roles[role] for role in _ROLES}

@@ -20,6 +20,7 @@ from clusterspec.exchange.import_result import (
     InputFile,
     Value,
 )
+from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, whole_of
 from clusterspec.exchange.workloads.models import catalog_model, keeps_experts_in, set_model
@@ -172,6 +173,8 @@ def _role_result(yaml: Yaml, engine: str, role: str, model: str | None, name: st
         set_options(keys, builder)
     else:
         set_engine_options(engine, keys, model, builder)
+    if role in {"prefill", "decode"}:
+        set_block(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
 

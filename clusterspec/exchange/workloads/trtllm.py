@@ -14,6 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.workloads.engine_limits import set_draft_method
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -205,5 +206,7 @@ def _set_speculation(keys: Keys, builder: ImportBuilder) -> None:
     drafts = ("speculative_config.max_draft_len", "speculative_config.num_nextn_predict_layers")
     set_counts(keys, {"workload.serving.speculative.tokens": drafts}, builder)
     kind: Any = keys.get("speculative_config.decoding_type")
-    if kind and str(kind).upper() != "MTP":
+    if keys.whole(*drafts):
+        set_draft_method(str(kind or ""), keys.line("speculative_config.decoding_type"), builder)
+    if kind and str(kind).upper() not in {"MTP", "NGRAM"}:
         builder.unknown(f"speculative decoding {str(kind)[:20]}", "its draft model", keys.line(drafts[0]))

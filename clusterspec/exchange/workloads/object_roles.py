@@ -1,0 +1,35 @@
+"""The role of an engine, prefill or decode, by the Kubernetes object in which it stands.
+
+With ``kv_both`` the options of vLLM tell no role (0.33.0, vllm/config/kv_transfer.py). The guides of llm-d name their
+Deployments by the role, or label the pods ``llm-d.ai/role`` (zetxqx/llm-d 7edda66d, a fork of llm-d/llm-d,
+guides/pd-disaggregation).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_BOTH = re.compile(r"kv_both|NixlConnector")
+_NAMED = re.compile(
+    r"(?:^[ \t]*|[{,][ \t]*)(?:llm-d\.ai/role|name)[ \t]*:[ \t]*[\"']?(?:[\w.-]{0,80}-)?(prefill|decode)"
+    r"[\"']?[ \t]*(?=$|[},])",
+    re.MULTILINE,
+)
+
+
+def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int) -> str:
+    """The role of the object in which an engine with these options stands on a line; empty where it is not shown.
+
+    >>> options = {"kv_transfer_config": ('{"kv_role": "kv_both"}', 2)}
+    >>> role_of_object("metadata: {name: x-prefill}\\ncommand: [vllm, serve]", options, 2)
+    'prefill'
+    """
+    if not _BOTH.search(str(options.get("kv_transfer_config", ("",))[0])):
+        return ""
+    lines, at = text.split("\n"), line - 1
+    first = max((n for n in range(min(at, len(lines))) if lines[n].rstrip() == "---"), default=-1) + 1
+    last = next((n for n in range(at, len(lines)) if lines[n].rstrip() == "---"), len(lines))
+    roles = set(_NAMED.findall("\n".join(lines[first:last])))
+    return roles.pop() if len(roles) == 1 else ""
