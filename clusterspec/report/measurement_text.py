@@ -163,6 +163,11 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
     return "\n".join([*lines, *_likely_and_possible(compared, ink)]) + "\n"
 
 
+UNDECIDED = "Not decided by this log: none of its lines states the cause. "
+SEVERAL = "Each of these is possible, and its next step tells it from the others."
+ONE = "This one is possible, and its next step tells whether it is the cause."
+
+
 def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
     """The likely causes, then those that little speaks for."""
     likely = [cause for cause in compared.causes if cause.is_likely]
@@ -173,9 +178,10 @@ def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
     elif compared.verdict == "slow":
         parts = "pairs of nodes, then single nodes" if compared.nodes > 1 else "halves of the accelerators of the node"
         yield f"None of the known causes explains the difference: compare {parts}."
+    elif possible and compared.verdict == "unfinished":
+        yield from wrapped_lines(UNDECIDED + (SEVERAL if possible[1:] else ONE), ink.measure)
     if possible:
-        before = "\n" if likely or compared.verdict != "unfinished" else ""
-        yield before + ink.paint("bold", "Possible, with little evidence") + "\n"
+        yield "\n" + ink.paint("bold", "Possible, with little evidence") + "\n"
         yield from _cause_lines(possible, len(likely) + 1, ink)
 
 

@@ -79,6 +79,13 @@ class Compared:
         last = self.largest
         return "slow" if last.measured < last.low else "fast" if last.measured > last.high else "expected"
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the log decides the cause: one is likely, or the run is as fast as expected. Where it does not, all
+        causes are only possible, and the next step of each tells it from the others.
+        """
+        return self.verdict in ("expected", "fast") or any(cause.is_likely for cause in self.causes)
+
 
 @dataclass(frozen=True)
 class Moved:
@@ -132,7 +139,13 @@ class DiagnosisReport(Result):
                 for cause in one.causes
             ],
             "verdicts": [
-                {"log": one.log, "collective": one.collective, "verdict": one.verdict, "error": one.error or None}
+                {
+                    "log": one.log,
+                    "collective": one.collective,
+                    "verdict": one.verdict,
+                    "decided": one.is_decided,
+                    "error": one.error or None,
+                }
                 for one in self.compared
             ],
             "unread": [{"log": log, "why": why} for log, why in self.unread],

@@ -159,3 +159,28 @@ def test_a_collective_has_its_tiers_where_there_are_several_and_its_sizes_as_ask
     assert measurement_text.collective_text(nothing, WIDE).startswith("Nothing can be predicted: one rank\n")
     (told, *_) = csv.DictReader(io.StringIO(measurement_text.collective_csv(one)))
     assert (told["size"], told["bound_by"], told["low"]) == (str(2.0**30), "NIC bandwidth", "0.001")
+
+
+def test_a_log_that_decides_no_cause_says_so_and_which_steps_decide() -> None:
+    stopped = replace(SLOW, rows=(), causes=CAUSES[2:])
+    assert not stopped.is_decided
+    assert lines(diagnosis(stopped))[-3:] == ["Possible, with little evidence", "1. heat: none", "next: look"]
+    alone = "Not decided by this log: none of its lines states the cause. This one is possible, and its next step tells"
+    assert alone in " ".join(diagnosis(stopped).split())
+    several = diagnosis(replace(stopped, causes=(CAUSES[2], replace(CAUSES[2], name="dust"))))
+    assert "Each of these is possible, and its next step tells it" in " ".join(several.split())
+
+
+@pytest.mark.parametrize(
+    ("compared", "decided"),
+    [
+        (replace(SLOW, causes=CAUSES), True),
+        (replace(SLOW, causes=CAUSES[2:]), False),
+        (replace(SLOW, rows=(), causes=CAUSES[:1]), True),
+        (replace(SLOW, rows=(), causes=()), False),
+        (replace(SLOW, rows=(ROWS[0], replace(ROWS[1], measured=150e9))), True),
+    ],
+)
+def test_a_cause_is_decided_where_one_is_likely_or_none_is_needed(compared: Compared, decided: bool) -> None:
+    assert compared.is_decided is decided
+    assert "Not decided" not in diagnosis(compared) or not decided

@@ -120,7 +120,8 @@ full memory or storage, errors of an accelerator, refused connections (`--ranks`
 causes that the common words of an error suggest, or the source file or driver that reports it, are listed with little
 evidence, behind them the crash that follows, and where a line gives no reason
 (`unhandled system error`, a timeout, a start that never ended) the causes that it may have, each with the measurement
-that decides. Its verdict is `unfinished`, with exit status 1; `accept` and `import` refuse it.
+that decides. Where no cause is likely, the output says that the log does not decide it (`decided` in JSON). Its verdict
+is `unfinished`, with exit status 1; `accept` and `import` refuse it.
 
 A launcher writes a log for every rank. `diagnose SPEC LOG…` takes all of them, or their folder, with those below it (up
 to 1,024 files of together 32 MiB; links, hidden and empty files are left out, and files that are no logs are listed).
