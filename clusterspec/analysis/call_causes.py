@@ -72,6 +72,8 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("multicast", "EPERM"): (("fabric-manager", STRONG),),
     ("multicast", "EINVAL"): (("fabric-manager", STRONG),),
     ("multicast", "EOPNOTSUPP"): (("fabric-manager", STRONG),),
+    ("mapping", "EOPNOTSUPP"): (("fabric-manager", STRONG), ("invalid-setting", GIVEN), ("driver-release", WEAK)),
+    ("mapping", "EINVAL"): (("fabric-manager", STRONG), ("invalid-setting", GIVEN), ("driver-release", WEAK)),
     ("ipc", "EINVAL"): (
         *(("invalid-setting", STRONG), ("peer-access-off", GIVEN)),
         *(("driver-release", GIVEN), ("shared-memory", WEAK)),
@@ -83,7 +85,8 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
 
 Published: microsoft/mscclpp issue 657 (EFAULT), NVIDIA/nccl-tests issue 206 (ENOMEM), horovod/horovod issue 310 (an
 address of Docker's bridge), ROCm/rocm-systems issue 2209 and ROCm/rccl issue 1454 (IPC handles; of the latter the
-driver of the kernel has none), NVIDIA/nccl issue 290 (ENOSPC).
+driver of the kernel has none), NVIDIA/nccl issue 290 (ENOSPC), kubernetes-sigs/dra-driver-nvidia-gpu issues 892 and
+1417 (memory that the IMEX of another domain keeps from a device).
 """
 _WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invalid-setting", "storage-full"})
 """Causes that other statements derive from the name of a call alone."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from clusterspec.analysis.causes import causes
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
+from clusterspec.analysis.open_causes import causes_alike
 from clusterspec.analysis.outputs import collective, estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
@@ -76,9 +77,10 @@ def _compared_run(run: PlacedRun) -> Compared:
     found = causes(run)
     errors = [] if found else [f"line {line}: {text}" for text, line in run.log_lines("error")]
     error = errors[0] if errors else ""
-    return Compared(
+    compared = Compared(
         run.log, run.name, run.group.ranks, run.group.nodes, algorithm, rows, found, error, run.assumed_ranks
     )
+    return replace(compared, alike=causes_alike(run, found, error))
 
 
 def calibration(runs: Sequence[PlacedRun]) -> ImportResult:

@@ -59,6 +59,8 @@ ANYWHERE = {
         ("unsupported-accelerator", f"{_DEVICE}torch.cuda.get_arch_list() has that of the accelerator?"),
         ("memory-full", f"{_DEVICE}nvidia-smi during the start"),
         ("shared-accelerator", f"{_DEVICE}print LOCAL_RANK and CUDA_VISIBLE_DEVICES of every rank"),
+        ("driver-release", f"{_DEVICE}nvidia-smi and torch.version.cuda: a driver that is new enough for it"),
+        ("accelerator-fault", f"{_DEVICE}dmesg | grep -i xid on every host; the same run without each host in turn"),
     ),
     "arguments": (
         (

@@ -34,6 +34,9 @@ SERVICE_CAUSES = (
     ("contained", "accelerator-fault", _UNSAID, service_steps.HARDWARE, GIVEN),
     ("contained", "program-fault", _UNSAID, STEP_OF["program-fault"], WEAK),
     ("built-without", "library-release", ", so that gradients pass host memory", service_steps.HOROVOD, WEAK),
+    ("unnamed-device", "shared-memory", ", which names no path", STEP_OF["shared-memory"], GIVEN),
+    ("mpi-start", "library-release", ", as with the MPI of another build or launcher", service_steps.LAUNCHER, GIVEN),
+    ("mpi-start", "invalid-setting", _UNSAID, service_steps.LAUNCHER_SETTINGS, WEAK),
     ("foreign-launcher", "library-release", ", as with mpirun of another MPI", service_steps.LAUNCHER, GIVEN),
     (
         "no-free-device",

@@ -67,6 +67,10 @@ HOROVOD = (
 """horovod/horovod issue 2686."""
 LAUNCHER = "ldd of the program names its MPI: start it with mpiexec of that one, or with srun --mpi=pmi2"
 """NVIDIA/nccl-tests issue 92."""
+LAUNCHER_SETTINGS = (
+    "env | grep -E 'SLURM|PMI|OMPI' of that process: unset what another launcher left, or start it by srun"
+)
+"""NVIDIA/TensorRT-LLM issue 2286 (SLURM_NODELIST in a shell of a job)."""
 TOOLKITS = "ldconfig -p | grep libcublas, and LD_LIBRARY_PATH of the rank: the one of its own wheel alone"
 """awslabs/awsome-distributed-training 0edaf152, `3.test_cases/pytorch/deepspeed/qlora/docs/TROUBLESHOOTING.md`."""
 EFA = "fi_info -p efa within every rank's container, the head's, too: all ranks have the device, or none uses it"

@@ -60,6 +60,8 @@ PLATFORM_PATTERNS = (
     # `ibstatus` of infiniband-diags, where the kernel has no RDMA device. Thread: clustervision/trinity issue 219
     ("no-rdma-device", re.compile(r"(sys files not found \(/sys/class/infiniband/\S{1,40})")),
     # MPICH and those made from it (`src/mpi/errhan/errnames.txt`). Thread: NVIDIA/nccl-tests issue 92
+    # Open MPI, without a reason before it. Thread: NVIDIA/TensorRT-LLM issue 2286
+    ("mpi-start", re.compile(r"(Local abort before MPI_INIT completed.{0,40}|An error occurred in MPI_Init\w{0,10})")),
     ("foreign-launcher", re.compile(r"(PMI2?_KVS_(?:Get|Put|Commit|Create) returned -?[0-9]{1,4})")),
     # horovod/horovod d261b5e8, horovod/runner/launch.py line 127: what `horovodrun --check-build` prints
     ("built-without", re.compile(r"^\s{0,8}(\[ \] NCCL)\s*$")),

@@ -50,6 +50,7 @@ PROGRAM_PATTERNS = (
     ("host-memory", re.compile(r"(DataLoader worker \(pid[^)]{1,40}\) is killed by signal: Killed)")),
     ("host-memory", re.compile(r"(Workers \(tasks / actors\) killed due to memory pressure)")),  # Ray
     ("host-memory", re.compile(r"(Task was killed due to the node running low on memory)")),
+    ("host-memory", re.compile(r"(documentation on how to address the out of memory issue: .{0,80}ray-oom.{0,20})")),
     # PyTorch: full shared memory, and descriptors of it that no process may open any more
     ("shared-memory", re.compile(r"(might be caused by insufficient shared memory|workers are out of shared memory)")),
     ("shared-memory", re.compile(r"(unable to (?:open|write to) .{1,80}: No space left on device)")),
@@ -67,6 +68,7 @@ PROGRAM_PATTERNS = (
         "storage",
         re.compile(r"(\[Errno (?:28|122)\] (?:No space left on device|Disk quota exceeded))(?!.{0,9}/dev/shm)"),
     ),
+    ("unnamed-device", re.compile(r"(\[Errno 28\] No space left on device)\W{0,3}$")),
     # the driver of NVIDIA; Xids of other numbers are in `xids.csv`, 144 to 150 are errors of NVLink 5
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), [\w ]{1,40} Fatal.{0,60})")),
     ("link-event", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), [\w ]{1,40} Nonfatal.{0,60})")),

@@ -23,9 +23,11 @@ ERRORS = {
     "EACCES": r"[Pp]ermission denied|\bRC: -13\b" + f"|{_words_of_number(13)}",
     "EFAULT": r"[Bb]ad address" + f"|{_words_of_number(14)}",
     "ENODEV": r"[Nn]o such device\b",
-    "EINVAL": r"[Ii]nvalid argument|[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
+    "EINVAL": r"[Ii]nvalid (?:argument|device ordinal)|\bCUDA_ERROR_INVALID_(?:VALUE|HANDLE|DEVICE)\b|"
+    r"[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
     "ENOSPC": r"[Nn]o space left on device" + f"|{_words_of_number(28)}",
-    "EOPNOTSUPP": r"[Oo]peration not supported|[Ff]unction not implemented|[Pp]rotocol not supported",
+    "EOPNOTSUPP": r"[Oo]peration not supported|\bCUDA_ERROR_NOT_SUPPORTED\b|"
+    r"[Ff]unction not implemented|[Pp]rotocol not supported",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
     "EADDRINUSE": r"[Aa]ddress already in use" + f"|{_words_of_number(98)}",
     "EADDRNOTAVAIL": r"[Cc]annot assign requested address",
@@ -39,6 +41,7 @@ ERRORS = {
 """Errors of the system by their symbols, and the texts in which programs print them."""
 CALLS = {
     "device": r"/dev/(?:kfd|dri|nvidia(?!-caps-imex)\w{0,12})\b",
+    "mapping": r"\bcuMem(?:SetAccess|ImportFromShareableHandle|ExportToShareableHandle|RetainAllocationHandle)\b",
     "ipc": r"(?:cuda|hip|cu)Ipc(?:Get|Open)\w{1,20}|memory for IPC|IPC memory|(?:CUDA|HIP) IPC handle",
     "multicast": r"cuMulticast\w{0,30}|[Mm]ulticast (?:memory|object|group)",
     "register": (
@@ -64,6 +67,7 @@ NO_PATH = ("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ECONNABORTED", "ECONNREF
 """Errors of the system where no path leads to a peer, or the peer does not answer."""
 TELLING = {
     "device": ("EACCES", "EPERM", "ENOENT"),
+    "mapping": ("EINVAL", "EOPNOTSUPP"),
     "ipc": ("EINVAL", "EPERM", "EOPNOTSUPP"),
     "multicast": ("EPERM", "EINVAL", "EOPNOTSUPP"),
     "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO", "ENOSPC"),
@@ -104,6 +108,7 @@ CALL_WORDS = (
         "ermission denied",
     ),
     *("ad address", "o such device", "nvalid argument", "nvalid resource handle", "hsa_status", "o space left on"),
+    *("CUDA_ERROR_INVALID_", "CUDA_ERROR_NOT_SUPPORTED", "nvalid device ordinal"),
     *("peration not supported", "unction not implemented", "rotocol not supported", "ddress family not"),
     *("ddress already in use", "annot assign requested", "etwork is unreachable", "caused connection abort"),
     *(

@@ -15,10 +15,23 @@ from clusterspec.logs.text_lines import lines_of
 _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|\w{0,40}Exception(?=: )"
     r"|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
-    r"|[Ee]xiting|[Uu]ndefined)\b"
+    r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
 )
 """Words by which a line tells of an error."""
-_OF_ERRORS = ("rror", "xception: ", "ail", "atal", "bort", "anic", "xiting", "ndefined", "ERROR", "FAIL", "FATAL")
+_OF_ERRORS = (
+    "rror",
+    "xception: ",
+    "ail",
+    "atal",
+    "bort",
+    "anic",
+    "xiting",
+    "ndefined",
+    " exception",
+    "ERROR",
+    "FAIL",
+    "FATAL",
+)
 """Parts of words of which each of those has one."""
 _BY_THEMSELVES = (*SYSTEM_ERRORS, *EVENTS)
 _OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES)

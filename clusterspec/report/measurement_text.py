@@ -133,6 +133,7 @@ def _unfinished_text(compared: Compared, ink: Ink) -> str:
     elif compared.error:
         said = f"Its first error ({compared.error}) is of none of the known causes"
         lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), ink.measure)
+        lines += _alike_lines(compared, ink)
     else:
         lines.append("Its lines name none of the known causes: run with NCCL_DEBUG=INFO, and NCCL_P2P_DISABLE=1 once.")
     return "\n".join(lines) + "\n"
@@ -164,17 +165,20 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
 
 
 UNDECIDED = "Not decided by this log: none of its lines states the cause. "
+OF_ANOTHER = "Not decided by this log: another rank ended first, and the log of that rank has the reason."
 SEVERAL = "Each of these is possible, and its next step tells it from the others."
 ONE = "This one is possible, and its next step tells whether it is the cause."
 
 
 def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
-    """The likely causes, then those that little speaks for."""
+    """The likely causes, then those that little speaks for, and those that end alike."""
     likely = [cause for cause in compared.causes if cause.is_likely]
     possible = [cause for cause in compared.causes if not cause.is_likely]
     if likely:
         yield ink.paint("bold", "Likely causes, the likeliest first") + "\n"
         yield from _cause_lines(likely, 1, ink)
+        if not compared.is_decided:
+            yield from ("", *wrapped_lines(OF_ANOTHER, ink.measure))
     elif compared.verdict == "slow":
         parts = "pairs of nodes, then single nodes" if compared.nodes > 1 else "halves of the accelerators of the node"
         yield f"None of the known causes explains the difference: compare {parts}."
@@ -183,6 +187,16 @@ def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
     if possible:
         yield "\n" + ink.paint("bold", "Possible, with little evidence") + "\n"
         yield from _cause_lines(possible, len(likely) + 1, ink)
+    yield from _alike_lines(compared, ink)
+
+
+def _alike_lines(compared: Compared, ink: Ink) -> Iterator[str]:
+    """The causes that no line names, and that end in the same lines."""
+    if compared.alike:
+        yield "\n" + ink.paint("bold", "Named by no line, but runs with these end alike") + "\n"
+        for number, cause in enumerate(compared.alike, len(compared.causes) + 1):
+            yield from wrapped_lines(plain_line(f"{number}. {cause.name}"), ink.measure, then="   ")
+            yield from wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
 
 
 def _cause_lines(causes: Sequence[Cause], first: int, ink: Ink) -> Iterator[str]:

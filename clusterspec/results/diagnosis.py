@@ -32,6 +32,10 @@ LIKELY = 0.5
 """Weight from which a cause is likely."""
 
 
+SYMPTOMS_OF_OTHERS = frozenset({"peer-ended"})
+"""Causes that only tell of the end of another rank."""
+
+
 @dataclass(frozen=True)
 class Cause:
     """A likely cause of low bandwidth: its name, the evidence, and the command that confirms it.
@@ -50,6 +54,11 @@ class Cause:
         """Whether the weight is at least `LIKELY`."""
         return self.weight >= LIKELY
 
+    @property
+    def is_decisive(self) -> bool:
+        """Whether it is likely, and no symptom: that another rank ended leaves the reason to the log of that rank."""
+        return self.is_likely and self.name not in SYMPTOMS_OF_OTHERS
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -67,6 +76,9 @@ class Compared:
     """The first error of a run without a result, where it is of none of the known causes; else empty."""
     assumed_ranks: bool = False
     """Whether neither the log nor the caller states the ranks, which are then all of the design."""
+    alike: tuple[Cause, ...] = ()
+    """Causes that no line names, and that end in the same lines as those that are possible; none where the log decides
+    the cause."""
 
     @property
     def largest(self) -> ComparedRow:
@@ -82,9 +94,21 @@ class Compared:
     @property
     def is_decided(self) -> bool:
         """Whether the log decides the cause: one is likely, or the run is as fast as expected. Where it does not, all
-        causes are only possible, and the next step of each tells it from the others.
+        causes are only possible, or the reason is in the log of another rank.
         """
-        return self.verdict in ("expected", "fast") or any(cause.is_likely for cause in self.causes)
+        return self.verdict in ("expected", "fast") or any(cause.is_decisive for cause in self.causes)
+
+
+def _cause_json(one: Compared, cause: Cause) -> Json:
+    """A cause of a comparison, as JSON has it."""
+    return {
+        "name": cause.name,
+        "evidence": cause.evidence,
+        "next": cause.next,
+        "weight": cause.weight,
+        "log": one.log,
+        "collective": one.collective,
+    }
 
 
 @dataclass(frozen=True)
@@ -126,18 +150,8 @@ class DiagnosisReport(Result):
                 for one in self.compared
                 for row in one.rows
             ],
-            "causes": [
-                {
-                    "name": cause.name,
-                    "evidence": cause.evidence,
-                    "next": cause.next,
-                    "weight": cause.weight,
-                    "log": one.log,
-                    "collective": one.collective,
-                }
-                for one in self.compared
-                for cause in one.causes
-            ],
+            "causes": [_cause_json(one, cause) for one in self.compared for cause in one.causes],
+            "alike": [_cause_json(one, cause) for one in self.compared for cause in one.alike],
             "verdicts": [
                 {
                     "log": one.log,

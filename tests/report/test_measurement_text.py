@@ -184,3 +184,18 @@ def test_a_log_that_decides_no_cause_says_so_and_which_steps_decide() -> None:
 def test_a_cause_is_decided_where_one_is_likely_or_none_is_needed(compared: Compared, decided: bool) -> None:
     assert compared.is_decided is decided
     assert "Not decided" not in diagnosis(compared) or not decided
+
+
+def test_causes_that_no_line_names_stand_last() -> None:
+    stopped = replace(
+        SLOW, rows=(), causes=CAUSES[2:], alike=(Cause("dust", "line 1 of the log: alike", "clean", 0.2),)
+    )
+    assert lines(diagnosis(stopped))[-3:] == [
+        "Named by no line, but runs with these end alike",
+        "2. dust",
+        "next: clean",
+    ]
+    unknown = replace(stopped, causes=(), error="line 1: KeyError: 'a'")
+    assert lines(diagnosis(unknown))[-2:] == ["1. dust", "next: clean"]
+    symptom = replace(stopped, causes=(Cause("peer-ended", "it ended", "its log", 0.7),))
+    assert "another rank ended first, and the log of that rank has the reason" in " ".join(diagnosis(symptom).split())

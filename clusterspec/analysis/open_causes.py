@@ -1,0 +1,104 @@
+"""What a log leaves open: causes that end in the same lines as one that is only possible, each with its next step.
+
+A symptom (a closed connection, a crash, a timeout, an exception without its place) has several causes, and the log of a
+run often shows the symptom alone. The right answer is then the list of what it may be, with the measurement of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.analysis.device_steps import with_steps_of_devices
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import STEP_OF
+from clusterspec.results.diagnosis import Cause
+
+SAME_END = 0.2
+"""The weight of a cause that no line names, and that ends in the same lines as one that is possible."""
+_OOM = "dmesg | grep -i -E 'oom|killed process' and free -g on the host of that rank, at that time"
+_PROGRAM = "the program on two accelerators of one node: the same error there is the program's"
+_RELEASES = (
+    "the release notes and issues of the library that the line names, for its words: the same run with the release "
+    "before it or after it"
+)
+_HEALTH = "dmesg | grep -i xid and dcgmi diag -r 3 on that host; the same run without that host"
+_ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs or fails, too, it is not the program"
+_FILES = "ps -eo pid,stat,wchan of every rank: state D and nfs_… or cl_… is the file system"
+_OPTIONS = (
+    "the options and variables of that run against those of the last run that worked, or of the program's own example"
+)
+_STARTED = "the logs of all ranks: which of them printed their first line"
+UNKNOWN = ""
+"""What stands for an error of none of the known causes."""
+ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
+    # verl-project/verl issue 719, Simplified-Reasoning/LUFFY issue 11, real-stanford/flingbot issue 2
+    "peer-ended": (
+        ("host-memory-full", _OOM),
+        ("program-fault", "the log of that rank: the first error, and its signal"),
+        ("library-release", _RELEASES),
+        ("unreachable-peer", _ALONE),
+    ),
+    # deepseek-ai/DeepEP issue 150, ROCm/legacy-rocm-build issue 6290
+    "program-fault": (("library-release", _RELEASES), ("accelerator-fault", _HEALTH)),
+    # pytorch/pytorch issue 118369, NVIDIA/nccl issue 257
+    "ranks-diverge": (
+        ("unreachable-peer", _ALONE),
+        ("peer-ended", "the logs of all ranks by time: one that ended before"),
+        ("storage-fault", _FILES),
+        ("accelerator-fault", _HEALTH),
+    ),
+    "program-error": (("library-release", _RELEASES), ("invalid-setting", _OPTIONS)),
+    UNKNOWN: (("program-error", _PROGRAM), ("library-release", _RELEASES), ("invalid-setting", _OPTIONS)),
+    "library-release": (("invalid-setting", _OPTIONS), ("program-error", _PROGRAM)),
+    "invalid-setting": (("library-release", _RELEASES), ("program-error", _PROGRAM)),
+    # FanqingM/MM-Eureka-V0 issue 16
+    "unreachable-peer": (
+        ("wrong-interface", "ip -br addr on every node; the addresses of that line among those that all nodes reach"),
+        ("absent-ranks", _STARTED),
+        ("library-release", _RELEASES),
+        ("nic-fault", STEP_OF["nic-fault"]),
+    ),
+    "absent-ranks": (("unreachable-peer", _ALONE), ("peer-ended", _STARTED)),
+    "host-memory-full": (("job-ended", STEP_OF["job-ended"]), ("program-fault", STEP_OF["program-fault"])),
+    "missing-accelerator": (
+        ("driver-release", STEP_OF["driver-release"]),
+        ("container-permission", "ls -l /dev/nvidia* /dev/kfd /dev/dri within the container, and id"),
+        ("accelerator-fault", _HEALTH),
+    ),
+    "unsupported-accelerator": (("library-release", _RELEASES), ("driver-release", STEP_OF["driver-release"])),
+    "memory-full": (("shared-accelerator", STEP_OF["shared-accelerator"]), ("invalid-setting", _OPTIONS)),
+    "accelerator-fault": (("driver-release", STEP_OF["driver-release"]), ("program-fault", STEP_OF["program-fault"])),
+    "driver-release": (("accelerator-fault", _HEALTH), ("container-permission", STEP_OF["driver-release"])),
+    "storage-fault": (("storage-full", STEP_OF["storage-full"]), ("file-permission", STEP_OF["file-permission"])),
+    "job-ended": (("host-memory-full", _OOM), ("peer-ended", _STARTED)),
+    "checkpoint-mismatch": (("library-release", _RELEASES), ("invalid-setting", _OPTIONS)),
+}
+"""Causes that end alike, by the one that a log has as possible, the likelier first, each with its next step."""
+BETWEEN_NODES = frozenset({"unreachable-peer", "wrong-interface", "nic-fault"})
+"""Causes that ranks of one node do not have."""
+MOST = 6
+"""Causes that are listed together where the log decides none."""
+
+
+def causes_alike(run: PlacedRun, found: Sequence[Cause], error: str) -> tuple[Cause, ...]:
+    """The causes that no line of a run without a result names, and that end in the same lines as those ``found``, or
+    as an ``error`` of none of the known causes; none where the log decides the cause.
+    """
+    if run.finished or any(cause.is_decisive for cause in found):
+        return ()
+    ends = [(cause.name, cause.evidence) for cause in found] + ([(UNKNOWN, error)] if error else [])
+    named = {cause.name for cause in found}
+    barred = named | (BETWEEN_NODES if run.group.nodes == 1 else frozenset())
+    alike: list[Cause] = []
+    for end, evidence in ends:
+        for name, step in ENDS_ALIKE.get(end, ()):
+            if name not in barred and len(named) + len(alike) < MOST:
+                barred |= {name}
+                alike.append(Cause(name, f"{_place_of(evidence)}: runs with it end alike", step, SAME_END))
+    return tuple(with_steps_of_devices(run, alike))
+
+
+def _place_of(evidence: str) -> str:
+    """The line that an evidence names, as the evidence of a cause begins."""
+    line = evidence.partition(": ")[0].removesuffix(" of the log")
+    return f"{line} of the log"
