@@ -32,7 +32,9 @@ _NEXT = {
     "container-permission": _DEVICES["device"],
 }
 CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
-    ("register", "ENOMEM"): (("locked-memory", STATED), ("gpudirect-refused", WEAK)),
+    ("register", "ENOMEM"): (("locked-memory", STATED), ("gpudirect-refused", WEAK), ("driver-release", WEAK)),
+    ("register", "EAGAIN"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
+    ("create", "EAGAIN"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("register", "EFAULT"): (("gpudirect-refused", STATED),),
     ("register", "EINVAL"): (("gpudirect-refused", STRONG),),
     ("register", "EPERM"): (("gpudirect-refused", STRONG), ("locked-memory", GIVEN)),
@@ -86,7 +88,8 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
 Published: microsoft/mscclpp issue 657 (EFAULT), NVIDIA/nccl-tests issue 206 (ENOMEM), horovod/horovod issue 310 (an
 address of Docker's bridge), ROCm/rocm-systems issue 2209 and ROCm/rccl issue 1454 (IPC handles; of the latter the
 driver of the kernel has none), NVIDIA/nccl issue 290 (ENOSPC), kubernetes-sigs/dra-driver-nvidia-gpu issues 892 and
-1417 (memory that the IMEX of another domain keeps from a device).
+1417 (memory that the IMEX of another domain keeps from a device), kvcache-ai/Mooncake pull 1765 (EAGAIN: memory keys
+of processes that ended), MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259 (ENOMEM of one kernel alone).
 """
 _WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invalid-setting", "storage-full"})
 """Causes that other statements derive from the name of a call alone."""

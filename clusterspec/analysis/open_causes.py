@@ -40,12 +40,13 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     # deepseek-ai/DeepEP issue 150, ROCm/legacy-rocm-build issue 6290
     "program-fault": (("library-release", _RELEASES), ("accelerator-fault", _HEALTH)),
-    # pytorch/pytorch issue 118369, NVIDIA/nccl issue 257
+    # pytorch/pytorch issue 118369, NVIDIA/nccl issue 257, instructlab/instructlab issue 3321 (a full disk)
     "ranks-diverge": (
         ("unreachable-peer", _ALONE),
         ("peer-ended", "the logs of all ranks by time: one that ended before"),
         ("storage-fault", _FILES),
         ("accelerator-fault", _HEALTH),
+        ("storage-full", STEP_OF["storage-full"]),
     ),
     "program-error": (("library-release", _RELEASES), ("invalid-setting", _OPTIONS)),
     UNKNOWN: (("program-error", _PROGRAM), ("library-release", _RELEASES), ("invalid-setting", _OPTIONS)),

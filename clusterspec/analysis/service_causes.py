@@ -14,6 +14,7 @@ SERVICE_CAUSES = (
         service_steps.MODULE,
         STRONG,
     ),
+    ("driver-unloaded", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("kernel-headers", "driver-release", ": no driver can be built for the kernel", service_steps.HEADERS, STRONG),
     ("module-build", "driver-release", ": no module of the driver for this kernel", service_steps.MODULE, STRONG),
     ("driver-silent", "driver-release", ": no module of it is loaded", service_steps.MODULE, STRONG),
@@ -26,6 +27,7 @@ SERVICE_CAUSES = (
     ("device-allocation", "memory-full", _UNSAID, STEP_OF["memory-full"], STRONG),
     ("device-allocation", "shared-accelerator", ": others hold its memory", STEP_OF["shared-accelerator"], GIVEN),
     # ROCm/legacy-rocm-build issues 5616 (firmware) and 6290 (release)
+    ("queue-scheduler", "driver-release", ", as with a firmware of its scheduler", service_steps.FIRMWARE, STRONG),
     ("access-fault", "driver-release", ", as with a firmware or a release of ROCm", service_steps.FIRMWARE, WEAK),
     ("no-healthy-device", "stopped-service", ": its plugin has not started", service_steps.PLUGIN, GIVEN),
     ("no-healthy-device", "accelerator-fault", ", as where it calls them unhealthy", service_steps.HARDWARE, GIVEN),

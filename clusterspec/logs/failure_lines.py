@@ -244,7 +244,6 @@ FAILURE_PATTERNS = (
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd
     ("nvml-absent", re.compile(r"(could not load NVML library)")),  # k8s-device-plugin
-    ("no-device", re.compile(r"(nvml error: driver not loaded)")),  # libnvidia-container
     ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable devices are busy or unavailable)")),

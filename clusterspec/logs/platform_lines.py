@@ -235,7 +235,12 @@ PLATFORM_PATTERNS = (
     ("storage-fault", re.compile(r"(LustreError: .{1,120}(?:rc =|rc|failed with|error) -(?:5|30|107|108|110)\b)")),
     (
         "outside",
-        re.compile(r"(HTTPSConnectionPool\(host='(?!localhost|127\.|10\.|192\.168\.|0\.0\.).{1,100})"),
+        re.compile(
+            re.compile(
+                r"^(?!.{0,200}\bRetrying \(Retry\().*?"
+                r"(HTTPSConnectionPool\(host='(?!localhost|127\.|10\.|192\.168\.|0\.0\.).{1,100})"
+            ),
+        ),  # urllib3, other than a retry that pip announces
     ),  # urllib3
     ("outside", re.compile(r"(couldn't connect to 'https?://.{1,80})")),  # Hugging Face
     ("outside", re.compile(r"(Back-off pulling image .{1,80}|\b(?:ErrImagePull|ImagePullBackOff)\b)")),  # kubelet

@@ -84,7 +84,7 @@ def test_ranks_that_all_started_wait_for_one_another() -> None:
         ("[n1:153937] Read -1, expected 131072, errno = 1", ["invalid-setting"]),
         (
             "nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
-            ["missing-accelerator", "driver-release"],
+            ["driver-release", "missing-accelerator"],
         ),
         (
             'docker: could not select device driver "" with capabilities: [[gpu]].',
@@ -104,8 +104,9 @@ def test_ranks_that_all_started_wait_for_one_another() -> None:
 )
 def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: list[str]) -> None:
     """Published: NVIDIA/k8s-device-plugin issues 221 and 23 (the default runtime of Docker), HonuRobotics/dockwater
-    pull 10, NVIDIA/dcgm-exporter issue 33, NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426,
-    OpenRLHF/OpenRLHF 970, horovod/horovod 1969, deepinsight/insightface 1284.
+    pull 10 and coiled/feedback issue 338 (a driver that is not loaded), NVIDIA/dcgm-exporter issue 33,
+    NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426, OpenRLHF/OpenRLHF 970,
+    horovod/horovod 1969, deepinsight/insightface 1284.
     """
     compared = read(PAIR, line, 16)
     assert compared is not None

@@ -36,6 +36,11 @@ SHAPE = (
     "(torch.Size([9, 4])) and expected ((9, 8)) tensor for key decoder.layers.self_attention.linear_qkv.weight"
 )
 FIRST = [
+    (
+        "HonuRobotics/dockwater/pull/10",
+        "stderr: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
+        "driver-release",
+    ),
     # the first draw
     ("nianticlabs/simplerecon/issues/3", "ERROR: This might be caused by insufficient shared memory", "shared-memory"),
     ("OpenRLHF/OpenRLHF/issues/1013", MEMORY, "host-memory-full"),
@@ -199,11 +204,6 @@ NAMED = [
         "MIC-DKFZ/nnUNet/pull/3020",
         "backend='inductor' raised:\nRuntimeError: Triton Error [CUDA]: device kernel image is invalid",
         "library-release",
-    ),
-    (
-        "HonuRobotics/dockwater/pull/10",
-        "stderr: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown",
-        "driver-release",
     ),
     (
         "open-mpi/ompi/issues/9836",

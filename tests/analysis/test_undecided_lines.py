@@ -1,0 +1,79 @@
+"""Lines of calls, launchers and drivers that leave a cause open, and near misses of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analysis.test_diagnosis import names
+from tests.analysis.test_program_lines import PAIR, read
+
+
+@pytest.mark.parametrize(
+    ("line", "causes"),
+    [
+        # kubernetes-sigs/dra-driver-nvidia-gpu issues 892 and 1417
+        (
+            "CUDA error in cuMemImportFromShareableHandle: invalid resource handle",
+            ["fabric-manager", "invalid-setting"],
+        ),
+        ("cuMemSetAccess() failed with CUDA_ERROR_NOT_SUPPORTED", ["fabric-manager", "invalid-setting"]),
+        # kvcache-ai/Mooncake pull 1765
+        (
+            "E0101 00:00:00.000000 9 a.cpp:9] Failed to register memory 0x7f0: Resource temporarily unavailable [11]",
+            ["nic-limit", "locked-memory"],
+        ),
+        # MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259
+        (
+            "n1:1:2 [0] misc/ibvwrap.cc:9 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
+            ["locked-memory", "gpudirect-refused", "driver-release"],
+        ),
+        # NVIDIA/TensorRT-LLM issue 2286
+        ("*** An error occurred in MPI_Init_thread", ["library-release", "invalid-setting"]),
+        ("[n1:9] Local abort before MPI_INIT completed completed successfully", ["library-release", "invalid-setting"]),
+        # TideDra/lmm-r1 issue 71
+        (
+            "Refer to the documentation on how to address the out of memory issue: "
+            "https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html.",
+            ["host-memory-full"],
+        ),
+        # theroyallab/tabbyAPI issue 387
+        ("OSError: [Errno 28] No space left on device", ["storage-full", "shared-memory"]),
+        ("OSError: [Errno 28] No space left on device: '/data/checkpoint'", ["storage-full"]),
+        ("OSError: [Errno 28] No space left on device: '/dev/shm/a'", ["shared-memory"]),
+        # ROCm/legacy-rocm-build issue 5724
+        ("[9.1] amdgpu 0000:c5:00.0: amdgpu: MES failed to respond to msg=REMOVE_QUEUE", ["driver-release"]),
+        # vllm-project/vllm issue 7896
+        (
+            "RuntimeError: NCCL error: unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
+            [
+                *("unsupported-accelerator", "memory-full", "shared-accelerator"),
+                *("driver-release", "accelerator-fault"),
+            ],
+        ),
+        # meta-pytorch/torchft issue 304
+        ("[a/0] got exception in pg configure: module 'torch._C' has no attribute '_reset_b'", ["library-release"]),
+    ],
+)
+def test_a_line_that_leaves_its_cause_open_lists_what_it_may_be(line: str, causes: list[str]) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is not None and names(compared)[: len(causes)] == causes
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING: Retrying (Retry(total=4, connect=None, read=None)) after connection broken by "
+        "'ReadTimeoutError(\"HTTPSConnectionPool(host='pypi.org', port=443): Read timed out. (read timeout=15)\")'",
+        "cuMemSetAccess took 3 ms",
+        "no exception in pg configure",
+        "MPI_Init_thread returned in 2 s",
+    ],
+)
+def test_a_near_miss_of_such_a_line_tells_nothing(line: str) -> None:
+    assert read(PAIR, line, 16) is None
+
+
+def test_a_request_that_is_not_retried_needs_its_server() -> None:
+    line = "urllib3.exceptions.MaxRetryError: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded"
+    compared = read(PAIR, line, 16)
+    assert compared is not None and "outside-server" in names(compared)
