@@ -70,6 +70,20 @@ ANYWHERE = {
         ("missing-accelerator", "nvidia-smi -L on every node, against the ranks that start there"),
     ),
     "remote": (("peer-ended", _FIRST), ("unreachable-peer", f"{_FIRST}dmesg | grep -i link on its host")),
+    "exhausted": (
+        (
+            "memory-full",
+            "the same program with half of the batch, or half of the cache: it starts where memory is short",
+        ),
+        ("invalid-setting", "the limit that the line names, such as the size of a message or a quota"),
+    ),
+    "precondition": (("library-release", _RELEASE), ("invalid-setting", "the condition that the line names")),
+    "unimplemented": (
+        ("library-release", _RELEASE),
+        ("unsupported-accelerator", "the same program on another generation"),
+    ),
+    "unavailable": (("peer-ended", _FIRST), ("unreachable-peer", "nc -vz from every node to the address of that line")),
+    "internal": (("program-fault", "the same program on one accelerator"), ("library-release", _RELEASE)),
     "members": (
         ("absent-ranks", "the starts in the logs of all nodes; srun with --ntasks-per-node as the devices of a node"),
         ("unreachable-peer", "nc -vz from every node to MASTER_ADDR and MASTER_PORT"),

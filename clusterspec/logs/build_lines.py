@@ -23,6 +23,11 @@ BUILD_PATTERNS = (
     ),
     ("kernel-image", re.compile(r"(\bUnsupported \.version [0-9.]{1,8}; current version is .{1,12})")),
     # passes of a compiler of kernels that stop without a reason
+    # Gaudi. Threads: huggingface/optimum-habana pull 1550 (a type that the generation lacks) and issue 1426
+    (
+        "kernel-compile",
+        re.compile(r"(synNodeCreateWithId failed for node: .{1,60}|Graph compile failed\. synStatus.{0,30})"),
+    ),
     ("kernel-compile", re.compile(r"(PassManager::run failed)")),
     ("kernel-compile", re.compile(r"(UNREACHABLE executed at .{0,160}Triton.{0,120})")),
 )

@@ -128,6 +128,11 @@ SUGGESTIONS = (
         r"(?:not support|[Uu]nsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)",
     ),
     (
+        "wrong-interface",
+        r"\b[Nn]o (?:\w{1,20} )?(?:InfiniBand|RDMA|EFA|RoCE|IB) (?:HCA|device|adapter|NIC)s? .{0,20}"
+        r"(?:found|available|detected|visible)",
+    ),
+    (
         "missing-accelerator",
         r"\b[Nn]o .{0,30}(?:GPU|NPU|device|accelerator|gpu)s? .{0,20}(?:found|available|detected|visible)"
         r"|\b(?:[Nn]o|any|[Ii]nvalid|[Uu]nknown|only [0-9]{1,3}) (?:\w{1,20} )?(?:GPU|NPU|CUDA|HIP|ROCm|XPU)s?\b"
@@ -200,6 +205,11 @@ SUGGESTIONS = (
     ("remote-login", r"\b[Aa]ccess denied for user\b|\bPAM\b"),
     ("file-permission", r"^(?!.{0,400}\bmount).{0,400}[Pp]ermission denied"),
     ("shared-accelerator", r"[Dd]evice or resource busy"),
+    # exceptions of the interfaces of clouds
+    (
+        "invalid-setting",
+        r"\b(?:Invalid|Missing|Unsupported)\w{0,20}(?:Parameter|Argument|Value|Option|Input)\w{0,20}Exception\b",
+    ),
     # a file of settings that an error names
     ("invalid-setting", r"(?<![\w/])[\w-]{1,40}\.(?:conf|cfg|ini|toml)\b"),
     ("program-error", r"\w{1,40}Error: .{0,160}\b(?:must|should|has to|needs to) be called (?:before|after)\b"),

@@ -224,7 +224,8 @@ OBJECTS = (
     ),
     (
         "wrong-interface",
-        r"\b[Nn]o (?:InfiniBand|RDMA|EFA|RoCE|network) (?:HCA|device|adapter|interface|NIC)s?\b",
+        r"\b[Nn]o (?:valid |usable |active )?(?:InfiniBand|RDMA|EFA|RoCE|network) (?:HCA|device|adapter|interface"
+        r"|NIC)s?\b",
         r"\b(?:found|detected|available|present|visible)\b",
     ),
     ("port-in-use", r"\b[Pp]orts? [0-9]{2,5}\b", rf"(?:{_BUSY}|\busing\b)"),

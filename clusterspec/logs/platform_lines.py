@@ -136,10 +136,7 @@ PLATFORM_PATTERNS = (
     ("hardware", re.compile(r"(NRT_(?:EXEC_HW_ERR_\w{1,30}|HW_ERROR|EXEC_UNIT_UNRECOVERABLE)|NERR_HW_\w{1,20})")),
     ("hardware", re.compile(r"(\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}(?:6|101|120[0-35])\b.{0,60})")),
     ("hardware", re.compile(r"(slice has unhealthy TPU chips)")),
-    (
-        "hardware",
-        re.compile(r"(synStatus=\w{0,4}\s?26 .{0,60}|Device critical error.{0,40})"),
-    ),  # Gaudi: generic failure
+    ("hardware", re.compile(r"(Device critical error.{0,40})")),  # Gaudi
     ("machine-check", re.compile(r"(\bmce: \[Hardware Error\]: .{0,60})")),
     ("machine-check", re.compile(r"(\bEDAC MC[0-9]{1,2}: [0-9]{1,6} UE .{0,60})")),
     ("bar", re.compile(r"(PCI I/O region assigned to your NVIDIA device is invalid|BAR[0-9] is 0M)")),
@@ -222,6 +219,8 @@ PLATFORM_PATTERNS = (
     # libraries that a program or a plugin needs
     ("library", re.compile(r"(Driver \w{1,20} does not support the kernel ABI of [0-9]{1,4}.{0,24})")),  # libibverbs
     ("library", re.compile(r"(Couldn't find the specified plugin name for mpi/\w{1,12})")),  # Slurm
+    # Cloud TPU, the state of a slice. Thread: AI-Hypercomputer/maxtext pull 2041
+    ("hardware", re.compile(r"(\bSLICE_FAILURE_(?:CHIP|ICI|HW|HBM|LINK)\w{0,30})")),
     ("library", re.compile(r"(mca_base_component_repository_open: unable to open .{1,80})")),
     ("library", re.compile(r"(Failed to open libnvidia-ml\.so\S{0,4}: .{0,80})")),
     # hosts

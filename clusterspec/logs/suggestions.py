@@ -53,22 +53,29 @@ _HARMLESS = re.compile(r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60
 """Errors that their own documents call harmless: memory of a process that ended is given back twice (aws-neuron-sdk,
 `nrt-troubleshoot.rst`).
 """
+_STATUS = r"\b(?:(?:Xla|Jax)RuntimeError|RpcError|RuntimeError): (?:[^:\n]{0,80}: )?"
+"""How an exception of XLA, of gRPC or of PyTorch/XLA begins that has a status."""
 FAMILIES = (
     ("system-call", r"(?:unhandled|unhanled) system error|\bncclSystemError\b"),
     ("device-call", r"unhandled (?:cuda|hip) error|\bncclUnhandledCudaError\b"),
     ("arguments", r"\bncclInvalidUsage\b|\bNCCL error .{1,160}, invalid usage"),
     ("remote", r"\bncclRemoteError\b|remote process exited or there was a network error"),
     ("timeout", r"Watchdog caught collective operation timeout"),
+    ("exhausted", rf"{_STATUS}RESOURCE_EXHAUSTED\b"),
+    ("precondition", rf"{_STATUS}FAILED_PRECONDITION\b"),
+    ("unimplemented", rf"{_STATUS}UNIMPLEMENTED\b"),
+    ("unavailable", rf"{_STATUS}UNAVAILABLE\b"),
+    ("internal", rf"{_STATUS}INTERNAL\b"),
 )
-"""Families of causes and the lines that state one without the cause, by the results of NCCL (`src/nccl.h.in`) and the
-watchdog of PyTorch (`ProcessGroupNCCL.cpp`).
+"""Families of causes and the lines that state one without the cause, by the results of NCCL (`src/nccl.h.in`), the
+watchdog of PyTorch (`ProcessGroupNCCL.cpp`) and the statuses of XLA and gRPC (abseil-cpp, `absl/status/status.h`).
 """
 STARTS = (
     r"Init torch distributed begin|\bdistributed_init_method=|[Ii]nitializing torch distributed|vLLM is using nccl|"
     r"nitializing (?:ddp|distributed): GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
 )
 """The last lines of programs whose ranks wait for one another: SGLang, vLLM, Megatron, Lightning, DeepSpeed, NCCL."""
-OF_OTHERS = ("remote", "timeout")
+OF_OTHERS = ("remote", "timeout", "unavailable")
 """Families of what a rank prints when another one ended, beside which the exception of that one may stand."""
 _COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
 _FAMILY_WORDS: tuple[str, ...] = (
@@ -81,6 +88,8 @@ _FAMILY_WORDS: tuple[str, ...] = (
     "ncclUnhandledCudaError",
     "ncclInvalidUsage",
     "ncclRemoteError",
+    "RuntimeError: ",
+    "RpcError: ",
 )
 """Words of which a text has at least one if a line of it states a family."""
 _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")

@@ -64,6 +64,9 @@ names, and lines in the form that programs print them.
   three the lines do not decide it), three had another cause with certainty, one was refused. Of ten logs without a
   fault of each, nine were silent (an error of UCX that the benchmark outlives, and a retry of pip, were not). Last
   lines of four threads that show them only in part are in the form of their program.
+- `V` (2026-11-26): the same rule, after U was mended, with queries for Neuron, Gaudi, Ascend, TPUs, EFA and monitors of
+  nodes. Of 11, four were named first, four at all and six there or among the causes that end alike; six were left
+  undecided, one had another cause with certainty, none was refused. Ten logs without a fault were silent.
 """
 
 from __future__ import annotations

@@ -42,6 +42,38 @@ from tests.analysis.test_program_lines import PAIR, read
         ("OSError: [Errno 28] No space left on device: '/dev/shm/a'", ["shared-memory"]),
         # ROCm/legacy-rocm-build issue 5724
         ("[9.1] amdgpu 0000:c5:00.0: amdgpu: MES failed to respond to msg=REMOVE_QUEUE", ["driver-release"]),
+        # aws/sagemaker-hyperpod-cli issue 367, vllm-project/vllm-ascend issue 14628
+        ("2026/01/01 00:00:00 Error to get IB device: %v. No valid EFA devices found", ["wrong-interface"]),
+        (
+            "AssertionError: local_world_size (8) must be less than or equal to the number of visible devices (0).",
+            ["missing-accelerator", "invalid-setting"],
+        ),
+        # pytorch/xla pull 8393, and the other statuses of XLA
+        (
+            "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Error loading program: Fatal error",
+            ["memory-full", "invalid-setting"],
+        ),
+        ("JaxRuntimeError: UNIMPLEMENTED: no such operation", ["library-release", "unsupported-accelerator"]),
+        ("XlaRuntimeError: UNAVAILABLE: failed", ["peer-ended", "unreachable-peer"]),
+        ("XlaRuntimeError: INTERNAL: failed", ["program-fault", "library-release"]),
+        ("XlaRuntimeError: FAILED_PRECONDITION: failed", ["library-release", "invalid-setting"]),
+        # huggingface/optimum-habana pull 1550, opea-project/GenAIExamples issue 137
+        (
+            "RuntimeError: synNodeCreateWithId failed for node: conv with synStatus 26 [Generic failure].",
+            ["unsupported-accelerator", "library-release"],
+        ),
+        ("RuntimeError: Graph compile failed. synStatus=synStatus 26 [Generic failure].", ["unsupported-accelerator"]),
+        (
+            "RuntimeError: synStatus=26 [Generic failure] Device acquire failed.",
+            ["missing-accelerator", "shared-accelerator"],
+        ),
+        # AI-Hypercomputer/maxtext pull 2041
+        ("E0101 00:00:00.000000 9 a.cc:9] Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR", ["accelerator-fault"]),
+        # awslabs/awsome-distributed-ai issue 1075
+        (
+            "Error: creating the add-on: InvalidParameterException: a feature is not supported for addon version: v1",
+            ["invalid-setting"],
+        ),
         # vllm-project/vllm issue 7896
         (
             "RuntimeError: NCCL error: unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
@@ -67,6 +99,9 @@ def test_a_line_that_leaves_its_cause_open_lists_what_it_may_be(line: str, cause
         "cuMemSetAccess took 3 ms",
         "no exception in pg configure",
         "MPI_Init_thread returned in 2 s",
+        "number of visible devices (8)",
+        "I0101 00:00:00.000000 9 a.cc:9] UNAVAILABLE: retried",
+        "INFO Detected SLICE_OK",
     ],
 )
 def test_a_near_miss_of_such_a_line_tells_nothing(line: str) -> None:
