@@ -178,7 +178,7 @@ def test_a_log_excludes_the_faults_whose_opposite_it_states(
 
 
 CALLS: tuple[tuple[str, int, dict[str, float]], ...] = (  # statement, nodes, causes with their weights
-    ("call register ENOMEM", 2, {"locked-memory": STATED, "gpudirect-refused": WEAK}),
+    ("call register ENOMEM", 2, {"locked-memory": STATED, "gpudirect-refused": WEAK, "driver-release": WEAK}),
     ("call register EPERM", 2, {"gpudirect-refused": STRONG, "locked-memory": GIVEN}),
     ("call connect bridge", 2, {"wrong-interface": STATED, "unreachable-peer": GIVEN}),
     ("call connect bridge", 1, {}),
