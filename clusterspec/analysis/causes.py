@@ -89,10 +89,14 @@ def _ordered(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
     return _most_likely(with_ends_last(run, with_consequences_last(run, found)))
 
 
+_ENDS_OF_ONE = frozenset({"program-fault", "host-memory-full"})
+"""Causes that end one process, which ends the others: a crash, a process that the kernel kills."""
+
+
 def _most_likely(found: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Each cause once, the likeliest first; that another process ended after a fault of one that is as likely."""
+    """Each cause once, the likeliest first; that another process ended after a cause of its own that is as likely."""
     found = tuple(found)
-    faults = {each.weight for each in found if each.name == "program-fault"}
+    faults = {each.weight for each in found if each.name in _ENDS_OF_ONE}
     best: dict[str, Cause] = {}
     for cause in sorted(found, key=lambda each: (-each.weight, each.name == "peer-ended" and each.weight in faults)):
         best.setdefault(cause.name, cause)

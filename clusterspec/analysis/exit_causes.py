@@ -1,7 +1,8 @@
-"""Causes of the exit codes and signals by which processes end, each with the next step."""
+"""Causes of the exit codes, signals and limits by which processes end, each with the next step."""
 
 from __future__ import annotations
 
+from clusterspec.analysis.service_steps import SHORT
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, WEAK
 
 _FOUND = "on every node, within the container and the job: command -v of that program; PATH, modules and mounts"
@@ -10,6 +11,8 @@ EXIT_CAUSES = (
     ("killed", "host-memory-full", ", as where the memory of the host is full", STEP_OF["host-memory-full"], GIVEN),
     ("crash", "program-fault", "", STEP_OF["program-fault"], GIVEN),
     ("time-limit", "job-ended", ", which a run that hangs meets, too", STEP_OF["job-ended"], GIVEN),
+    ("set-limit", "ranks-diverge", "; a slow rank or the network give the same", STEP_OF["ranks-diverge"], GIVEN),
+    ("set-limit", "invalid-setting", ": less than the ten minutes of PyTorch", SHORT, WEAK),
     ("signal", "job-ended", ", from outside of the run", STEP_OF["job-ended"], GIVEN),
     ("not-found", "library-release", ": a shell finds no such program", _FOUND, GIVEN),
     ("not-executable", "file-permission", ": a shell may not execute the program", _EXECUTED, GIVEN),

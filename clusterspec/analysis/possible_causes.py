@@ -288,6 +288,7 @@ POSSIBLE = (
     ("write-failed", "storage-fault", _UNSAID, STEP_OF["storage-fault"], GIVEN),
     ("late", "ranks-diverge", _UNSAID, "the first error of each rank: the one that stopped earlier", GIVEN),
     ("late", "unreachable-peer", _UNSAID, "ping between the addresses of that line on all nodes", GIVEN),
+    ("late", "absent-ranks", ": ranks that start later than HCCL_CONNECT_TIMEOUT allows", service_steps.LATE, GIVEN),
     ("link-down", "unstable-link", "", "ibstat or ethtool on its host; reseat or replace its cable", STRONG),
     ("port-down", "unstable-link", "", _PORT, GIVEN),  # microsoft/mscclpp issue 493
     ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),

@@ -10,6 +10,8 @@ SHORT = (
     "the timeout that init_process_group gets (default: ten minutes): more than the longest step, save and compilation"
 )
 """instructlab/training pull request 520."""
+LATE = "HCCL_CONNECT_TIMEOUT=900 for all ranks: if they then connect, some had started later than 120 s after others"
+"""vllm-project/afd-plugin issue 229."""
 DEFAULT_RUNTIME = (
     "the default runtime of docker or containerd on that node is to be nvidia (nvidia-ctk runtime configure "
     "--set-as-default, and restart it), or runtimeClassName: nvidia in the pod"

@@ -364,7 +364,7 @@ FAILURE_PATTERNS = (
     ("write-failed", re.compile(r"(RuntimeError: File \S{1,160} cannot be opened\.)")),  # Sachini/ronin issue 51
     ("storage-fault", re.compile(r"(Stale (?:NFS )?file handle|I/O error, dev \w{1,20}, sector [0-9]{1,18})")),
     ("data-loader", re.compile(r"(DataLoader timed out after [0-9.]{1,9} seconds)")),
-    ("job-ended", re.compile(r"(CANCELLED .{0,60}DUE TO (?:PREEMPTION|NODE FAILURE).{0,40})")),
+    ("job-ended", re.compile(r"(CANCELLED .{0,60}DUE TO (?:PREEMPTION|NODE FAILURE|JOB REQUEUE).{0,40})")),
     ("job-ended", re.compile(r"(Job is aborted due to node failure)")),
     ("job-ended", re.compile(r"(srun: error: Node failure on .{1,40})")),
     ("setting", re.compile(r"(not enough slots available in the system)")),  # Open MPI

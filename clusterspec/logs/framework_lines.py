@@ -55,6 +55,14 @@ FRAMEWORK_PATTERNS = (
     ("no-collectives", re.compile(r"(ProcessGroupNCCL is only supported with GPUs.{0,30})")),
     # the same file: a limit of less than ten seconds, which a first step that compiles exceeds
     ("short-limit", re.compile(r"(Watchdog caught collective operation .{1,200}\bTimeout\(ms\)=[0-9]{1,4}\b.{0,60})")),
+    # below the ten minutes of PyTorch: NVIDIA-NeMo/Automodel pull request 2748
+    (
+        "set-limit",
+        re.compile(
+            r"(Watchdog caught collective operation .{1,200}"
+            r"\bTimeout\(ms\)=(?:[1-9][0-9]|[1-5][0-9]{2})[0-9]{3}\b.{0,60})"
+        ),
+    ),
     # ray-project/ray ed6534e9, src/ray/gcs/gcs_worker_manager.cc (`HandleReportWorkerFailure`)
     ("worker-ended", re.compile(r"(Reporting worker failure.{1,200}exit_type = SYSTEM_ERROR)")),
     # gRPC (`dns_resolver_ares.cc`), with an empty address. Thread: jax-ml/jax issue 10218

@@ -119,6 +119,7 @@ CASES: dict[str, list[Case]] = {
     "access_control_causes": [
         (PCIE, 8, [], LARGE, "acs 0.3"),
         (PCIE, 8, [("p2p-host", "via SHM")], LARGE, "acs 1.0"),
+        (PCIE, 8, [("p2p-host", "via SHM")], [(1 << 30, 0.0)], ""),  # a run without a result
         (PCIE, 8, [("p2p-host", "via SHM"), ("environment", "NCCL_P2P_DISABLE 1")], LARGE, "acs 0.3"),
         (PCIE, 8, [("acs-on", "ACS is enabled")], LARGE, "acs 1.0"),
         (DGX, 32, [("acs-on", "ACS is enabled")], LARGE, "acs 1.0"),

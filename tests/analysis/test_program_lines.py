@@ -167,7 +167,7 @@ def test_a_line_of_a_healthy_program_states_nothing(line: str) -> None:
         ),
         (
             "EI0006: [PID: 12] 2026-01-02-03:04:05.678 Getting socket times out. Reason: Remote Rank did not send",
-            ["ranks-diverge", "unreachable-peer"],
+            ["ranks-diverge", "unreachable-peer", "absent-ranks"],
         ),
         (
             "RuntimeError: [enforce fail at inline_container.cc:857] . PytorchStreamWriter failed writing file data/3",

@@ -67,6 +67,11 @@ names, and lines in the form that programs print them.
 - `V` (2026-11-26): the same rule, after U was mended, with queries for Neuron, Gaudi, Ascend, TPUs, EFA and monitors of
   nodes. Of 11, four were named first, four at all and six there or among the causes that end alike; six were left
   undecided, one had another cause with certainty, none was refused. Ten logs without a fault were silent.
+- `W` (2026-11-26): the same rule, after V was mended, with queries for shared memory, multicast of switches, Slurm,
+  drivers and limits. Of 21, 14 were named first and 18 at all; seven were left undecided (of four no line decides it),
+  none had another cause with certainty, none was refused. Of ten logs without a fault seven were silent: channels
+  through the memory of the host were taken for a cause of a stop, and sockets on a design with InfiniBand and RCCL's
+  warning about `iommu=pt` are possible causes of a slow run.
 """
 
 from __future__ import annotations

@@ -57,6 +57,24 @@ from tests.analysis.test_program_lines import PAIR, read
         ("XlaRuntimeError: UNAVAILABLE: failed", ["peer-ended", "unreachable-peer"]),
         ("XlaRuntimeError: INTERNAL: failed", ["program-fault", "library-release"]),
         ("XlaRuntimeError: FAILED_PRECONDITION: failed", ["library-release", "invalid-setting"]),
+        # facebookincubator/submitit issue 1708: the refused message follows from the end
+        (
+            "slurmstepd: error: *** JOB 6 ON n1 CANCELLED AT 2026-01-01T02:06:12 DUE TO JOB REQUEUE ***\n"
+            "slurmstepd: error: Failed to send MESSAGE_TASK_EXIT: Connection refused",
+            ["job-ended"],
+        ),
+        # NVIDIA-NeMo/Automodel pull 2748: a limit of one minute
+        (
+            "[rank3]:[E101 00:00:00.1 ProcessGroupNCCL.cpp:6] [Rank 3] Watchdog caught collective operation timeout: "
+            "WorkNCCL(SeqNum=9, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=60000) ran for 60014 milliseconds",
+            ["ranks-diverge", "invalid-setting"],
+        ),
+        # Wan-Video/Wan2.2 issue 29: the kernel ends one process, the launcher the others
+        (
+            "W0101 a/b/api.py:897] Sending process 4120 closing signal SIGTERM\n"
+            "E0101 a/b/api.py:869] failed (exitcode: -9) local_rank: 3 (pid: 4123) of binary: /usr/bin/python3",
+            ["host-memory-full", "peer-ended"],
+        ),
         # huggingface/optimum-habana pull 1550, opea-project/GenAIExamples issue 137
         (
             "RuntimeError: synNodeCreateWithId failed for node: conv with synStatus 26 [Generic failure].",
@@ -106,6 +124,15 @@ def test_a_line_that_leaves_its_cause_open_lists_what_it_may_be(line: str, cause
 )
 def test_a_near_miss_of_such_a_line_tells_nothing(line: str) -> None:
     assert read(PAIR, line, 16) is None
+
+
+def test_the_limit_of_pytorch_itself_is_no_setting_of_a_program() -> None:
+    line = (
+        "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, NumelIn=1, "
+        "NumelOut=1, Timeout(ms)=600000) ran for 600014 milliseconds before timing out."
+    )
+    compared = read(PAIR, line, 16)
+    assert compared is not None and "invalid-setting" not in names(compared)
 
 
 def test_a_request_that_is_not_retried_needs_its_server() -> None:
