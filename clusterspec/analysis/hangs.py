@@ -38,6 +38,7 @@ _GLOO = (
     "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
     "announces the address of the host's name"
 )
+_DROPPED = "ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends; turn PFC or ECN on"
 _LAYERS = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
 _LAYER = re.compile(r":[0-9]{1,3}/(IB|RoCE)\b")
 """The link layer of a NIC in the list that NCCL prints."""
@@ -56,6 +57,7 @@ _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
 """An address that a connection to another node names, other than one of the link alone."""
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """A status of a request that was sent again until its retries were used up."""
+_OF_GIDS = (("unreachable-peer", STATED), ("wrong-interface", STRONG), ("invalid-setting", GIVEN))
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
@@ -217,8 +219,21 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("unstable-link", evidence, NEXT_STEPS["unstable-link"], STATED)
     for text, line in run.log_lines("unreachable")[:1]:
         following = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
-        yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, STATED)
+        lost = _may_lose_packets(run, text)
+        yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, STRONG if lost else STATED)
+        if lost:  # openucx/ucx issue 2346
+            evidence = f"line {line} of the log: {text}, as where an Ethernet fabric drops its packets"
+            yield Cause("packet-loss", evidence, _DROPPED, GIVEN)
     yield from stated_stops(run)
+
+
+def _may_lose_packets(run: PlacedRun, text: str) -> bool:
+    """Whether a request was sent over Ethernet until its retries were used up: its peer cannot be reached, or a fabric
+    without flow control drops packets.
+    """
+    fabric = run.cluster.scale_out
+    ethernet = fabric is not None and fabric.technology.family == "roce"
+    return _UNANSWERED.search(text) is not None and ("RoCE" in text or (ethernet and "/IB" not in text))
 
 
 def stated_stops(run: PlacedRun) -> Iterator[Cause]:
@@ -255,7 +270,7 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("foreign-nic")[:1]:  # NVIDIA/nccl issues 551 (index) and 925 (NIC)
         evidence = f"line {line} of the log: {text}: the container does not have that GID of the NIC"
         following = "show_gids within the container; set NCCL_IB_HCA and NCCL_IB_GID_INDEX to what it lists"
-        for name, weight in (("unreachable-peer", STATED), ("wrong-interface", STRONG)):
+        for name, weight in _OF_GIDS:
             yield Cause(name, evidence, following, weight)
     for text, line in run.log_lines("no-address")[:1]:  # NVIDIA/nccl-tests issue 14: a container without a network
         evidence = f"line {line} of the log: {text}: no interface has an address that the library can use"

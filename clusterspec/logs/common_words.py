@@ -94,7 +94,8 @@ SUGGESTIONS = (
         "unreachable-peer",
         r"[Cc]onnection (?:refused|timed out|abort)|timed out on send/recv|[Nn]o route to host|unreachable|\bGIDs?\b"
         r"|[Hh]ost is down|(?:[Uu]nable|[Ff]ailed|[Cc]annot|[Cc]ould not|[Cc]ouldn't) (?:to )?connect\b"
-        r"|[Cc]onnect(?:ion)? .{0,60}\b(?:failed|timed out)|timeout waiting for task launch",
+        r"|[Cc]onnect(?:ion)? .{0,60}\b(?:failed|timed out)|timeout waiting for task launch"
+        r"|[Hh]andshake (?:\w{1,12} )?(?:failed|failure|error|timed out)",
     ),
     ("peer-access-off", r"peer.access"),
     ("gpudirect-refused", r"GPU ?[Dd]irect|\bGDR\b|peer_?mem\b|[Dd]ma-?buf"),

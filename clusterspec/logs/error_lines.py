@@ -33,6 +33,7 @@ FORMS = (
     r"\bOCI runtime (?:create|exec|start) failed\b|^\s{0,8}Warning {1,4}(?:Failed\w{0,24}|BackOff|Evicted)\s",
     r": (?:[Oo]peration not permitted|[Pp]ermission denied|[Ff]unction not implemented|[Nn]o space left on device"
     r"|[Ii]nput/output error|[Ss]tale file handle|[Cc]annot allocate memory)\b|^Access denied for user ",
+    r"\b(?:NCCL|RCCL|CCOM) WARN .{0,200}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Uu]nable to|[Cc]annot|timed out)\b",
     r"\bexited with (?:exit )?(?:code|status) [1-9][0-9]{0,2}\b|\breturned non-zero exit status\b",
 )
 """Lines of errors."""
@@ -44,7 +45,19 @@ WORDS = (
     *("UNREACHABLE", "CMake Error", "[err]", "[critical]", "[fatal]", "OCI runtime", "Warning  "),
     *("not permitted", "ermission denied", "not implemented", "No space left", "ccess denied", "output error"),
     *("tale file handle", "annot allocate"),
-    *("exited", "smashing", "Terminating", "MPI_ABORT", "_STATUS_", "_ERROR_", "Native API", "failed with error"),
+    *(
+        "NCCL WARN",
+        "RCCL WARN",
+        "CCOM WARN",
+        "exited",
+        "smashing",
+        "Terminating",
+        "MPI_ABORT",
+        "_STATUS_",
+        "_ERROR_",
+        "Native API",
+        "failed with error",
+    ),
 )
 """Words of which a line of an error has at least one."""
 _QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|^(?!(?:\[rank[0-9]{1,7}\]: ?)?[A-Z]\w{2,40}Error: )[^`]{0,1000}`")

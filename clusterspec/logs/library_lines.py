@@ -37,7 +37,10 @@ LIBRARY_PATTERNS = (
         "remote-access",
         re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)1[01]\b.{0,40})"),
     ),
-    ("invalid-request", re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)9\b.{0,40})")),
+    (
+        "invalid-request",
+        re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)[19]\b.{0,40})"),
+    ),
     ("flushed", re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)5\b.{0,40})")),
     ("not-ready", re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)13\b.{0,40})")),
     ("unequal", re.compile(r"(collective mismatch error, local size [0-9]{1,12} remote size [0-9]{1,12})")),

@@ -63,6 +63,11 @@ COMPLETIONS = {
         r"\b[Rr]emote (?:access|operation) error\b",
     ),
     "nic-fault": (r"IBV_WC_FATAL_ERR",),
+    "invalid-request": (
+        r"IBV_WC_(?:LOC_LEN|REM_INV_REQ)_ERR",  # NVIDIA/nccl pull request 2135: nodes of different MTU
+        r"\b[Ll]ocal length\b(?: error| on mlx)",
+        r"\b[Rr]emote invalid request\b",
+    ),
     "cm-address": (r"RDMA_CM_EVENT_ADDR_ERROR", r"Received [0-9]{1,3} times ADDR_ERROR"),
     "cm-refused": (r"RDMA_CM_EVENT_(?:ROUTE_ERROR|UNREACHABLE|CONNECT_ERROR|REJECTED)",),
     "flushed": (r"IBV_WC_WR_FLUSH_ERR", r"Work Request Flushed Error"),

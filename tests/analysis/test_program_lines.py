@@ -111,7 +111,7 @@ def test_a_gid_that_a_container_lacks_is_of_an_unreachable_peer_or_a_wrong_inter
     """Published: NVIDIA/nccl issues 551 (another index) and 925 (another NIC)."""
     compared = read(PAIR, f"h:1:2 [0] NCCL WARN Call to ibv_modify_qp failed with {word}No such device, on dev a", 16)
     assert compared is not None
-    assert names(compared) == ["unreachable-peer", "wrong-interface"]
+    assert names(compared) == ["unreachable-peer", "wrong-interface", "invalid-setting"]
     assert all("show_gids within the container" in each.next for each in compared.causes)
 
 

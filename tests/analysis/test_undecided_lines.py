@@ -75,6 +75,21 @@ from tests.analysis.test_program_lines import PAIR, read
             "E0101 a/b/api.py:869] failed (exitcode: -9) local_rank: 3 (pid: 4123) of binary: /usr/bin/python3",
             ["host-memory-full", "peer-ended"],
         ),
+        # NVIDIA/nccl pull 2135: nodes of different MTU
+        ("n1:1:2 [0] NCCL WARN NET/IB: Got completion from peer x with status=1 opcode=0", ["unreachable-peer"]),
+        ("poll: remote invalid request error", ["unreachable-peer"]),
+        # openucx/ucx issue 2346: an Ethernet fabric without flow control
+        (
+            "[n1:1:0] ib_mlx5_log.c:1  UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd 0x15)",
+            ["unreachable-peer", "packet-loss"],
+        ),
+        (
+            "[n1:1:0] ib_mlx5_log.c:1  UCX  ERROR Transport retry count exceeded on mlx5_1:1/IB (synd 0x15)",
+            ["unreachable-peer"],
+        ),
+        # sgl-project/sglang pull 30737, autoscriptlabs/nccl-mesh-plugin pull 12
+        ("E0101 00:00:00.000001  8 rdma_context.cpp:2] GID is NULL, please check your GID index", ["unreachable-peer"]),
+        ("n1:1:2 [0] NCCL WARN MESH: Bidirectional handshake failed", ["unreachable-peer"]),
         # huggingface/optimum-habana pull 1550, opea-project/GenAIExamples issue 137
         (
             "RuntimeError: synNodeCreateWithId failed for node: conv with synStatus 26 [Generic failure].",
@@ -120,6 +135,8 @@ def test_a_line_that_leaves_its_cause_open_lists_what_it_may_be(line: str, cause
         "number of visible devices (8)",
         "I0101 00:00:00.000000 9 a.cc:9] UNAVAILABLE: retried",
         "INFO Detected SLICE_OK",
+        "poll: status of a local length of 4",
+        "handshake done, 0 failed later",
     ],
 )
 def test_a_near_miss_of_such_a_line_tells_nothing(line: str) -> None:
@@ -133,6 +150,11 @@ def test_the_limit_of_pytorch_itself_is_no_setting_of_a_program() -> None:
     )
     compared = read(PAIR, line, 16)
     assert compared is not None and "invalid-setting" not in names(compared)
+
+
+def test_an_unknown_warning_of_a_collective_library_is_the_error_of_a_log() -> None:
+    compared = read(PAIR, "n1:1:2 [0] NCCL INFO cudaDev 0\nn1:1:2 [0] NCCL WARN XYZ: frobnication failed\n", 16)
+    assert compared is not None and compared.error.startswith("line 2: n1:1:2 [0] NCCL WARN XYZ")
 
 
 def test_a_request_that_is_not_retried_needs_its_server() -> None:
