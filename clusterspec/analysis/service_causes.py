@@ -55,6 +55,8 @@ SERVICE_CAUSES = (
         service_steps.BACKEND,
         GIVEN,
     ),
+    ("unlike-ends", "mixed-releases", ": its two ends are of unlike releases or backends", service_steps.ENDS, GIVEN),
+    ("unlike-ends", "invalid-setting", ", as a backend that two variables name", service_steps.ENDS, GIVEN),
     ("no-collectives", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
 )
 """What such lines leave open: evidence, cause, what follows its text, next step and weight."""

@@ -12,6 +12,8 @@ SHORT = (
 """instructlab/training pull request 520."""
 LATE = "HCCL_CONNECT_TIMEOUT=900 for all ranks: if they then connect, some had started later than 120 s after others"
 """vllm-project/afd-plugin issue 229."""
+ENDS = "the release, the backend and the variables of NIXL of both ends (NIXL_BACKEND, TRTLLM_NIXL_KVCACHE_BACKEND)"
+"""NVIDIA/TensorRT-LLM issue 10024."""
 DEFAULT_RUNTIME = (
     "the default runtime of docker or containerd on that node is to be nvidia (nvidia-ctk runtime configure "
     "--set-as-default, and restart it), or runtimeClassName: nvidia in the pod"

@@ -46,6 +46,8 @@ ENGINE_PATTERNS = (
     ("peer-ended", re.compile(r"(\b(?:[Dd]ifferent|unexpected|[Nn]ew) (?:device )?incarnation\b.{0,60})")),
     ("peer-ended", re.compile(r"(\blame workers found\b)")),
     # a compiler that stopped of itself. Thread: aws-neuron/aws-neuron-sdk issue 1122
+    # NIXL (`libfabric_backend.cpp`): NVIDIA/TensorRT-LLM issue 10024
+    ("unlike-ends", re.compile(r"(Failed to deserialize .{0,40}\b(?:endpoints?|connection|agent|metadata)\b.{0,60})")),
     ("library", re.compile(r"(\b[Ii]nternal [Cc]ompiler [Ee]rror\b.{0,80})")),
     # Neuron, of its runtime before 2. Thread: aws-neuron/aws-neuron-sdk issue 493
     ("no-device", re.compile(r"(NERR_RESOURCE_NC\b.{0,80})")),

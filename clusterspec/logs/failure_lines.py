@@ -40,6 +40,8 @@ RUNTIME_ERRORS = {
         "ECCNotCorrectable",
         "NvlinkUncorrectable",
         "HardwareStackError",
+        "Contained",
+        "CONTAINED",
         "ECC_UNCORRECTABLE",
         "NVLINK_UNCORRECTABLE",
         "HARDWARE_STACK_ERROR",
@@ -317,6 +319,10 @@ FAILURE_PATTERNS = (
     ("library", re.compile(r"(NCCL library is (?:too old|not backwards compatible)\..{0,120})")),
     (
         "library",
+        re.compile(r"((?:Unable|[Ff]ailed) to (?:load|dlopen) (?:the )?[\w.-]{1,40} (?:shared )?library\b.{0,40})"),
+    ),
+    (
+        "library",
         re.compile(r"(?:Error: |shared libraries: )(\S{1,80}\.so[\w.]{0,12}: cannot open shared object file)"),
     ),
     ("library", re.compile(r"(cuDNN version incompatibility: .{1,120})")),
@@ -348,7 +354,10 @@ FAILURE_PATTERNS = (
     ("storage-fault", re.compile(r"(OSError: \[Errno (?:5|107|108|116)\] .{1,80})")),
     ("storage", re.compile(r"(\(os error (?:28|122)\))")),  # Rust
     ("storage", re.compile(r"(The node was low on resource: ephemeral-storage)")),
-    ("open-files", re.compile(r"(\(os error 24\))")),
+    (
+        "open-files",
+        re.compile(r"(\(os error 24\)|\b(?:[Ff]ailed|ERROR)\b.{0,120}[Tt]oo many open files)"),
+    ),
     ("storage-fault", re.compile(r"(\[Errno 30\] Read-only file system.{0,60}|\(os error 5\))")),
     # Megatron-LM, Hugging Face Datasets
     (

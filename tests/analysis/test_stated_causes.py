@@ -77,6 +77,11 @@ names, and lines in the form that programs print them.
   alike; four were left undecided, two had another cause with certainty (a GID that is missing, as an unreachable peer
   rather than as a setting; used-up retries, where the fabric dropped packets), none was refused. Of ten logs without a
   fault, nine were silent (a log that ends at the start of NCCL may be of a hang).
+- `Y` (2026-11-26): the same rule, after X was mended, with queries for vLLM, NeMo, Ray, TensorRT-LLM, pyxis, JAX
+  and GB200 (of 22 threads with a cause, 12 stood in a table before). Of 10, four were named first and six at all; three
+  were left undecided, one had another cause with certainty (an ended worker of a data loader, as one that is late), two
+  were refused. One of these stays so: `1.0 nodes have joined so far, waiting for 1.0 more` (awslabs/aws-orbit-workbench
+  issue 677), which a log of a start that goes well has, too.
 """
 
 from __future__ import annotations

@@ -90,6 +90,13 @@ from tests.analysis.test_program_lines import PAIR, read
         # sgl-project/sglang pull 30737, autoscriptlabs/nccl-mesh-plugin pull 12
         ("E0101 00:00:00.000001  8 rdma_context.cpp:2] GID is NULL, please check your GID index", ["unreachable-peer"]),
         ("n1:1:2 [0] NCCL WARN MESH: Bidirectional handshake failed", ["unreachable-peer"]),
+        # facebookresearch/detectron2 issue 384, NVIDIA/TensorRT-LLM issue 10024
+        ("RuntimeError: DataLoader worker (pid(s) 25) exited unexpectedly", ["host-memory-full", "shared-memory"]),
+        ("Failed to deserialize data rail endpoints", ["mixed-releases", "invalid-setting"]),
+        # jax-ml/jax issue 18391, ray-project/ray issue 11150, marin-community/marin issue 8934
+        ("ncclGetUniqueId(&id) failed: Unable to load NCCL library.", ["library-release"]),
+        ("E1001 00:00:00.000000001   1 tcp_server_posix.cc:2]    Failed accept4: Too many open files", ["file-limit"]),
+        ("E0101 00:00:00.000001  2 a.cc:4] cudaFreeAsync: CUDA_ERROR_CONTAINED: Invalid access", ["accelerator-fault"]),
         # huggingface/optimum-habana pull 1550, opea-project/GenAIExamples issue 137
         (
             "RuntimeError: synNodeCreateWithId failed for node: conv with synStatus 26 [Generic failure].",
@@ -136,6 +143,8 @@ def test_a_line_that_leaves_its_cause_open_lists_what_it_may_be(line: str, cause
         "I0101 00:00:00.000000 9 a.cc:9] UNAVAILABLE: retried",
         "INFO Detected SLICE_OK",
         "poll: status of a local length of 4",
+        "INFO loaded the NCCL library, 12 open files",
+        "INFO deserialized data rail endpoints",
         "handshake done, 0 failed later",
     ],
 )

@@ -120,7 +120,9 @@ refused. Of 30 logs without a fault, 28 were silent. In 21 drawn after that, 14 
 in the list; seven were left undecided (of four no line decides it), none had another cause with certainty, and none was
 refused; of ten logs without a fault seven were silent, and one had a wrong cause with certainty (channels through the
 memory of the host, which slow a run and stop none). In 22 after that, 16 came first before any change, 18 were in the
-list and one among the causes that end alike; two had another cause with certainty (a missing GID, used-up retries).
+list and one among the causes that end alike; two had another cause with certainty (a missing GID, used-up retries). In
+ten after that, four came first before any change and six were in the list; one had another cause with certainty (an
+ended worker of a data loader), and two were refused.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
