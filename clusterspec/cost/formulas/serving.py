@@ -108,7 +108,7 @@ def recurrence_time(
 
     Source: arXiv 2412.06464, section 3.3; tables of measured kernels are in the catalog.
 
-    >>> recurrence_time(48, 4e-5, 3e8, 1e12, length=8000, chained=5e-8)
+    >>> round(recurrence_time(48, 4e-5, 3e8, 1e12, length=8000, chained=5e-8), 6)
     0.02592
     """
     beside, behind = moved / bandwidth, length * chained

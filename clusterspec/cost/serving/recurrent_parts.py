@@ -113,15 +113,15 @@ def update_part(engine: Engine, sequences: float) -> Part:
 
 def state_bytes(engine: Engine) -> float:
     """Bytes of recurrent state of one sequence on one rank, over all layers."""
-    return _kept(engine, 1.0).state
+    return _stored_bytes(engine, 1.0).state
 
 
 def kept_bytes(engine: Engine, context: float) -> float:
     """Bytes of keys and values of one sequence of ``context`` tokens on one rank, over all layers."""
-    return _kept(engine, context).keys_values
+    return _stored_bytes(engine, context).keys_values
 
 
-def _kept(engine: Engine, context: float) -> SequenceBytes:
+def _stored_bytes(engine: Engine, context: float) -> SequenceBytes:
     """What one rank stores of a sequence."""
     kept = sequence_cache(engine.model, (engine.whole,), context, engine.layout.tp)
     return kept.stored_bytes(engine.workload.kv_precision)
