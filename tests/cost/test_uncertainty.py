@@ -26,7 +26,7 @@ from tests.cost.plans import plan
 from tests.effort import each
 from tools.accuracy.cases import published_runs, study_of
 from tools.fit import evidence, result, spread
-from tools.fit.constants import family
+from tools.fit.constants import rated_family
 from tools.fit.runs import runs
 
 CATALOG = Catalog.open()
@@ -137,7 +137,7 @@ def test_every_chip_has_the_width_of_its_sources() -> None:
     known = evidence.Evidence.of(runs())
     for entry in accelerators():
         rates = {name for name in entry.achievable if name.startswith("sustained.")} - {"sustained.power"}
-        sources = known.chips.get(family(entry.id), frozenset())
+        sources = known.chips.get(rated_family(entry.id), frozenset())
         assert (PART_SPREAD in entry.achievable) is bool(rates and sources), entry.id
         if PART_SPREAD in entry.achievable:
             assert entry.achievable[PART_SPREAD].value == pytest.approx(evidence.part_spread(len(sources)), rel=0.03)
