@@ -28,7 +28,7 @@ from clusterspec.cost.serving.parts import (
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.quantity import NARROW, peak_name, precision_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
-from clusterspec.standard import sum_of
+from clusterspec.standard import cached_property, sum_of
 
 
 class Decoding(NamedTuple):
@@ -148,7 +148,7 @@ class Engine:
         """Attention replicas of all engines."""
         return self.replicas * self.layout.attention_dp
 
-    @property
+    @cached_property
     def weight_bytes(self) -> float:
         """Bytes of the weights of all layers on one rank, experts in their own precision, tables in 16 bits."""
         return sum_of(kind.weights * kind.width for kind in parameters.served_weights(self.share, self.workload))
@@ -211,7 +211,7 @@ class Engine:
         every, ending = here + decoded, here / max(1.0, length) + decoded
         return StepTime.of(step_parts(self, every, ending, attention, busy), steps, self.host_floor(every, ending))
 
-    @property
+    @cached_property
     def software(self) -> str:
         """The framework whose kernels the engine runs: for a fork, its base framework."""
         return software_of(self.layout)
@@ -221,7 +221,7 @@ class Engine:
         """The year of the generation of its software; infinite if no entry describes it."""
         return self.layout.stack.year if self.layout.stack is not None else inf
 
-    @property
+    @cached_property
     def prompts_alone(self) -> bool:
         """Whether sequences do not decode in steps with prompts."""
         return self.separates_prompts and self.layout.attention_dp == 1
@@ -237,28 +237,28 @@ class Engine:
         """
         return self.separates_prompts and self.layout.attention_dp > 1
 
-    @property
+    @cached_property
     def separates_prompts(self) -> bool:
         """Whether a scheduler runs prompts and decoding in separate steps: for the whole engine, or per replica."""
         return self._serving_software is not None and self._serving_software.prompts_alone
 
-    @property
+    @cached_property
     def state_pool(self) -> float:
         """Memory of recurrent states over that of keys and values; 0 without states, or where both share one pool."""
         software = self._serving_software
         return software.state_pool if software is not None and self.whole.linear_layers else 0.0
 
-    @property
+    @cached_property
     def state_slots(self) -> float:
         """States that the software reserves for each running request."""
         return self._serving_software.state_slots if self._serving_software is not None else 1.0
 
-    @property
+    @cached_property
     def dense_short_prompts(self) -> bool:
         """Whether prompts no longer than the selection of a sparse index run as dense attention."""
         return self._serving_software is not None and self._serving_software.dense_short_prompts
 
-    @property
+    @cached_property
     def forms_steps_ahead(self) -> bool:
         """Whether the scheduler of a separate prefill engine forms a step while the step before it runs: no pipeline
         does.
@@ -269,7 +269,7 @@ class Engine:
         software = self._serving_software
         return software is not None and "prefill" in software.steps_ahead and self.layout.pp == 1
 
-    @property
+    @cached_property
     def runs_ahead(self) -> bool:
         """Whether an engine that decodes forms and launches a step while the step before it runs: no pipeline does, nor
         one that drafts tokens, and none that runs a step as one compiled graph.
@@ -279,7 +279,7 @@ class Engine:
             return False
         return "decode" in software.steps_ahead and not (serving is not None and serving.draft_tokens)
 
-    @property
+    @cached_property
     def reads_of_cache(self) -> float:
         """How often a step reads the cache: once for each query head of a key where each reads it itself."""
         software = self._serving_software
@@ -287,7 +287,7 @@ class Engine:
             return 1.0
         return self._queries_of_key
 
-    @property
+    @cached_property
     def reads_beside_prompts(self) -> float:
         """Time of cache reads in a step with prompts relative to a cache that is read once.
 
@@ -327,19 +327,19 @@ class Engine:
         launching, habits = self.launch_floor(tokens), self.habits
         return launching + habits.host + sequences * habits.sequence if launching else 0.0
 
-    @property
+    @cached_property
     def host_launches(self) -> float:
         """Kernels of a step that the host launches one by one without captured graphs, each with those around it."""
         return launches_by_host(self.model, self.whole)
 
-    @property
+    @cached_property
     def launches_beside_graphs(self) -> float:
         """Kernels of a step with prompts that its captured graphs do not hold: attention, and both all-reduces."""
         software = self._serving_software
         reduces = 2 if self.layout.tp > 1 and software is not None and "all-reduce" in software.outside_graphs else 0
         return float(self.model.layers * (1 + reduces))
 
-    @property
+    @cached_property
     def most_in_graphs(self) -> float:
         """Tokens of a step with prompts up to which it is launched by captured graphs; 0 if there are none."""
         software, serving = self._serving_software, self.workload.serving
@@ -357,7 +357,7 @@ class Engine:
             return 0.0
         return min(software.prompt_graphs, software.latent_prompt_graphs if self.model.latent else inf)
 
-    @property
+    @cached_property
     def _serving_software(self) -> ServingSoftware | None:
         return self.layout.stack.serving if self.layout.stack is not None else None
 

@@ -13,6 +13,7 @@ from clusterspec.cost.formulas.serving import rate_beyond_floor
 from clusterspec.cost.serving import constants
 from clusterspec.quantity import NARROW, precision_width
 from clusterspec.records import dataclass
+from clusterspec.standard import cached_property
 
 if TYPE_CHECKING:
     pass
@@ -243,10 +244,19 @@ class KernelRates:
         curve = next((curve for number, curve in self.all_reduces if number >= ranks), None)
         return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
 
+    @cached_property
+    def _gemm_tables(self) -> dict[tuple[str, str], str]:
+        """The GEMM tables that were asked for, by precision and software: a step asks for the same ones each time."""
+        return {}
+
     def gemm_table(self, precision: str, software: str) -> str:
         """The GEMM table of a precision by the kernels of ``software``; the general one where there is none."""
-        own = f"gemm.{software.replace('-', '_')}.{precision}"
-        return own if own in self.curves else self._measured_table(precision)
+        found = self._gemm_tables.get((precision, software))
+        if found is None:
+            own = f"gemm.{software.replace('-', '_')}.{precision}"
+            found = own if own in self.curves else self._measured_table(precision)
+            self._gemm_tables[precision, software] = found
+        return found
 
     def _measured_table(self, precision: str) -> str:
         """The GEMM table of a precision; the 16-bit table if this precision was not measured."""
