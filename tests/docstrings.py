@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import linecache
 from collections.abc import Callable
 from importlib import import_module
 
@@ -23,6 +24,7 @@ def examples_test(package: str) -> Callable[[str], None]:
 
     @pytest.mark.parametrize("name", names)
     def test(name: str) -> None:
+        linecache.clearcache()  # whose every file doctest looks at on the disk, for each docstring
         done = doctest.testmod(import_module(name))
         assert done.attempted
         assert not done.failed

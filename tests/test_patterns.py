@@ -8,6 +8,7 @@ import pkgutil
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from inspect import getsource
 from math import inf
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -66,6 +67,7 @@ def calls(module: ModuleType) -> Iterator[tuple[str, str, ast.Call]]:
             yield ast.unparse(node.func.value), node.func.attr, node
 
 
+@cache
 def patterns() -> dict[tuple[str, int], set[str]]:
     """The patterns of all modules, with the methods by which they are used (search, where the name does not tell)."""
     found: dict[tuple[str, int], set[str]] = defaultdict(set)
