@@ -58,9 +58,11 @@ def group_paths(cluster: Cluster, group: Placement) -> Paths | None:
 def achieved_share(entry: Interconnect | None, names: tuple[str, ...], otherwise: Figure) -> Figure:
     """The first of the named shares that the entry has, else the assumption for its kind."""
     known = entry.achievable if entry else {}
-    found = next((known[name] for name in names if name in known), None)
+    for name in names:
+        if name in known:
+            return known[name]
     why = str(otherwise.origin).removeprefix("assumed: ")
-    return found or Figure(otherwise.value, "1", Assumed(f"{entry.id if entry else 'scale-up'}.{names[0]}", why))
+    return Figure(otherwise.value, "1", Assumed(f"{entry.id if entry else 'scale-up'}.{names[0]}", why))
 
 
 def _inside_domain(cluster: Cluster, group: Placement) -> Inside:

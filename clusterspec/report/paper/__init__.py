@@ -14,6 +14,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -196,17 +197,24 @@ def _jinja_module() -> Any:
     return jinja2
 
 
-def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
-    jinja2, folder = _jinja_module(), resources.templates()
+@cache
+def _environment(jinja2: Any, folder: Path, live: bool) -> Any:
+    """The templates of a folder, which a process compiles once for pages on a screen and once for printed ones."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["whole"] = unbroken_numbers
-    environment.filters["coded"] = html_with_code if script else _print_html
+    environment.filters["coded"] = html_with_code if live else _print_html
     environment.filters["paired"] = lambda blocks: paired_blocks(blocks, fits_half)
     environment.filters["places"] = place_text
     environment.filters["shares"] = column_shares
     environment.filters["options"] = html_of_command
+    return environment
+
+
+def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
+    jinja2, folder = _jinja_module(), resources.templates()
+    environment = _environment(jinja2, folder, bool(script))
     style = font_faces(bool(script)) + (folder / "report.css").read_text("utf-8")
     style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
     page: str = environment.get_template("report.html.j2").render(
