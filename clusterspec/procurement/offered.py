@@ -198,8 +198,17 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
     return iter(_read_lines(cluster, tuple(lines)))
 
 
+def lines_of_pools(lines: Sequence[QuoteLine], machines: Sequence[Cluster]) -> list[Offered]:
+    """The lines of one quote for several machines: each offers what it offers to the first of them that it has a part
+    for, the machine with the largest scale-up domain first, since a rack is of that domain.
+    """
+    every = sorted(machines, key=nodes_of_domain, reverse=True)
+    readings = [_read_lines(cluster, tuple(lines), alone=False) for cluster in every]
+    return [next((each for each in line if each.kind != "other"), line[0]) for line in zip(*readings, strict=True)]
+
+
 @recent(2)  # for all rules about a quote, and for its bill
-def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered, ...]:
+def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...], *, alone: bool = True) -> tuple[Offered, ...]:
     found = []
     kinds = ["other" if is_credit(line) or is_option(line) else kind_of_part(plain_part(line)) for line in lines]
     beside: set[int] = set()
@@ -207,7 +216,8 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...]) -> tuple[Offered
         every = {index for index, kind in enumerate(kinds) if kind in group}
         others = {index for index in every if _is_of_other_network(lines[index], kinds[index], cluster)}
         beside |= others if others < every else set()  # else the fabric would have no such part
-    beside |= _parts_of_another_network(lines, kinds, cluster) | _other_machines(lines, kinds, cluster)
+    beside |= _parts_of_another_network(lines, kinds, cluster)
+    beside |= _other_machines(lines, kinds, cluster) if alone else set()
     dearest = max(range(len(lines)), key=lambda index: line_price(lines[index]) or 0.0, default=0)
     for index, line in enumerate(lines):
         text = plain_part(line)

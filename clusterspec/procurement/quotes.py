@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.clos import ModuleCount
-from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
-from clusterspec.procurement.offered import Offered, named_entries, offered_lines
+from clusterspec.procurement.offered import Offered, lines_of_pools, named_entries, offered_lines
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,
     CABLING,
@@ -122,13 +121,17 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster, tex
     """Every kind of part of a bill and of a quote, the bill's first; empty without a quote. ``text`` describes the
     machine, and may say that a part of it is in place.
     """
-    lines = list(offered_lines(quote, cluster))
+    return _parts_of_lines(bill, list(offered_lines(quote, cluster)), cluster.accelerators_per_node, text)
+
+
+def _parts_of_lines(bill: Bill, lines: Sequence[Offered], per_node: int, text: str = "") -> tuple[QuotedPart, ...]:
+    """The parts of a bill and of the lines of a quote; ``per_node`` are the accelerators of a node."""
     if not lines:
         return ()
     needed = needed_parts(bill, lines)
     if not any(line.kind == "node" for line in lines) and any(line.kind == "accelerator" for line in lines):
         needed = {"accelerator" if kind == "node" else kind: count for kind, count in needed.items()}
-        needed["accelerator"] = needed.get("accelerator", 0) * cluster.accelerators_per_node
+        needed["accelerator"] = needed.get("accelerator", 0) * per_node
     kinds = dict.fromkeys((*needed, *(line.kind for line in lines if line.kind != "other")))
     in_lots = {kind for line in lines for kind in line.covered_kinds if kind != line.kind}
     in_lots |= {kind for line in lines if line.kind in {"node", *WHOLE_NETWORK} for kind in line.described_cabling}
@@ -240,9 +243,10 @@ def quoted_parts_of_pools(machines: Machines, quote: tuple[QuoteLine, ...], cata
     """
     if not machines or not quote:
         return ()
-    largest = max((cluster for _, cluster in machines.values()), key=nodes_of_domain)  # a rack is of that domain
-    nodes = _nodes_by_accelerator(machines, list(offered_lines(quote, largest)), catalog)
-    parts = quoted_parts(joined_bill(machines), quote, largest)
+    clusters = [cluster for _, cluster in machines.values()]
+    lines = lines_of_pools(quote, clusters)
+    nodes = _nodes_by_accelerator(machines, lines, catalog)
+    parts = _parts_of_lines(joined_bill(machines), lines, max(each.accelerators_per_node for each in clusters))
     if len(nodes) < 2:
         return parts
     return (*nodes, *(part for part in parts if part.kind != "node"))

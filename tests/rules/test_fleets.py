@@ -192,3 +192,22 @@ def test_the_machine_of_engines_on_another_pool_is_checked_as_its_own(keys: str)
         links = "pool_links: [{between: [a, b], bandwidth: 800 Gb/s}]"
         text = f"clusterspec: 1\npools: {{{pools}}}\n{links}\njobs: {{j: {{pool: a, {keys}}}}}\n"
         assert fired(text, rule) == {rule[0]: [f"pools.{pool}.scale_out.nic_bandwidth"]}, pool
+
+
+def test_the_nodes_of_a_cheaper_pool_are_nodes() -> None:
+    """5 used servers at $82,000 and 4 new ones at $268,000: neither line is far from the nodes of its own pool."""
+    text = """clusterspec: 1
+pools:
+  used: {platform: dgx-a100, nodes: 4, spare_nodes: 1}
+  new: {platform: hgx-h200, nodes: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: "DGX A100 server, refurbished", quantity: USED, unit_price: 82000}
+    - {part: "HGX H200 server", quantity: 4, unit_price: 268000}
+"""
+    for used, missing in ((5, False), (4, True)):
+        findings = study_text(text.replace("USED", str(used)), SETTINGS).findings
+        found = [one for one in findings if one.rule == "fleet-quote-off-bill"]
+        assert any("nodes" in one.message and one.severity == "error" for one in found) is missing, used

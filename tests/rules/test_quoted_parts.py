@@ -7,6 +7,61 @@ from tests.effort import each
 
 from .conftest import Check
 
+ADAPTERS = """clusterspec: 1
+cluster: {{platform: hgx-h200, nodes: 16, scale_out: {{technology: infiniband-ndr, nics_per_node: 8}}}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: HGX H200 server, quantity: 16}}
+    - {{part: {first}, quantity: 128}}
+    - {{part: {second}, quantity: 16}}
+"""
+
+
+@each(
+    ("first", "second", "wrong"),
+    [
+        ("MCX75310AAS-NEAT NIC", "frontend NIC", []),
+        ("MCX75310AAS-HEAT NIC", "frontend NIC", [1]),  # H is 200 Gb/s, N 400
+        ("MCX653105A-HDAT NIC", "frontend NIC", [1]),
+        ("MCX75310AAS-HEAT NIC 400G", "frontend NIC", []),  # a stated rate counts, not the code
+        # the NICs of one line are all that the nodes need: the others are for another network
+        ("MCX75310AAS-NEAT NIC", "MCX75310AAS-HEAT NIC", []),
+        ("NDR NIC", "NDR200 NIC", []),
+        ("NDR200 NIC", "NDR NIC", [1]),
+    ],
+)
+def test_slow_adapters_are_those_of_the_fabric(first: str, second: str, wrong: list[int], check: Check) -> None:
+    found = check(ADAPTERS.format(first=first, second=second))
+    slow = [one for one in found if one.rule == "quote-names-other-part" and "links of the fabric" in one.message]
+    assert [one.path[2] for one in slow] == wrong
+
+
+ENDS = """clusterspec: 1
+cluster: {{platform: hgx-h200, nodes: 16}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: {module} transceiver, quantity: 128}}
+    - {{part: {cable}, quantity: 128}}
+"""
+
+
+@each(
+    ("module", "cable", "wrong"),
+    [
+        ("MMS4X00-NS400 DR4", "OS2 MPO-12/UPC fiber cable", True),
+        ("MMS4X00-NS400 DR4", "MTP-UPC fiber cable", True),
+        ("MMS4X00-NS400 DR4", "OS2 MPO-12/APC fiber cable", False),
+        ("MMS4X00-NS400 DR4", "OS2 LC/UPC patch cable", False),
+        ("MMA4Z00-NS400 SR4", "OM4 MPO-12/UPC fiber cable", False),
+    ],
+)
+def test_single_mode_modules_take_angled_ends(module: str, cable: str, wrong: bool, check: Check) -> None:
+    found = check(ENDS.format(module=module, cable=cable))
+    assert any("angled" in one.message for one in found) is wrong
+
+
 SPEC = """clusterspec: 1
 cluster: {{{machine}}}
 procurement:

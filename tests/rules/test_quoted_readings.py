@@ -7,7 +7,7 @@ The machine has 62 DGX H100 and one spare with 4 further endpoints: 508 links to
 from __future__ import annotations
 
 from clusterspec.procurement.offered import Offered
-from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
+from clusterspec.rules.knowledge.quoted_units import support_lines, years_supported
 from clusterspec.source import dotted_path
 from clusterspec.spec.model import QuoteLine
 from tests.effort import each
@@ -100,6 +100,11 @@ def test_nodes_beside_as_many_as_needed_may_be_for_something_else(
         ([("maintenance years 1 and 2", 2)], 2),
         ([("support per year", 4)], 4),
         ([("support, 24x7", 1)], None),
+        ([("tuki ja ylläpito, 60 kk", 1)], 5),
+        ([("wartung, 36 monate", 1)], 3),
+        ([("underhåll 4 år", 1)], 4),
+        ([("三年维保 7x24, 每年", 3)], 3),
+        ([("manutenzione 2 anni", 1)], 2),
         ([("support of servers for 5 years", 1), ("support of switches for 3 years", 1)], 5),
     ],
 )

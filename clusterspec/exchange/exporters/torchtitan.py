@@ -57,10 +57,17 @@ _QUANTIZED = {"llama3_405b"}
 _DISPATCHERS = {"deepep": "deepep", "hybrid": "hybridep"}
 _NAME = "clusterspec_design"
 
+EXTENDED_BY = "AWS"
+"""The vendor on whose accelerators torchtitan runs by an extension of the vendor's own (TorchTitan Neuron)."""
+
 
 def write(source: ExportInput) -> ExportedFile:
     """A module with one configuration. Raises `NotExportable` if torchtitan has no such model or pipeline."""
     layout, work = training_design(source, "torchtitan")
+    if source.cluster.accelerator.vendor == EXTENDED_BY:
+        raise NotExportable(
+            "torchtitan does not run on Trainium without AWS's extension, which this writer does not know"
+        )
     name = unchanged_model(source)
     if name not in BASES:
         raise NotExportable(f"torchtitan has no configuration of {name or 'the model of the spec'}")

@@ -67,11 +67,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
@@ -97,9 +96,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     if not pools or any(pool.cluster is None or not is_bought(procurement, pool.cluster) for pool in pools):
         return
     machines = [pool.cluster for pool in pools if pool.cluster is not None]
-    every = list(
-        offered_lines(procurement.quote, max(machines, key=nodes_of_domain))
-    )  # a rack is of the largest domain
+    every = lines_of_pools(procurement.quote, machines)
     by_pool = {pool.name: needed_parts(bill(pool.design), every) for pool in pools if pool.design is not None}
     yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]

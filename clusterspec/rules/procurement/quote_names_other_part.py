@@ -94,6 +94,10 @@ _CODE = pattern(r"M[CFM][ASFP]\d[A-Z0-9]{2,}")
 _NIC_RATE = pattern(
     r"(?<![\w.])(?:(?P<rate>\d{2,3}) ?g(?:b?e|b/s|bps|bit/s|igabit)?|(?P<name>[hnx]dr)(?P<lanes>[1248]00)?)(?![\w])"
 )
+_NIC_CODE = pattern(r"\bmcx[4-7][\da-z]{3,}-([cegnhv])[a-z0-9]{2,4}\b")
+"""The order code of a ConnectX card, with the letter of its rate."""
+_RATE_OF_CODE = {"g": 50, "c": 100, "e": 100, "h": 200, "v": 200, "n": 400}
+"""Gb/s of a port, by the letter after the dash of a ConnectX order code."""
 _GENERATIONS = {"hdr": 200, "ndr": 400, "xdr": 800}
 """Gb/s of a port of InfiniBand, by the name of its generation."""
 
@@ -104,11 +108,12 @@ def check(
     if not procurement.quote:
         return
     lines = list(offered_lines(procurement.quote, cluster))
+    covered = _covers_adapters([line for line in lines if line.kind == "nic"], cluster)
     for offered in lines:
         yield from _sibling_problem(offered, cluster, catalog)
         if offered.kind in ANY_SWITCH:
             yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
-        if offered.kind in {*CABLING, "nic"}:
+        if offered.kind in CABLING or (offered.kind == "nic" and not covered):
             yield from _slow_module_problem(offered, cluster, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
@@ -153,12 +158,32 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
         yield RULE.problem(at, message, "order modules and cables of the generation of the switches and the NICs")
 
 
+def _covers_adapters(lines: Sequence[Offered], cluster: Cluster) -> bool:
+    """Whether the NICs of one line are all that the nodes need, so that those of other lines are for other networks."""
+    fabric = cluster.scale_out
+    needed = (
+        {count * fabric.nics_per_node for count in (cluster.nodes, cluster.all_nodes)} if fabric is not None else {}
+    )
+    return len(lines) > 1 and any(
+        line.quantity in needed and fabric is not None and _is_fast_enough(line, fabric.nic_bandwidth.value)
+        for line in lines
+    )
+
+
+def _is_fast_enough(line: Offered, rate: float) -> bool:
+    return max(_rates_of_nic(plain_part(line.line)), default=rate) >= rate * 0.99
+
+
 def _rates_of_nic(text: str) -> Iterator[float]:
-    """Bytes per second of the rates that the description of a NIC names.
+    """Bytes per second of the rates that the description of a NIC names, else of that which its order code stands for.
 
     >>> [rate * 8 / 1e9 for rate in _rates_of_nic("connectx-7, ndr200, single-port")], [*_rates_of_nic("hca, dual-port")]
     ([200.0], [])
+    >>> [rate * 8 / 1e9 for text in ("mcx75310aas-heat", "mcx75310aas-neat") for rate in _rates_of_nic(text)]
+    [200.0, 400.0]
     """
+    if _NIC_RATE.search(text) is None and (code := _NIC_CODE.search(text)) is not None:
+        yield _RATE_OF_CODE[code[1]] * GIGABIT
     for found in _NIC_RATE.finditer(text):
         yield float(found["rate"] or found["lanes"] or _GENERATIONS[found["name"]]) * GIGABIT
 

@@ -13,7 +13,8 @@ Lines of `procurement.quote` whose text states
   without NVLink;
 - cables, all of them shorter than the longest stated `distance`;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
-- multimode fiber where all transceivers are single-mode, or the reverse;
+- multimode fiber where all transceivers are single-mode, or the reverse; MPO cables with flat ends (UPC) for single-mode
+  modules, whose ends are angled (APC);
 - a storage system smaller than the `capacity` of `networks.storage`; of a raw size, or of drives (`24 x 15.36 TB`), the
   share counts that an erasure code (`8+2`) in the line, the description or a comment leaves for data.
 
@@ -116,7 +117,7 @@ from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.quantity import YEAR, Quantity
 from clusterspec.rules.knowledge.quoted_stores import bytes_for_data, erasure_code, stated_protection, states_size
-from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
+from clusterspec.rules.knowledge.quoted_units import support_lines, years_supported
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -150,6 +151,7 @@ _NIC_END = pattern(
     r"\bknotenseite\b|\b(?:côté|lato|lado) (?:serveur|nœud|carte|server|nodo|scheda|servidor|tarjeta)s?\b|\((?:nics?|adapters?)\)|"
     r"\bper (?:server|node)\b|\bfor (?:the )?(?:connectx\S*|nics?|adapters?|servers?|nodes?)"
 )
+_FLAT_ENDS = pattern(r"\b(?:mpo|mtp)[\w-]*/?[ -]?upc\b|\bupc\b.{0,20}\bm[pt][op]\b")
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
 
 
@@ -323,6 +325,12 @@ def _fiber_problem(
             needed.add(_fiber_of(id_))
     if len(needed) != 1 or "" in needed:
         return
+    flat = next((line for line, text in lines if line.kind == "cable" and _FLAT_ENDS.search(text)), None)
+    if flat is not None and "single-mode" in needed:
+        message = (
+            f"`{(flat.line.part or '')[:60]}` has flat ends (UPC), and single-mode MPO modules take angled ones (APC)"
+        )
+        yield RULE.problem(("procurement", "quote", flat.index, "part"), message, "order cables with MPO/APC ends")
     for line, text in lines:
         kind = _fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
         if kind and kind not in needed:

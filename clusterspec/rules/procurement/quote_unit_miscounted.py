@@ -99,8 +99,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.quantity import HOUR, YEAR
-from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
+from clusterspec.rules.knowledge.quoted_units import sells_support, unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
