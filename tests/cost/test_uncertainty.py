@@ -179,6 +179,13 @@ def test_each_source_has_one_weight_in_the_spread_of_software() -> None:
     assert found.width > 0.4
 
 
+@pytest.mark.parametrize("stack", ["fsdp-2023", "fsdp-2024", "fsdp-2026"])
+def test_experts_around_fsdp_are_as_uncertain_as_those_of_an_unknown_framework(stack: str) -> None:
+    found, unknown = (CATALOG.get("stack", name) for name in (stack, "custom-2021"))
+    assert isinstance(found, Stack) and isinstance(unknown, Stack)
+    assert found.achievable["spread.experts"].value == unknown.achievable["spread.experts"].value
+
+
 def test_a_width_adds_to_the_usual_one_in_quadrature_and_groups_count_alike() -> None:
     """Ten runs of one group are off by 10 %, one of another by 40 %: half of the groups, so that its error counts."""
     few = runs()[:11]

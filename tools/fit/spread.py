@@ -35,6 +35,10 @@ LIBRARIES = ("fsdp", "deepspeed")
 of runs of sources that were never fitted to. The spread of all generations says nothing of theirs, so that their few
 sources are corrected for by rank.
 """
+WITHOUT_EXPERTS = "fsdp"
+"""The library without a layer of experts: each program around it brings its own, so that their spread is that of an
+unknown framework, which its entries state.
+"""
 ROUNDING = 1e-9
 """Rounding error of a sum of weights."""
 ATTENTION = 0.75
@@ -189,6 +193,8 @@ def write(found: dict[str, dict[bool, Spread]]) -> None:
         file = resources.catalog() / "stacks" / f"{stack}.yaml"
         text = file.read_text("utf-8")
         for experts, one in kinds.items():
+            if experts and stack.startswith(WITHOUT_EXPERTS):
+                continue
             line = re.compile(rf"^  {re.escape(FACTS[experts])}: .*$", re.MULTILINE)
             text = line.sub(_line(stack, experts, one), text)
         file.write_text(text, "utf-8")
