@@ -9,6 +9,14 @@ from clusterspec.exchange.left_unread import settings_of, shown_settings
 
 _APART = (
     ("an input of ROCm cvs, with sweeps of its own: import the log of a run", r"/\{user-id\}[/\"]|\"\{user-id\}\""),
+    (
+        "a form for issues, whose placeholders are examples",
+        r"^body[ \t]*:[ \t]*\n[ \t]*- type[ \t]*:[ \t]*[\"']?(?:markdown|input|textarea|dropdown|checkboxes)\b",
+    ),
+    (
+        "a scenario of llm-d-benchmark: import what it renders",
+        r"^scenario[ \t]*:[ \t]*\n(?:.*\n){0,200}?[ \t]+vllmCommon[ \t]*:",
+    ),
     ("a configuration of MaxDiffusion, which trains models of images", r"^[ \t]*framework[ \t]*:[ \t]*maxdiffusion\b"),
 )
 """Formats whose files look like those of another, and the text that tells them."""

@@ -91,6 +91,25 @@ def test_a_workspace_of_kaito_names_its_machine_and_model() -> None:
     assert "workload.kind" not in given(read(tuned))
 
 
+def test_a_workspace_of_kaito_has_the_settings_of_its_config_map() -> None:
+    settings = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata:\n  inference_config.yaml: |\n"
+        "    vllm:\n      gpu-memory-utilization: 0.92\n      tensor-parallel-size: 2\n"
+        "      max-model-len: 16384\n---\n"
+    )
+    workspace = (
+        "apiVersion: kaito.sh/v1beta1\nkind: Workspace\nmetadata: {name: w}\n"
+        "resource: {instanceType: Standard_NC48ads_A100_v4, count: 1}\n"
+        "inference: {preset: {name: phi-4}, config: settings}\n"
+    )
+    reading = read(settings + workspace)
+    found = given(reading)
+    assert (found["layout.framework"], found["layout.tp"], found["workload.model"]) == ("vllm", 2, "phi-4")
+    assert (found["workload.serving.memory_fraction"], counts(reading)["max_model_len"]) == (0.92, 16384)
+    assert next(each.at.line for each in reading.given if each.path == ("layout", "tp")) == 8
+    assert "settings settings" in unknown(read(workspace))
+
+
 def test_an_endpoint_of_hyperpod_names_its_machine_and_engine() -> None:
     text = (
         "apiVersion: inference.sagemaker.aws.amazon.com/v1\nkind: InferenceEndpointConfig\nmetadata: {name: e}\nspec:\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import given, read, unknown
 
 MTP = "deepseek_mtp"
@@ -86,6 +87,17 @@ def test_deployments_that_are_named_by_a_role_have_it(names: tuple[str, str], sp
     assert found.get(f"{roles}transfer.block_tokens") == (128 if split else None)
 
 
+def test_options_of_another_container_are_no_part_of_a_launch() -> None:
+    proxy = "      initContainers:\n        - name: proxy\n          args: [--port=8000, --connector=nixlv2]\n"
+    pods = [
+        POD.replace("NAME", name).replace("START", "command: [vllm, serve]") + proxy for name in ("prefill", "decode")
+    ]
+    apart = "\n" * 20
+    assert "a line without a backslash" not in unknown(
+        read(f"{pods[0]}---\n{apart}{pods[1]}".replace("      init", apart + "      init"))
+    )
+
+
 DISTILLATION = """base_config: "base.yml"
 teacher_overrides: {model_name: qwen3-32b}
 student_overrides: {model_name: qwen3-8b, override_model_config: OVERRIDES, base_num_query_heads: 16}
@@ -146,3 +158,17 @@ def test_replicas_of_a_trainer_give_its_batch(launch: str, batch: int | None) ->
     reading = read(launch)
     assert given(reading).get("workload.global_batch") == batch
     assert ("workload.global_batch" in unknown(reading)) is (batch is None)
+
+
+def test_a_form_for_issues_states_nothing() -> None:
+    form = (
+        "name: Case\nbody:\n  - type: textarea\n    attributes:\n      placeholder: |\n        vllm serve x/y --tp 8\n"
+    )
+    with pytest.raises(FormatError, match="a form for issues"):
+        read(form)
+
+
+def test_a_scenario_of_llm_d_benchmark_is_rendered_first() -> None:
+    scenario = "scenario:\n  - name: a\n    common:\n      vllmCommon: {x: 1}\n    command: vllm serve x/y --tp 8\n"
+    with pytest.raises(FormatError, match="import what it renders"):
+        read(scenario)

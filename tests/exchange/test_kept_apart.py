@@ -196,6 +196,15 @@ def test_arguments_that_others_turn_on_hold() -> None:
     assert "workload.model.kv_heads" not in found
 
 
+def test_arguments_of_megatron_deepspeed_are_read_from_its_log() -> None:
+    words = {"num_experts": "[1]", "num_key_value_heads": 2, "zero_stage": 1, "swiglu": True, "num_query_groups": None}
+    steps = "".join(STEP.format(n).replace("samples: 8 |", "samples: 8 | consumed tokens: 8192 |") for n in range(1, 6))
+    found = given(read(printed("localhost: ", **words) + steps))
+    assert (found["layout.framework"], found["layout.sharding"]) == ("megatron-deepspeed", "zero1")
+    assert (found["workload.model.layers"], found["workload.model.kv_heads"], found["layout.micro_batch"]) == (8, 2, 4)
+    assert "workload.model.experts" not in found
+
+
 def test_listings_that_differ_are_not_joined() -> None:
     steps = "".join(map(STEP.format, range(1, 6)))
     for other, stated in ((printed(), True), (printed(num_layers=12), False)):

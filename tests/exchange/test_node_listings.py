@@ -150,8 +150,9 @@ def test_a_link_below_its_generation_and_access_control_are_listed() -> None:
     assert counts(read(unnamed.format(acs="-", speed=32)))["nvswitches"] == 1
     card = "VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000] (rev a1) (prog-if 00 [VGA controller])"
     cards = "".join(f"    {n}1:00.0 {card}\n            LnkCap: Port #0, Speed 16GT/s, Width x16\n" for n in range(4))
-    assert given(read(cards, "lspci"))["cluster.accelerators_per_node"] == 4
-    assert "accelerator RTX A6000" in unknown(read(cards, "lspci"))
+    found = given(read(cards, "lspci"))
+    assert (found["cluster.accelerators_per_node"], found["cluster.accelerator"]) == (4, "rtx-a6000")
+    assert "accelerator RTX A4000" in unknown(read(cards.replace("A6000", "A4000"), "lspci"))
     beside = read(LSPCI + cards.lstrip(), "lspci")
     assert "4 cards with display outputs: beside" in unknown(beside)
 
@@ -170,6 +171,15 @@ def test_a_product_that_differs_in_memory_or_form_is_not_its_sibling() -> None:
         ("NVIDIA L4", "l4"),
         ("NVIDIA L40S", "l40s"),
         ("NVIDIA T4G", None),
+        ("NVIDIA A2", "a2"),
+        ("NVIDIA GB10", "gb10"),
+        ("NVIDIA GeForce RTX 3090", "rtx-3090"),
+        ("NVIDIA GeForce RTX 3090 Ti", None),
+        ("NVIDIA GeForce RTX 4090 D", "rtx-4090-d"),
+        ("NVIDIA GeForce RTX 5080 Laptop GPU", None),
+        ("NVIDIA RTX A6000", "rtx-a6000"),
+        ("NVIDIA RTX 5000 Ada Generation", "rtx-5000-ada"),
+        ("NVIDIA RTX 5000 Ada Generation Laptop GPU", None),
         ("AMD Instinct MI300X HF", None),
     ):
         assert accelerator_of_product(name) == entry, name

@@ -148,6 +148,8 @@ def _read_objects(file: InputFile) -> ImportResult:
     for kind, yaml in [each for each in read if each[0] in _BESIDE_JOBS] + jobs:
         if kind == "TrainJob":
             record_train_job(yaml, builder, referred_runtime(yaml, read))
+        elif kind == "Workspace":
+            record_workspace(yaml, builder, [each for _, each in documents])
         else:
             READERS[kind](yaml, builder)
     set_labelled_accelerator(file, builder)

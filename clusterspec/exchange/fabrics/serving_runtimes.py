@@ -8,15 +8,20 @@ config/crd: ``instanceType``, ``replicas``, ``worker``), read 2026-11-26.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.documents import Yaml
+from clusterspec.exchange.documents import Yaml, yaml_of_text
 from clusterspec.exchange.fabrics.pods import Path, Pods, mapping_of, record_pods, template_pods
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.exchange.machines.links import match_instance
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.shell import Command
+from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.keys import Keys, whole_of
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.serving import set_engine_options
+from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.source import value_at
 
 RUNTIMES_OF_ENGINES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
@@ -55,8 +60,10 @@ def _set_platform(instance: Any, cloud: str, builder: ImportBuilder, line: int) 
         builder.unknown(f"instance {instance[:60]}", "no catalog entry of this name", line)
 
 
-def record_workspace(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The machine and the model of a Workspace of KAITO, which serves a preset, or tunes one."""
+def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yaml] = ()) -> None:
+    """The machine and the model of a Workspace of KAITO, which serves a preset, or tunes one; ``documents`` may hold
+    the settings of its engine.
+    """
     resource, line = value_at(yaml.value, "resource"), yaml.line("resource")
     _set_platform(value_at(resource, "instanceType"), "azure", builder, yaml.line("resource", "instanceType"))
     if (count := whole_of(value_at(resource, "count"))) is not None:
@@ -66,9 +73,30 @@ def record_workspace(yaml: Yaml, builder: ImportBuilder) -> None:
     served, tuned = (value_at(yaml.value, part, "preset", "name") for part in ("inference", "tuning"))
     if isinstance(served, str):
         builder.set("workload.kind", "serve", yaml.line("inference"))
-        set_model(served, builder, yaml.line("inference", "preset", "name"))
+        model = set_model(served, builder, yaml.line("inference", "preset", "name"))
+        if isinstance(config := value_at(yaml.value, "inference", "config"), str):
+            _set_settings(config, model, documents, builder, yaml.line("inference", "config"))
     elif isinstance(tuned, str):
         builder.unknown(f"tuning of {tuned[:60]}", "how it trains, a ConfigMap of KAITO states", yaml.line("tuning"))
+
+
+def _set_settings(config: str, model: str | None, documents: Sequence[Yaml], builder: ImportBuilder, line: int) -> None:
+    """Set what the ConfigMap of a Workspace states of its engine (website/docs/inference.md, kaito 056b8280)."""
+    path = ("data", "inference_config.yaml")
+    named = (each for each in documents if value_at(each.value, "metadata", "name") == config)
+    held = next((each for each in named if isinstance(value_at(each.value, *path), str)), None)
+    if held is None:
+        builder.unknown(f"settings {config[:60]}", "a ConfigMap that this text does not hold: import it as well", line)
+        return
+    inner = yaml_of_text("inference_config.yaml", value_at(held.value, *path), held.line(*path))
+    keys = Keys(command=Command((Word("vllm", inner.line("vllm")),)))
+    for name, value in mapping_of(inner.mapping.get("vllm")).items():
+        if value is not False and value is not None and not isinstance(value, dict | list):
+            keys.put(str(name).replace("-", "_"), value, inner.line("vllm", name))
+    if keys.values:
+        builder.set("layout.framework", "vllm", inner.line("vllm"))
+        set_engine_options("vllm", keys, model, builder)
+        list_unused(keys, builder)
 
 
 def record_endpoint(yaml: Yaml, builder: ImportBuilder) -> None:

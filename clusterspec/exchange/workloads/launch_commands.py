@@ -97,12 +97,17 @@ _REST = re.compile(r"--[A-Za-z]|\+{0,2}[A-Za-z_]\w{0,100}(?:\.\w{1,100}){1,20}="
 """The beginning of an option or override, with which no command begins."""
 
 
+_NEAR = 20
+"""Lines of comments that may cut off a part of a launch; options further below are of another container."""
+
+
 def severed_part(command: Command, commands: Sequence[Command]) -> Command | None:
     """The command of options alone that a comment, or a line without a backslash, cuts off a launch: the one after it,
     or the launch itself, if its program is in the one before.
     """
     for before, after in pairwise(commands):
-        rest = bool(_REST.match(after.words[0].text))
+        near = 0 <= after.line - max(word.line for word in before.words) <= _NEAR
+        rest = near and bool(_REST.match(after.words[0].text))
         if rest and (before is command or (after is command and any(_REST.match(each.text) for each in before.words))):
             return after
     return None

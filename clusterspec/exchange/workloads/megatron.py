@@ -135,15 +135,15 @@ def read_megatron(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def set_printed_arguments(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the model and the layout that arguments state which Megatron-LM prints at startup."""
+def set_printed_arguments(keys: Keys, builder: ImportBuilder, framework: str) -> None:
+    """Set the model and the layout that arguments state which Megatron-LM or Megatron-DeepSpeed prints at startup."""
     set_counts(keys, _LAYOUT, builder)
     set_sequence_length(keys, builder)
-    _set_network(keys, builder, "megatron-core", performance=False)
+    _set_network(keys, builder, framework, performance=False)
     set_pipeline(keys, builder)
     _set_options(keys, builder)
     set_training(keys, builder)
-    set_sharding(keys, builder, "megatron-core")
+    set_sharding(keys, builder, framework)
 
 
 def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performance: bool) -> None:

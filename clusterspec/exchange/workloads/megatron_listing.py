@@ -14,8 +14,8 @@ from clusterspec.exchange.workloads.megatron import set_printed_arguments
 
 _MARK = re.compile(r"-{10,} (end of )?arguments -{10,}")
 _ENTRY = re.compile(r"(?:^|[:\]] ) {1,8}([a-z]\w{1,80}) \.{0,60} ?(\S.{0,300}?)\s*$")
-_ONLY = re.compile(r"\['(\w{1,40})'\]")
-"""A list of one word."""
+_ONLY = re.compile(r"\['?(\w{1,40})'?\]")
+"""A list of one word or number."""
 _OFF = frozenset({"None", "False", "[]", "0", "0.0"})
 _NEEDS = (
     (re.compile(r"num_query_groups"), "group_query_attention"),
@@ -57,10 +57,10 @@ def _without_defaults(keys: Keys) -> Keys:
     return kept
 
 
-def reading_of_arguments(keys: Keys, file: InputFile, kind: str) -> ImportResult:
+def reading_of_arguments(keys: Keys, file: InputFile, kind: str, framework: str) -> ImportResult:
     """The model and the layout of printed arguments."""
     builder = ImportBuilder(kind, file.name)
-    set_printed_arguments(keys, builder)
+    set_printed_arguments(keys, builder, framework)
     why = "arguments of the listing that are on or have a value: not imported"
     builder.unknown(f"{len(keys.unused_names())} others", why, keys.line("num_layers"))
     return builder.reading()

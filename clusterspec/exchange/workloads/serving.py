@@ -163,7 +163,6 @@ def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
     model = _set_model(keys, builder)
     set_engine_options(engine, keys, model, builder)
     set_block(keys, builder)
-    keys.whole("replicas")
     list_unused(keys, builder)
     return builder.reading()
 

@@ -68,7 +68,6 @@ def set_split(
             keys.put("replicas", int(pool[1]), file.text.count("\n", 0, pool.start(1)) + 1)
         elif "replicas" not in keys.values and (stated := _replicas_of_object(file, keys.command.line)):
             keys.put("replicas", *stated)
-    readings = {role: read(engine, keys, file.name) for role, (engine, keys) in split.items()}
     lines = {role: keys.command.line for role, (_, keys) in split.items()}
     engine, first = split["prefill"][0], min(lines.values())
     builder.set("workload.kind", "serve", first)
@@ -76,6 +75,9 @@ def set_split(
     engines: dict[str, tuple[Value, int]] = {
         role: (keys.whole("replicas"), keys.line("replicas") or lines[role]) for role, (_, keys) in split.items()
     }
+    for _, keys in split.values():
+        keys.values.pop("replicas", None)
+    readings = {role: read(engine, keys, file.name) for role, (engine, keys) in split.items()}
     set_roles(readings, engines, builder)
     for role, (copies, line) in engines.items():
         if copies is None:

@@ -196,10 +196,10 @@ def read_step_log(file: InputFile) -> ImportResult:
         builder.unknown("workload.global_batch", f"it grows {shown} during the run", log.line)
     if log.sequence is not None:
         builder.set("workload.sequence_length", *log.sequence)
-    keys = printed_arguments(file) if log.framework == "megatron-core" else None
+    keys = printed_arguments(file) if log.framework.startswith("megatron") else None
     what = "cluster" if keys else "cluster and workload.model"
     builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
-    stated = [reading_of_arguments(keys, file, STEP_LOG)] if keys else []
+    stated = [reading_of_arguments(keys, file, STEP_LOG, log.framework)] if keys else []
     return with_machine(file, combined_result([builder.reading(), *stated]))
 
 
