@@ -172,3 +172,39 @@ def test_a_scenario_of_llm_d_benchmark_is_rendered_first() -> None:
     scenario = "scenario:\n  - name: a\n    common:\n      vllmCommon: {x: 1}\n    command: vllm serve x/y --tp 8\n"
     with pytest.raises(FormatError, match="import what it renders"):
         read(scenario)
+
+
+BRIDGE = """TP=1
+ARGS="train.micro_batch_size=1 model.tensor_model_parallel_size=$TP model.pipeline_model_parallel_size=8"
+CMD="uv run python scripts/training/run_recipe.py"
+CMD="$CMD --recipe qwen3_8b_finetune_config"
+CMD="$CMD --peft_scheme lora $ARGS"
+srun --nodes=2 bash -c "$CMD"
+"""
+
+
+def test_a_recipe_that_a_script_joins_keeps_its_model_and_adapters() -> None:
+    reading = read(BRIDGE)
+    assert (given(reading)["workload.model"], given(reading)["layout.pp"]) == ("qwen3-8b", 8)
+    assert "its adapters: state workload.trainable" in unknown(reading)
+    assert "its adapters" not in unknown(read(BRIDGE.replace("--peft_scheme lora", "--peft_scheme none")))
+
+
+SIZES = "pretrain_vlm.py --tensor-model-parallel-size 2 --num-layers 8 --hidden-size 512 --num-attention-heads 8 "
+
+
+def test_sizes_that_another_model_replaces_are_named() -> None:
+    assert "use_bridge" in unknown(read(f"torchrun {SIZES}--use-bridge --bridge-hf-model x/y --micro-batch-size 1"))
+    assert "use_bridge" not in unknown(read(f"torchrun {SIZES}--micro-batch-size 1"))
+    video = (
+        "model:\n  tensor_model_parallel_size: 1\n  num_layers: 40\n  hidden_size: 5120\n  crossattn_emb_size: 5120\n"
+    )
+    reading = read(video)
+    assert "workload.model.layers" not in given(reading)
+    assert "a prompt of a video" in unknown(reading)
+
+
+def test_arguments_of_ms_swift_in_json_are_of_a_trainer() -> None:
+    text = '{"model": "Qwen/Qwen3-8B", "model_type": "qwen3", "per_device_train_batch_size": 2,\n "bf16": true}'
+    reading = read(text)
+    assert (reading.kind, given(reading)["layout.micro_batch"]) == ("trainer", 2)

@@ -16,7 +16,7 @@ from clusterspec.exchange.workloads.models import catalog_model, set_model
 _NAMES = r"(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py"
 _PROGRAM = re.compile(rf"(?:^|/){_NAMES}$")
 MARK = re.compile(rf"scripts/(?:performance|training)/{_NAMES}|--compute_dtype\b")
-LAUNCH = re.compile(rf"{_NAMES}(?!\S)|--compute_dtype\b")
+LAUNCH = re.compile(rf"{_NAMES}(?![^\s\"'])|--compute_dtype\b")
 _OVERRIDE = re.compile(r"\+{0,2}([A-Za-z][\w.]{0,120})=(.{0,400})", re.DOTALL)
 _STAGE = re.compile(r"_(?:pretrain|sft|peft|lora|dora|finetune)(?:_\w{0,80})?$|_config$")
 """What follows the name of the model in that of a recipe."""
@@ -97,8 +97,14 @@ def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     stated = str(keys.get(*names) or "")
     if not stated:
         return
-    if _ADAPTERS.search(stated):
-        builder.unknown(f"recipe {stated[:80]}", "its adapters: state workload.trainable", keys.line(*names))
+    scheme = str(keys.get("peft_scheme") or "none")
+    if _ADAPTERS.search(stated) or scheme.lower() != "none":
+        what, line = (
+            (f"recipe {stated[:80]}", keys.line(*names))
+            if scheme == "none"
+            else (f"peft_scheme {scheme[:40]}", keys.line("peft_scheme"))
+        )
+        builder.unknown(what, "its adapters: state workload.trainable", line)
     stated = _STAGE.sub("", stated)
     shown = "-".join(part for part in (re.sub(r"(?<=llama3)(?=\d)", ".", stated), size) if part)
     shown = re.sub(r"^llama3(?=[-_.])", "llama-3", shown).replace("_", "-")

@@ -114,7 +114,7 @@ REFUSED = {
 
 def matches_huggingface(file: InputFile) -> bool:
     if file.text.lstrip()[:1] != "{" or re.search(
-        r'"(zero_optimization|train_micro_batch_size_per_gpu)"\s*:', file.text
+        r'"(zero_optimization|train_micro_batch_size_per_gpu|per_device_train_batch_size)"\s*:', file.text
     ):
         return False
     return bool(re.search(r'"(architectures|model_type|num_hidden_layers|n_layer|weight_map)"\s*:', file.text))

@@ -56,9 +56,10 @@ def catalog_model(name: str) -> str | None:
     return next((each for each in tried if each in ids), None) or (named[0] if len(named) == 1 else None)
 
 
-_CACHED = re.compile(r"(?:^|/)models--([\w.-]{1,80}?)--([\w.-]{1,120}?)(?=/|$)")
-"""A model in the cache of Hugging Face: huggingface_hub, src/huggingface_hub/file_download.py,
-``repo_folder_name``."""
+_CACHED = re.compile(r"(?:^|/)(?:models--)?([\w.]{1,40}(?:-[\w.]{1,40}){0,8})--([\w.-]{1,120})(?=/|$)")
+"""A model in the cache of Hugging Face (huggingface_hub, src/huggingface_hub/file_download.py, ``repo_folder_name``),
+or a folder that a site names so.
+"""
 
 
 def repository_of(name: str) -> str:
@@ -66,6 +67,8 @@ def repository_of(name: str) -> str:
 
     >>> repository_of("/cache/hub/models--deepseek-ai--DeepSeek-V3/snapshots/0123"), repository_of("/models/x")
     ('deepseek-ai/DeepSeek-V3', '/models/x')
+    >>> repository_of("/data/Qwen--Qwen3-8B")
+    'Qwen/Qwen3-8B'
     """
     return f"{match[1]}/{match[2]}" if (match := _CACHED.search(name)) else name
 
@@ -78,7 +81,7 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
         builder.unknown("model", "its name is empty: a variable that nothing here sets", line)
     elif found:
         builder.set("workload.model", found, line)
-        if not all(part in plain_name(name) for part in found.split("-")):
+        if not all(part.replace(".", "") in plain_name(name).replace(".", "") for part in found.split("-")):
             why = f"its sizes are those of {found}, the checkpoint is another: name it where it is loaded"
             builder.unknown(f"model {name[-80:]}", why, line)
     else:
