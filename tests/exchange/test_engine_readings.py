@@ -208,3 +208,11 @@ def test_arguments_of_ms_swift_in_json_are_of_a_trainer() -> None:
     text = '{"model": "Qwen/Qwen3-8B", "model_type": "qwen3", "per_device_train_batch_size": 2,\n "bf16": true}'
     reading = read(text)
     assert (reading.kind, given(reading)["layout.micro_batch"]) == ("trainer", 2)
+
+
+def test_an_option_that_many_branches_give_is_listed_once() -> None:
+    branches = "".join(f'  m{n}) EXTRA="--tool-call-parser p{n} --enforce-eager" ;;\n' for n in range(6))
+    reading = read(f'case "$MODEL" in\n{branches}esac\nvllm serve x/y --tensor-parallel-size 2 $EXTRA\n')
+    assert given(reading)["layout.tp"] == 2
+    undecided = [part for part in reading.unknown if "depends on the test" in part.why]
+    assert [part.what for part in undecided] == ["--tool-call-parser p0, p1, p2, …", "--enforce-eager"]

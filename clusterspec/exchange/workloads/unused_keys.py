@@ -125,10 +125,25 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
 def _list_undecided(keys: Keys, builder: ImportBuilder) -> None:
     """Record each option in an undecided branch that the launch does not state in the same way in any case."""
     stated = {f"--{name}" + ("" if v is True else f" {str(v)[:40]}") for name, (v, _) in keys.values.items()}
+    named: dict[str, dict[str, list[tuple[int, int]]]] = {}
     for shown, line, branch in keys.undecided:
-        if shown[:2] + shown[2:].replace("-", "_", shown.partition(" ")[0].count("-") - 2) in stated:
-            continue
-        builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
+        if shown[:2] + shown[2:].replace("-", "_", shown.partition(" ")[0].count("-") - 2) not in stated:
+            name = re.split(r"[ =]", shown, maxsplit=1)[0]
+            named.setdefault(name, {}).setdefault(shown, []).append((line, branch))
+    for name, values in named.items():
+        parts = values
+        if len(values) > _MOST_VALUES:
+            shown = ", ".join(re.split(r"[ =]", each, maxsplit=1)[-1][:30] for each in list(values)[:_MOST_VALUES])
+            parts = {f"{name} {shown}, …": [place for places in values.values() for place in places]}
+        for shown, places in parts.items():
+            lines = sorted({branch for _, branch in places})
+            tests = "test on line" if len(lines) == 1 else "tests on lines"
+            tests += f" {', '.join(map(str, lines[:8]))}{', …' * (len(lines) > 8)}"
+            builder.unknown(shown, f"depends on the {tests}, which the script alone does not decide", places[0][0])
+
+
+_MOST_VALUES = 3
+"""Values of one option in branches that are listed apart; scripts with a branch for each model have dozens."""
 
 
 def _list_ineffective(keys: Keys, builder: ImportBuilder) -> None:
