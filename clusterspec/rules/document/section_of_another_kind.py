@@ -73,13 +73,15 @@ STATED = "`kind: {}`"
 def check(spec: Spec, written_workload: WorkloadSpec) -> Iterator[Problem]:
     if spec.unreadable(("workload", "kind")):
         return  # `unknown-choice` reports it
-    kind = written_workload.kind
-    stated = [section for section in KINDS if getattr(written_workload, section) is not None]
-    for section in stated:
-        needed = KINDS[section]
-        if kind is None and len(stated) == 1:
-            message = f"`kind` is absent, and `{section}` describes `{needed}`, which is assumed"
-            yield RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}", severity="note")
-        elif kind != needed:
-            message = f"the workload is `{kind or 'train'}`, so that `{section}` is not read"
-            yield RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}, or remove the keys")
+    for section, needed in KINDS.items():
+        if getattr(written_workload, section) is not None and written_workload.kind != needed:
+            yield _problem(section, needed, written_workload)
+
+
+def _problem(section: str, needed: str, written: WorkloadSpec) -> Problem:
+    """The problem of one section, which decides the kind where it stands alone without one."""
+    if written.kind is None and (written.serving is None or written.rl is None):
+        message = f"`kind` is absent, and `{section}` describes `{needed}`, which is assumed"
+        return RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}", severity="note")
+    message = f"the workload is `{written.kind or 'train'}`, so that `{section}` is not read"
+    return RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}, or remove the keys")
