@@ -70,11 +70,13 @@ _SITE = {
         + CAPACITY
     ),
     "rack": pattern(
-        r"\b(?:racks?|cabinets?|netshelter|schrank|serverschrank|armoire|baie|armadio)\b|"
+        r"\b(?:\w*racks?|cabinets?|netshelter|\w*schrank|serverschrank|armoire|baie|armadio)\b|"
         r"\b\d\d ?u enclosure\b|\b\d\d ?(?:u|he) \d{3,4} ?x ?\d{3,4}"
     ),
 }
 """Words for the storage system and for racks, which the bill has, and which quotes sell in many units."""
+_NETWORK_LABEL = pattern(r"[\w/&+ -]{3,30}:(?=.*\b(?:\w*switch|\w*kabel|cables?|dac|aoc|nic)\b)")
+"""The name of a network before a colon, such as `Frontend/Storage:` of a switch."""
 _STORAGE_MACHINE = pattern(r"(?<=\bstorage )(?:systems?|servers?|nodes?|chassis)\b|(?<=\bfile )servers?\b")
 _SERVICE = pattern(
     rf"\b(?:{'|'.join(SERVICES.split())}|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack|weeks?|warehouse|integration|pdus?|rails?|cdus?|colo(?:cation)?|housing|hosting|busbars?|busways?|manifolds?|exchangers?|containment|doors?)\b"
@@ -161,7 +163,8 @@ class Offered:
     @property
     def site_kind(self) -> str | None:
         """`storage` or `rack` where the line offers the storage system or racks; None for all other lines."""
-        named = described(_STORAGE_MACHINE.sub("", plain_part(self.line)))
+        text = _STORAGE_MACHINE.sub("", plain_part(self.line))
+        named = described(text[label.end() :] if (label := _NETWORK_LABEL.match(text)) is not None else text)
         if self.kind != "other" or is_credit(self.line) or _SERVICE.search(named.head):
             return None
         pieces = (named.head, *(() if kinds_of_words(named.head) else named.appositions))

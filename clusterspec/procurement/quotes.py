@@ -52,7 +52,9 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
         needed.pop("nic", None)
     cables = [line for line in lines if line.kind == "cable"]
     if any(line.is_complete for line in cables):
-        pieces, links = -(-needed.pop("transceiver", 0) // 2), needed.get("cable", 0)
+        pieces, links = -(-needed.get("transceiver", 0) // 2), needed.get("cable", 0)
+        if offered_quantity([line for line in lines if line.kind == "transceiver"]) != needed.get("transceiver"):
+            needed.pop("transceiver", None)
         quoted = offered_quantity(cables)
         if 0 < pieces < links and all(line.is_complete for line in cables) and quoted < (pieces + links) / 2:
             needed["cable"] = pieces
@@ -167,7 +169,8 @@ def _offers(line: Offered, kind: str) -> bool:
     """
     if words_of(line.line).isdisjoint(_NETWORKS_OF_SITE.get(_network_of(kind), ())):
         return line.site_kind == kind
-    head = {*kinds_of_words(described(plain_part(line.line)).head)} or {*kinds_of_words(plain_part(line.line))}
+    text = plain_part(line.line)
+    head = {*kinds_of_words(described(text).head)} - {"other"} or {*kinds_of_words(text)}
     named = {part for part, kinds in (("switch", ANY_SWITCH), ("cable", CABLING)) if not head.isdisjoint(kinds)}
     return len(named) != 1 or kind.endswith(named.pop())
 

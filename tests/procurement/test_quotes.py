@@ -391,6 +391,12 @@ def test_switches_and_cables_of_another_network_are_counted_apart() -> None:
         (2, dollars(35_000)),
         (80, dollars(20_800)),
     ]
+    labeled = quoted(
+        QuoteLine("Frontend/Storage: Ethernet-Switch SN3700", 2, 18_900),
+        QuoteLine("Frontend: DAC-Kabel 200GbE QSFP56, 3 m", 14, 145),
+        spec=spec,
+    )
+    assert (labeled["frontend_switch"].quoted, labeled["frontend_cable"].quoted) == (2, 14)
     alone = quoted(QuoteLine("SN4600C frontend switch 100 GbE", 2, 17_500), spec=spec)
     assert (alone["frontend_switch"].quoted, alone["frontend_cable"].state) == (2, "elsewhere")
     together = quoted(QuoteLine("Frontend network, turnkey", 1, 238_000), spec=spec)
