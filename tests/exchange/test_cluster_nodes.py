@@ -91,6 +91,17 @@ def test_a_workspace_of_kaito_names_its_machine_and_model() -> None:
     assert "workload.kind" not in given(read(tuned))
 
 
+def test_a_set_of_kaito_counts_its_replicas() -> None:
+    text = (
+        "apiVersion: kaito.sh/v1alpha1\nkind: InferenceSet\nmetadata: {name: s}\nspec:\n  replicas: 3\n  template:\n"
+        "    resource: {instanceType: Standard_NC24ads_A100_v4}\n    inference: {preset: {name: phi-4-mini-instruct}}\n"
+    )
+    reading = read(text)
+    found = given(reading)
+    assert (found["cluster.platform"], found["workload.model"]) == ("azure-nc24ads-a100-v4", "phi-4-mini")
+    assert counts(reading)["replicas"] == 3
+
+
 def test_a_workspace_of_kaito_has_the_settings_of_its_config_map() -> None:
     settings = (
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata:\n  inference_config.yaml: |\n"

@@ -148,7 +148,7 @@ def _read_objects(file: InputFile) -> ImportResult:
     for kind, yaml in [each for each in read if each[0] in _BESIDE_JOBS] + jobs:
         if kind == "TrainJob":
             record_train_job(yaml, builder, referred_runtime(yaml, read))
-        elif kind == "Workspace":
+        elif kind in {"Workspace", "InferenceSet"}:
             record_workspace(yaml, builder, [each for _, each in documents])
         else:
             READERS[kind](yaml, builder)
@@ -381,6 +381,7 @@ READERS = {
     "ServingRuntime": record_serving_runtime,
     "ClusterServingRuntime": record_serving_runtime,
     "Workspace": record_workspace,
+    "InferenceSet": record_workspace,
     "InferenceEndpointConfig": record_endpoint,
 }
 """The reader of each kind."""

@@ -1,7 +1,8 @@
 """Runtimes of engines, and objects that name a machine: KServe and OME, KAITO, and the operator of SageMaker HyperPod.
 
-Fields: kserve/kserve, v1alpha1 ServingRuntime; sgl-project/ome, v1beta1; ``Workspace`` of kaito-project/kaito
-(api/v1beta1/workspace_types.go: ``resource.instanceType``, ``resource.count``, ``inference.preset.name``);
+Fields: kserve/kserve, v1alpha1 ServingRuntime; sgl-project/ome, v1beta1; ``Workspace`` and ``InferenceSet`` of
+kaito-project/kaito (api/v1beta1/workspace_types.go: ``resource.instanceType``, ``resource.count``,
+``inference.preset.name``; the latter holds them in ``spec.template``);
 ``InferenceEndpointConfig`` of aws/sagemaker-hyperpod-cli (helm_chart/HyperPodHelmChart/charts/inference-operator,
 config/crd: ``instanceType``, ``replicas``, ``worker``), read 2026-11-26.
 """
@@ -61,21 +62,24 @@ def _set_platform(instance: Any, cloud: str, builder: ImportBuilder, line: int) 
 
 
 def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yaml] = ()) -> None:
-    """The machine and the model of a Workspace of KAITO, which serves a preset, or tunes one; ``documents`` may hold
-    the settings of its engine.
+    """The machine and the model of a Workspace of KAITO, which serves a preset, or tunes one, or of an InferenceSet, a
+    number of equal ones; ``documents`` may hold the settings of the engine.
     """
-    resource, line = value_at(yaml.value, "resource"), yaml.line("resource")
-    _set_platform(value_at(resource, "instanceType"), "azure", builder, yaml.line("resource", "instanceType"))
-    if (count := whole_of(value_at(resource, "count"))) is not None:
-        builder.set("cluster.nodes", count, yaml.line("resource", "count"))
+    base: Path = ("spec", "template") if yaml.mapping.get("kind") == "InferenceSet" else ()
+    stated, path = value_at(yaml.value, *base), (*base, "resource")
+    _set_platform(value_at(stated, "resource", "instanceType"), "azure", builder, yaml.line(*path, "instanceType"))
+    if (count := whole_of(value_at(stated, "resource", "count"))) is not None:
+        builder.set("cluster.nodes", count, yaml.line(*path, "count"))
     else:
-        builder.unknown("cluster.nodes", "the object does not state how many nodes it needs", line)
-    served, tuned = (value_at(yaml.value, part, "preset", "name") for part in ("inference", "tuning"))
+        builder.unknown("cluster.nodes", "the object does not state how many nodes it needs", yaml.line(*path))
+    builder.count("replicas", whole_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+    served, tuned = (value_at(stated, part, "preset", "name") for part in ("inference", "tuning"))
+    path = (*base, "inference")
     if isinstance(served, str):
-        builder.set("workload.kind", "serve", yaml.line("inference"))
-        model = set_model(served, builder, yaml.line("inference", "preset", "name"))
-        if isinstance(config := value_at(yaml.value, "inference", "config"), str):
-            _set_settings(config, model, documents, builder, yaml.line("inference", "config"))
+        builder.set("workload.kind", "serve", yaml.line(*path))
+        model = set_model(served, builder, yaml.line(*path, "preset", "name"))
+        if isinstance(config := value_at(stated, "inference", "config"), str):
+            _set_settings(config, model, documents, builder, yaml.line(*path, "config"))
     elif isinstance(tuned, str):
         builder.unknown(f"tuning of {tuned[:60]}", "how it trains, a ConfigMap of KAITO states", yaml.line("tuning"))
 
