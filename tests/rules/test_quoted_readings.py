@@ -193,3 +193,27 @@ def test_the_price_of_several_modules_is_judged_by_one(part: str, price: int, ru
     line = f'    - {{part: "{part}", quantity: 1024, unit_price: {price}}}\n'
     names = {"quote-off-prices", "part-price-outside-market"}
     assert {one.rule for one in check(text + line) if one.rule in names and "quote" in one.path} == rules
+
+
+@each(
+    ("part", "price", "tax", "found"),
+    [
+        ("VAT 19 %", 190_000, 0.19, True),
+        ("Pos. 9 MwSt 19 %", 190_000, 0.19, True),
+        ("IVA trasladado", 190_000, 0.19, True),
+        ("IVA trasladado", 150_000, 0.19, False),  # of other lines, or another tax
+        ("VAT 19 %", 190_000, 0, False),
+        ("support without VAT", 190_000, 0.19, False),
+    ],
+)
+def test_a_tax_is_added_once(part: str, price: int, tax: float, found: bool, check: Check) -> None:
+    text = f"""clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 4}}
+procurement:
+  currency: EUR
+  tax: {tax}
+  quote:
+    - {{part: DGX H100, quantity: 4, unit_price: 250000}}
+    - {{part: {part}, price: {price}}}
+"""
+    assert any("adds it again" in one.message for one in check(text)) is found

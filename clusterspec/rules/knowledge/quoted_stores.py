@@ -9,7 +9,10 @@ from clusterspec.standard import pattern
 
 _SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b")
 _BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
-_USABLE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib) (?:usable|effective|net|netto|nutzbar|utiles?|utilisables?)\b")
+_USABLE = pattern(
+    rf"{NUMBER} ?(tb|tib|pb|pib),? \(?(?:usable|effective|net|netto|nutzbar|utiles?|útiles?|utilisables?|bruikbaar|"
+    r"utilizáveis|utilizável|utilizables?|utilizzabili)\b"
+)
 _CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
 """An erasure code: fragments with data, and fragments with parity."""
 _PROTECTION = pattern(r"(?i)\b(?:erasure|protection|parity|coding|raid|ec)\b")
@@ -41,6 +44,8 @@ def bytes_for_data(text: str, stated: str = "") -> float:
     (1600000000000000.0, 1.2e+16, 3000000000000000.0)
     >>> bytes_for_data("node with 24 x 15 tb nvme", "4+2 protection")
     240000000000000.0
+    >>> bytes_for_data("1.23 pb (raw), 16d+4p, 0.89 pb (usable)")
+    890000000000000.0
     """
     usable = _USABLE.findall(text)
     drives = [int(count) * _bytes_of_size((number, unit)) for count, number, unit in _DRIVES.findall(text)]

@@ -4,7 +4,7 @@
 
 A line whose quantity × unit price is not its price, or lines whose sum, less `discount` and with `tax`, is not
 `quoted_total` (a cent, or one part in a million); a line that repeats the part, quantity and unit price of an earlier
-line; or a line whose text converts an amount (`USD 430,000 at 1 EUR = 1.16 USD`) to another than its price.
+line; a line with the tax on all others, which `tax` adds again; or a line whose text converts an amount (`USD 430,000 at 1 EUR = 1.16 USD`) to another than its price.
 
 ## Why it matters
 
@@ -53,6 +53,18 @@ procurement:
     - {part: "storage, USD 430,000 at 1 EUR = 1.16 USD", quantity: 1, price: 498800}
 ```
 
+```yaml procurement.quote[1].price
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+procurement:
+  currency: EUR
+  as_of: 2026-11-01
+  tax: 0.19
+  quote:
+    - {part: DGX H100, quantity: 4, unit_price: 280000, price: 1120000}
+    - {part: "VAT 19 %", quantity: 1, price: 212800}
+```
+
 ## Silent
 
 ```yaml
@@ -79,6 +91,7 @@ from math import isclose
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
+from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
@@ -105,6 +118,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             )
         yield from _conversion_problem(number, line, currency)
     yield from _repeated_line_problems(procurement)
+    yield from _tax_problems(procurement)
     expected, total = total_of_lines(procurement), procurement.quoted_total
     if expected is None or total is None or any(line_price(line) is None for line in lines):
         return
@@ -113,6 +127,27 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
         message = f"the lines sum to {money_text(amount_text(expected), currency)}{terms}, not {money_text(f'{total:,}', currency)}: {money_text(amount_text(abs(off)), currency)} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
+
+
+_TAX = pattern(
+    r"(?i)^\W*(?:[\w.-]+\W+)?(?:vat|gst|hst|pst|qst|iva|icms|tva|mwst|btw|moms|mva|alv|sales tax|tax|ust|umsatzsteuer|"
+    r"mehrwertsteuer|消費税|増値税|增值税|부가세|부가가치세)(?![\w])"
+)
+"""The name of a tax that begins a line, after a number of the line or a word for the sum."""
+
+
+def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """A line with the tax on the others beside the key that adds it to all lines."""
+    lines, tax = procurement.quote or (), procurement.tax
+    for number, line in enumerate(lines):
+        price = line_price(line)
+        if not tax or not price or price < 0 or _TAX.search(plain_part(line)) is None:
+            continue
+        others = sum(float(line_price(each) or 0) for each in lines) - float(price)
+        if abs(float(price) - tax * others) <= ROUNDED * float(price):
+            message = f"`{(line.part or '')[:60]}` is the tax on the other lines, and `tax: {tax:g}` adds it again"
+            at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
+            yield RULE.problem(at, message, "remove the line, or the key")
 
 
 _RATE = pattern(r"\b1 ?([A-Z]{3}) ?= ?(\d+(?:\.\d+)?) ?([A-Z]{3})\b")

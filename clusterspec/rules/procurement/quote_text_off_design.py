@@ -137,7 +137,10 @@ _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
 _METERS = pattern(rf"{NUMBER} ?m\b")
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
-_STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
+_STORE = pattern(
+    r"\b(?:storage|file ?system|flash|store|appliance|\w*speicher|stockage|almacenamiento|armazenamento|opslag\w*|"
+    r"lagring\w*|archiviazione|tallennus\w*)\b|ストレージ|存储|스토리지"
+)
 _MULTIMODE = pattern(r"\bmulti-?mode\b|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|\b(?:\d+g)?[ -]?v?sr[1248]?\b")
 _SINGLE_MODE = pattern(
     r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
