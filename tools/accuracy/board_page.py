@@ -196,12 +196,27 @@ def _releases() -> Iterator[str]:
     yield ""
 
 
-def _rows() -> Iterator[str]:
-    yield ROWS
+MOST_ROWS = 800
+"""Rows of a table from which on it has a section for each side of the split: each section is a page of the site."""
+
+
+def _sections() -> Iterator[tuple[str, list[Line]]]:
+    """The titles of the tables and their lines, the worst first."""
     for area in _areas():
         found = sorted((line for line in read() if line.area == area), key=lambda line: -abs(line.case.error))
+        title, sides = f"{area[0].upper()}{area[1:]}", sorted({line.side for line in found})
+        if len(found) <= MOST_ROWS or len(sides) == 1:
+            yield title, found
+            continue
+        for side in sides:
+            yield f"{title}: {side}", [line for line in found if line.side == side]
+
+
+def _rows() -> Iterator[str]:
+    yield ROWS
+    for title, found in _sections():
         asked = [name for name in PEERS if any(name in line.peers for line in found)]
-        yield f"### {area[0].upper()}{area[1:]}\n"
+        yield f"### {title}\n"
         titles = [peers()[name]["title"] for name in asked]
         yield f"| {' | '.join(('figure', 'group', 'side', 'published', 'predicted', 'error', 'inside', *titles))} |"
         yield "|---|---|---|---:|---:|---:|---|" + "---:|" * len(asked)
