@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 STEP = 0.1
 """The relative change of a number without a range."""
+COSTS = frozenset({"B", "s"})
+"""Units of figures of which more takes longer: their upper end is tried first, since the lower one saves."""
 DEGREES = frozenset(
     f"layout.{key}" for key in ("tp", "cp", "ep", "pp", "expert_tp", "micro_batch", "virtual_stages", "shard_group")
 )
@@ -190,7 +192,8 @@ def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
         others = _alternative_values(design, key, value)
         return _by_kind(key, others) if _has_sizes(design, key) else [[each] for each in others]
     if isinstance(value, Figure) and _figure_owner(design, key) and not _is_unused_figure(design, key):
-        return [[replace(value, value=value.value * factor)] for factor in (1 - STEP, 1 + STEP)]
+        ends = (1 + STEP, 1 - STEP) if value.unit in COSTS else (1 - STEP, 1 + STEP)
+        return [[replace(value, value=value.value * factor)] for factor in ends]
     return []
 
 

@@ -23,6 +23,7 @@ from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.timing import design_tables, timed_step
+from clusterspec.quantity import Figure
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Path
 from clusterspec.studies import study_text
@@ -210,3 +211,22 @@ def test_an_engine_that_does_not_fit_has_more_memory_and_no_time_to_compare() ->
 def test_an_engine_does_not_share_experts_with_another_one(layout: str, refused: bool) -> None:
     text = ENGINE.replace("nodes: 1", "nodes: 2").replace("tp: 8", layout)
     assert ("experts-wider-than-replica" in refusals(study_text(text, SETTINGS).plan.design)) is refused
+
+
+SYNCHRONIZED = """clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: qwen2.5-7b, sequence_length: 2048, global_batch: 4096, gradient_precision: bf16}
+layout: {framework: megatron-core, tp: 1, micro_batch: 1, sharding: zero1}
+"""
+
+
+@pytest.mark.parametrize("text", [POD, SYNCHRONIZED])
+def test_the_end_of_a_figure_that_costs_more_counts(text: str) -> None:
+    """A tenth more bytes of accumulated gradients take 1.2 % longer where a tenth less saves nothing."""
+    plan = plan_of(text)
+    figures = [each for each in plan.assumptions if isinstance(each[1], Figure) and each[1].unit in {"B", "s"}]
+    found = [one for one in (largest_influence(plan, each) for each in figures) if one is not None]
+    assert found and all(max(one.step_time, one.memory) >= -1e-12 for one in found)
+    if text == SYNCHRONIZED:
+        added = [one.step_time for one in found if one.assumption[0].endswith("accumulation")]
+        assert added == [pytest.approx(0.012, abs=0.002)]
