@@ -83,7 +83,9 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)
 
 
-_TAX = r"(?:the )?(?:vat|gst|sales tax|mwst|tva|iva|btw)\b"
+TAX_NAMES = r"(?:vat|gst|sales tax|mwst|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|alv)"
+"""The pattern of the names of a tax on sales."""
+_TAX = rf"(?:the )?{TAX_NAMES}\b"
 _GROSS = pattern(rf"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross of)\s+{_TAX}")
 _NET = pattern(
     rf"(?i)\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?{_TAX}"

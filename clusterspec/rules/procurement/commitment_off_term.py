@@ -64,6 +64,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -76,7 +77,6 @@ LONGEST_BLOCK = 182
 """Days of the longest EC2 Capacity Block with all extensions."""
 _BLOCK = pattern(r"(?i)\bcapacity blocks?\b")
 _DAYS = pattern(r"(?i)(?<![\w.,-])(\d{1,4})[ -](days?|weeks?|months?)\b")
-_IN_DAYS = {"d": 1.0, "w": 7.0, "m": 365 / 12}
 
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
@@ -100,7 +100,7 @@ def _block_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         text = line.part or ""
         if _BLOCK.search(text) is None:
             continue
-        named = [int(count) * _IN_DAYS[unit[0].lower()] for count, unit in _DAYS.findall(text)]
+        named = [time_in_text(count, unit) / DAY for count, unit in _DAYS.findall(text)]
         days = max(named, default=held.value / DAY if held is not None else 0.0)
         if days > LONGEST_BLOCK * (1 + SAME):
             message = f"a Capacity Block lasts {LONGEST_BLOCK} days at most, extended or not, and this one {days:,.0f}"

@@ -92,6 +92,7 @@ from math import isclose
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
@@ -130,8 +131,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 _TAX = pattern(
-    r"(?i)^\W*(?:[\w.-]+\W+)?(?:vat|gst|hst|pst|qst|iva|icms|tva|mwst|btw|moms|mva|alv|sales tax|tax|ust|umsatzsteuer|"
-    r"mehrwertsteuer|消費税|増値税|增值税|부가세|부가가치세)(?![\w])"
+    rf"(?i)^\W*(?:[\w.-]+\W+)?(?:{TAX_NAMES}|hst|pst|qst|icms|tax|ust|消費税|増値税|增值税|부가세|부가가치세)(?![\w])"
 )
 """The name of a tax that begins a line, after a number of the line or a word for the sum."""
 
