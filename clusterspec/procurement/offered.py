@@ -70,7 +70,7 @@ _SITE = {
         + CAPACITY
     ),
     "rack": pattern(
-        r"\b(?:\w*racks?|cabinets?|netshelter|\w*schrank|serverschrank|armoire|baie|armadio)\b|"
+        r"\b(?:\w*racks?|cabinets?|netshelter|\w*schrank|armoire|baie|armadio)\b|"
         r"\b\d\d ?u enclosure\b|\b\d\d ?(?:u|he) \d{3,4} ?x ?\d{3,4}"
     ),
 }

@@ -7,6 +7,7 @@ The machine has 62 DGX H100 and one spare with 4 further endpoints: 508 links to
 from __future__ import annotations
 
 from clusterspec.procurement.offered import Offered
+from clusterspec.rules.knowledge.quoted_readings import lines_that_fill
 from clusterspec.rules.knowledge.quoted_units import support_lines, years_supported
 from clusterspec.source import dotted_path
 from clusterspec.spec.model import QuoteLine
@@ -217,3 +218,12 @@ procurement:
     - {{part: {part}, price: {price}}}
 """
     assert any("adds it again" in one.message for one in check(text)) is found
+
+
+def test_lines_with_many_numbers_end_the_search_for_readings() -> None:
+    """Each of 60 lines may be one of six numbers: their sums are not all tried, and no reading is named."""
+    lines = [
+        Offered(at, "cable", QuoteLine(f"cable set {2 + at} {70 + at} {200 + 3 * at} {500 + 7 * at}", 1 + at * at))
+        for at in range(60)
+    ]
+    assert lines_that_fill(10_000_000, lines, []) == []

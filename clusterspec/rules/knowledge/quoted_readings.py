@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from clusterspec.finding import Problem, Severity
 from clusterspec.procurement.offered import Offered, is_service
@@ -59,6 +59,8 @@ def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offe
             for total, used in reached.items()
             for number in sorted(numbers_of_line(line) or {0.0})
         }
+        if len(reached) > MOST_SUMS:
+            return []
     for line in unread:
         added = {
             total + number: (*used, line)
@@ -100,6 +102,14 @@ def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered])
     return ""
 
 
-def doubted(problem: Problem, doubt: str) -> Problem:
-    """A problem as a note where another reading of the quote is as likely."""
+def doubted(
+    problems: Iterable[Problem], needed: int, lines: Sequence[Offered], every: Sequence[Offered]
+) -> Iterator[Problem]:
+    """The problems with the number of a kind, as notes where another reading of its lines or of every line is as likely."""
+    for problem in problems:
+        yield with_doubt(problem, doubt_about(needed, lines, every))
+
+
+def with_doubt(problem: Problem, doubt: str) -> Problem:
+    """A problem as a note that ends with a doubt; the problem itself without one."""
     return replace(problem, message=problem.message + doubt, severity=Severity.NOTE) if doubt else problem

@@ -161,13 +161,10 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
 def _covers_adapters(lines: Sequence[Offered], cluster: Cluster) -> bool:
     """Whether the NICs of one line are all that the nodes need, so that those of other lines are for other networks."""
     fabric = cluster.scale_out
-    needed = (
-        {count * fabric.nics_per_node for count in (cluster.nodes, cluster.all_nodes)} if fabric is not None else {}
-    )
-    return len(lines) > 1 and any(
-        line.quantity in needed and fabric is not None and _is_fast_enough(line, fabric.nic_bandwidth.value)
-        for line in lines
-    )
+    if fabric is None or len(lines) < 2:
+        return False
+    needed = {count * fabric.nics_per_node for count in (cluster.nodes, cluster.all_nodes)}
+    return any(line.quantity in needed and _is_fast_enough(line, fabric.nic_bandwidth.value) for line in lines)
 
 
 def _is_fast_enough(line: Offered, rate: float) -> bool:

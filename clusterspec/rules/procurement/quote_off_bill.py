@@ -155,7 +155,7 @@ from clusterspec.rules.knowledge.fabric_parts import is_far_surplus, may_have_no
 from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
-from clusterspec.rules.knowledge.quoted_readings import doubt_about, doubted
+from clusterspec.rules.knowledge.quoted_readings import doubt_about, doubted, with_doubt
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
@@ -187,10 +187,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
         yield added
         return
-    for problem in _node_problem(lines, needed.get("node", 0), cluster):
-        yield doubted(
-            problem, doubt_about(needed.get("node", 0), [line for line in lines if line.kind == "node"], lines)
-        )
+    nodes, own = needed.get("node", 0), [line for line in lines if line.kind == "node"]
+    yield from doubted(_node_problem(lines, nodes, cluster), nodes, own, lines)
     assumed = {item.kind for item in counted.items if item.assumed}
     exact, decided = _states_links(design, counted), _states_cabling(design, counted)
     for kind, count in needed.items():
@@ -200,9 +198,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             surplus = "warning" if kind == "cable" and decided else "note"
             if kind == "transceiver" and counted.fabric is not None:
                 offered = shortest_end_first(offered, counted.fabric.modules)
-            doubt = doubt_about(count, [line for line in offered if not line.is_spare], lines)
-            for problem in _count_problem(kind, count, offered, guessed, exact, surplus):
-                yield doubted(problem, doubt)
+            own = [line for line in offered if not line.is_spare]
+            yield from doubted(_count_problem(kind, count, offered, guessed, exact, surplus), count, own, lines)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
@@ -372,9 +369,8 @@ def _missing_part_problems(
         help_ += "; state `cable_type` where cables have fixed ends"
     severity = "note" if elsewhere or few else "error" if whole and not assumed else "warning"
     doubts = [doubt_about(count, [], lines) for count in missing.values()]
-    yield doubted(
-        RULE.problem("procurement.quote", message, help_, severity=severity), doubts[0] if all(doubts) else ""
-    )
+    problem = RULE.problem("procurement.quote", message, help_, severity=severity)
+    yield with_doubt(problem, doubts[0] if all(doubts) else "")
 
 
 def _is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:

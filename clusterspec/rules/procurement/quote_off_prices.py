@@ -120,12 +120,14 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
 def _support_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     """The price of several years of support where the price of one is asked for."""
     stated = (procurement.prices or {}).get("support_per_year")
+    if stated is None or not any(price_ends(stated)):
+        return
+    low, high = price_ends(stated)
     lines = [(line, plain_part(line.line)) for line in offered_lines(procurement.quote or (), cluster)]
-    for line, text in support_lines(lines) if stated is not None and any(price_ends(stated)) else ():
+    for line, text in support_lines(lines):
         whole, years = line_price(line.line), years_of_support(line, text)
-        if stated is None or whole is None or years is None or years <= 1:
+        if whole is None or years is None or years <= 1:
             continue
-        low, high = price_ends(stated)
         if low * (1 - SAME) <= float(whole) <= high * (1 + SAME):
             each = money_text(f"{float(whole) / years:,.0f}", procurement.currency)
             message = (
