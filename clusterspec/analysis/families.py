@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.service_causes import UNSAID
 from clusterspec.analysis.stated_causes import WEAK
 from clusterspec.results.diagnosis import Cause
 
@@ -189,7 +190,7 @@ def families_of_causes(run: PlacedRun) -> Iterator[Cause]:
     members = ANYWHERE | (SEVERAL_NODES if run.group.nodes > 1 else ONE_NODE)
     for family, causes in members.items():
         for text, line in run.log_lines(f"family {family}")[:1]:
-            evidence = f"line {line} of the log: {text}, which does not say why"
+            evidence = f"line {line} of the log: {text}{UNSAID}"
             for name, following in causes:
                 if name != "ranks-diverge" or not _all_wait_together(run):
                     yield Cause(name, evidence, following.removesuffix("; "), WEAK)

@@ -9,6 +9,7 @@ from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
 from clusterspec.analysis.nic_causes import failing_nics
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
+from clusterspec.analysis.service_causes import UNSAID
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.logs.refused_calls import CALL
@@ -92,7 +93,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     lost = run.log_lines("network-error")[:1] if run.group.nodes > 1 and not run.log_lines("gdr", "unreachable") else ()
     for text, line in lost:  # deepspeedai/DeepSpeedExamples issue 845: an interface that reached no other node
         for name in ("unreachable-peer", "wrong-interface"):
-            yield Cause(name, f"line {line} of the log: {text}, which does not say why", _INTERFACE, GIVEN)
+            yield Cause(name, f"line {line} of the log: {text}{UNSAID}", _INTERFACE, GIVEN)
     for text, line in run.log_lines("bus-error")[:1]:  # NVIDIA/nccl issue 983
         evidence = f"line {line} of the log: {text}, which is what a write to a full /dev/shm ends with"
         yield Cause("shared-memory", evidence, STOPS["shared-memory"][1], STRONG)
@@ -125,7 +126,7 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("unreachable-peer", f"line {line} of the log: {text}, as with ends of two MTUs", following, STRONG)
     for text, line in run.log_lines("shared-object")[:1]:  # pytorch/pytorch issue 14768: open files
         for name in ("file-limit", "shared-memory"):
-            yield Cause(name, f"line {line} of the log: {text}, which does not say why", STOPS[name][1], GIVEN)
+            yield Cause(name, f"line {line} of the log: {text}{UNSAID}", STOPS[name][1], GIVEN)
     for text, line in run.log_lines("no-region")[:1] if run.log_lines("gpu-buffer") else ():  # linux-rdma/perftest 126
         evidence = f"line {line} of the log: {text}, of the memory of an accelerator"
         yield Cause("gpudirect-refused", evidence, STOPS["gpudirect-refused"][1], STRONG)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from clusterspec.analysis import service_steps
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
 
-_UNSAID = ", which does not say why"
+UNSAID = ", which does not say why"
+"""The end of the evidence where a line of a log names an effect alone."""
 SERVICE_CAUSES = (
     (
         "driver-unloaded",
@@ -14,17 +15,17 @@ SERVICE_CAUSES = (
         service_steps.MODULE,
         STRONG,
     ),
-    ("driver-unloaded", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("driver-unloaded", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("kernel-headers", "driver-release", ": no driver can be built for the kernel", service_steps.HEADERS, STRONG),
     ("module-build", "driver-release", ": no module of the driver for this kernel", service_steps.MODULE, STRONG),
     ("driver-silent", "driver-release", ": no module of it is loaded", service_steps.MODULE, STRONG),
-    ("driver-silent", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
-    ("driver-request", "driver-release", _UNSAID, service_steps.PERSISTENCE, STRONG),
+    ("driver-silent", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("driver-request", "driver-release", UNSAID, service_steps.PERSISTENCE, STRONG),
     ("driver-request", "stopped-service", ": the driver's state is not kept", service_steps.PERSISTENCE, GIVEN),
     ("triton-driver", "library-release", ", as with a release of Triton", STEP_OF["library-release"], GIVEN),
-    ("triton-driver", "unsupported-accelerator", _UNSAID, STEP_OF["unsupported-accelerator"], WEAK),
-    ("port-held", "port-in-use", _UNSAID, STEP_OF["port-in-use"], STRONG),
-    ("device-allocation", "memory-full", _UNSAID, STEP_OF["memory-full"], STRONG),
+    ("triton-driver", "unsupported-accelerator", UNSAID, STEP_OF["unsupported-accelerator"], WEAK),
+    ("port-held", "port-in-use", UNSAID, STEP_OF["port-in-use"], STRONG),
+    ("device-allocation", "memory-full", UNSAID, STEP_OF["memory-full"], STRONG),
     ("device-allocation", "shared-accelerator", ": others hold its memory", STEP_OF["shared-accelerator"], GIVEN),
     # ROCm/legacy-rocm-build issues 5616 (firmware) and 6290 (release)
     ("queue-scheduler", "driver-release", ", as with a firmware of its scheduler", service_steps.FIRMWARE, STRONG),
@@ -33,12 +34,12 @@ SERVICE_CAUSES = (
     ("no-healthy-device", "accelerator-fault", ", as where it calls them unhealthy", service_steps.HARDWARE, GIVEN),
     ("no-rdma-device", "nic-fault", ", as with a firmware that its driver does not take", STEP_OF["nic-fault"], GIVEN),
     ("no-rdma-device", "wrong-interface", ": the host has no RDMA device", service_steps.RDMA, GIVEN),
-    ("contained", "accelerator-fault", _UNSAID, service_steps.HARDWARE, GIVEN),
-    ("contained", "program-fault", _UNSAID, STEP_OF["program-fault"], WEAK),
+    ("contained", "accelerator-fault", UNSAID, service_steps.HARDWARE, GIVEN),
+    ("contained", "program-fault", UNSAID, STEP_OF["program-fault"], WEAK),
     ("built-without", "library-release", ", so that gradients pass host memory", service_steps.HOROVOD, WEAK),
     ("unnamed-device", "shared-memory", ", which names no path", STEP_OF["shared-memory"], GIVEN),
     ("mpi-start", "library-release", ", as with the MPI of another build or launcher", service_steps.LAUNCHER, GIVEN),
-    ("mpi-start", "invalid-setting", _UNSAID, service_steps.LAUNCHER_SETTINGS, WEAK),
+    ("mpi-start", "invalid-setting", UNSAID, service_steps.LAUNCHER_SETTINGS, WEAK),
     ("foreign-launcher", "library-release", ", as with mpirun of another MPI", service_steps.LAUNCHER, GIVEN),
     (
         "no-free-device",
@@ -57,6 +58,6 @@ SERVICE_CAUSES = (
     ),
     ("unlike-ends", "mixed-releases", ": its two ends are of unlike releases or backends", service_steps.ENDS, GIVEN),
     ("unlike-ends", "invalid-setting", ", as a backend that two variables name", service_steps.ENDS, GIVEN),
-    ("no-collectives", "missing-accelerator", _UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("no-collectives", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
 )
 """What such lines leave open: evidence, cause, what follows its text, next step and weight."""
