@@ -6,7 +6,7 @@ from typing import Any
 
 from clusterspec.catalog.entries import PoweredPart
 from clusterspec.catalog.reader import FactReader
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 
 
@@ -15,7 +15,8 @@ class StorageSystem(PoweredPart):
     """One storage system as sold: an appliance, or the nodes of the smallest cluster.
 
     ``read`` and ``write`` are B/s of large files over all clients, ``capacity`` the bytes that files can fill,
-    ``nodes`` the number of its servers; ``power`` applies to the whole system.
+    ``nodes`` the number of its servers; it has ``ports`` with line rates of ``port_bandwidth`` (B/s per direction);
+    ``power`` applies to the whole system.
     """
 
     read: Figure | None = None
@@ -23,6 +24,8 @@ class StorageSystem(PoweredPart):
     capacity: Figure | None = None
     nodes: int | None = None
     rack_units: int | None = None
+    ports: int | None = None
+    port_bandwidth: Bandwidth | None = None
 
     @property
     def kind(self) -> str:
@@ -52,6 +55,8 @@ def storage_system_fields(read: FactReader) -> dict[str, Any]:
         "capacity": read.figure("capacity", "bytes"),
         "nodes": read.count("nodes"),
         "rack_units": read.count("rack_units"),
+        "ports": read.count("ports"),
+        "port_bandwidth": read.bandwidth("port_bandwidth"),
     }
 
 

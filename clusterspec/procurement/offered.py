@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.procurement.amounts import line_price
@@ -22,7 +21,6 @@ from clusterspec.procurement.part_names import (
     names_option,
     pieces_of_pack,
     plain_part,
-    words_in,
 )
 from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
@@ -30,8 +28,6 @@ from clusterspec.standard import pattern, recent
 
 FAR_BELOW = 0.5
 """Share of a node's price below which another line offers no node of the machine."""
-_ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
-"""An order code of a Quantum or Spectrum switch, with its model."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
 """Cables that carry several links."""
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
@@ -44,6 +40,8 @@ _RATE = pattern(r"(?<![\d.])(\d{2,4}) ?(?:g|gb/s|gbps|gbit/s|gb?e|gbase[\w-]*)(?
 """A rate in Gb/s."""
 _SPLIT = pattern(r"\b(?:to|into)\b|\bsplitters?\b|\bbreak-?outs?\b|->|→")
 """Words of a cable whose ends have different rates."""
+_WAYS = pattern(r"(?:\b(?:to|into|auf|in|a|en|vers|naar|till|na|em|su)|->|→) ?([248]) ?[x×] ?(?:\d{2,3} ?g|q?sfp|osfp)")
+"""The ends of a divided cable on one side, in the languages of suppliers: `to 2x 200G`."""
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _NUMBER_OF_HOURS = pattern(
@@ -130,6 +128,12 @@ class Offered:
     def is_bundle(self) -> bool:
         """Whether the line offers cables that may carry several links each, such as trunks and shuffles."""
         return self.kind == "cable" and _BUNDLE.search(plain_part(self.line)) is not None
+
+    @property
+    def ways(self) -> int:
+        """The links of one cable, by the ends that its text counts: 2 for `400G to 2x 200G`; else 1."""
+        found = _WAYS.search(plain_part(self.line)) if self.kind == "cable" else None
+        return int(found[1]) if found is not None else 1
 
     @property
     def has_own_units(self) -> bool:
@@ -296,7 +300,7 @@ def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
     if fabric.technology.family in _NOT_ETHERNET and ethernet:
         return True
     rates = [float(rate) * 1e9 / 8 for rate in _RATE.findall(text)]
-    split = kind == "cable" and _SPLIT.search(text) is not None
+    split = kind == "cable" and (_SPLIT.search(text) is not None or _WAYS.search(text) is not None)
     of_nodes = (min if split else max)(rates, default=0.0)
     return 0 < of_nodes < 0.99 * fabric.nic_bandwidth.value / max(1, fabric.planes)
 
@@ -314,35 +318,6 @@ def is_option(line: QuoteLine) -> bool:
 def is_service(line: QuoteLine) -> bool:
     """Whether a line is a credit, or names what the bill does not count: support, freight, a rack, storage."""
     return is_credit(line) or "other" in kinds_of_words(plain_part(line))
-
-
-def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
-    """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`; a switch
-    by the order code of its maker, too (`MQM9700-NS2F`).
-    """
-    words = words_in(text.lower().replace("_", " ").replace("/", " "))
-    joined = text.lower().replace(" ", "-")
-    if kind == "switch":
-        words |= {match[1] for word in words if (match := _ORDER_CODE.match(word)) is not None}
-    return {
-        name for name in model_names(catalog, kind) if name in words or (name.startswith("connectx") and name in joined)
-    }
-
-
-def model_names(catalog: Catalog, kind: str) -> set[str]:
-    return {name for id in catalog.ids(kind) for name in _model_names(id, kind)}  # noqa: A001
-
-
-def _model_names(id: str, kind: str) -> Iterator[str]:  # noqa: A002
-    """The names by which quotes call an entry: the first part of an accelerator's id, the number of a switch's."""
-    parts = id.split("-")
-    if kind == "nic":
-        yield id
-    elif kind == "accelerator":
-        if any(sign.isdigit() for sign in parts[0]):
-            yield parts[0]
-    elif any(sign.isdigit() for sign in parts[-1]) and not parts[-1].isdigit():
-        yield parts[-1]
 
 
 def servers_have_nics(lines: Sequence[QuoteLine], cluster: Cluster) -> bool:

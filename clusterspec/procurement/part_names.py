@@ -144,7 +144,16 @@ _LIST_OF_PLACES = pattern(r"\(\d[^)]*\)")
 """What a line counts in parentheses, such as `(8 nodes + file server)`: the places of its parts."""
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""
-HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
+HOURS = pattern(
+    r"\b(?:hours?|hourly|hrs?)\b|"
+    r"\b(?:gpu|node|server|instance|knoten|instanz|nœud|serveur|servidor|nodo)s?[- ]?"
+    r"(?:heures?|stunden?|horas?|or[ae]|u(?:ur|ren))\b"
+)
+_UNIT_OF_HOURS = pattern(
+    r"\b(?:(?P<accelerator>gpu|accelerator|card|chip)|"
+    r"(?P<node>node|server|system|host|instance|machine|knoten|instanz|nœud|serveur|servidor|nodo))"
+    r"s?[- ]?(?:hours?|heures?|stunden?|horas?|or[ae]|u(?:ur|ren))\b"
+)
 _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 
 
@@ -288,6 +297,16 @@ def _kind_of_words(found: Sequence[str], text: str) -> str:
         tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
     return found[-1]
+
+
+def unit_of_hours(text: str) -> str:
+    """`accelerator` or `node`, whose hours a text in lower case names; empty if it names those of neither or of both.
+
+    >>> unit_of_hours("h200, prix par gpu-heure"), unit_of_hours("knotenstunden"), unit_of_hours("48 hours of burn-in")
+    ('accelerator', 'node', '')
+    """
+    units = {found.lastgroup for found in _UNIT_OF_HOURS.finditer(text)}
+    return (units.pop() or "") if len(units) == 1 else ""
 
 
 def pieces_of_pack(text: str) -> int:

@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
-from clusterspec.procurement.offered import Offered, lines_of_pools, named_entries, offered_lines
+from clusterspec.procurement.offered import Offered, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,
     CABLING,
@@ -22,6 +22,7 @@ from clusterspec.procurement.part_names import (
     plain_part,
     words_of,
 )
+from clusterspec.procurement.product_names import family_of, named_entries
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -260,7 +261,7 @@ def _nodes_by_accelerator(machines: Machines, lines: Sequence[Offered], catalog:
     items: dict[str, list[Item]] = {}
     for bill, cluster in machines.values():
         of_nodes = [item for item in bill.items if PRICED_AS.get(item.kind, item.kind) == "node"]
-        items.setdefault(cluster.accelerator.id.partition("-")[0], []).extend(of_nodes)
+        items.setdefault(family_of(cluster.accelerator.id), []).extend(of_nodes)
     offered: dict[str, list[Offered]] = {name: [] for name in items}
     for line in lines:
         if line.kind != "node":

@@ -129,3 +129,10 @@ class WrittenParts:
     @property
     def procurement(self) -> ProcurementSpec | None:
         return self.spec.procurement
+
+
+def engines_stay_on_nodes(cluster: Cluster, workload: Workload | None, layout: Layout | None) -> bool:
+    """Whether a service runs engines that each fit on a node, which exchange nothing over the fabric."""
+    if workload is None or workload.kind != "serve" or layout is None or layout.separate_engines:
+        return False
+    return layout.replica_ranks <= cluster.ranks_per_node

@@ -170,7 +170,8 @@ class FleetStudy:
         facts = self.study.facts()
         facts.fleet = self.fleet
         try:
-            return rules.run_rules(facts, rules.rules_of_group("fleet")), None
+            shared = OF_SHARED_KEYS if len(self.fleet.pools) > 1 else ()
+            return rules.run_rules(facts, (*rules.rules_of_group("fleet"), *shared)), None
         except rules.RulesFailedError as crash:
             return crash.problems, crash
 
@@ -234,6 +235,10 @@ def _step_problems(document: Document) -> Iterator[Problem]:
 
 SURPLUS = frozenset({"storage-oversized-for-checkpoints"})
 """Rules about parts of a pool in excess of one job's need; another job of the pool may need them."""
+OF_SHARED_KEYS = (
+    *("payment-before-acceptance", "quote-arithmetic", "quote-cabling-unfit", "quote-for-another-region"),
+)
+"""Rules about the keys of `procurement` that count all pools together, which the parts of several pools lack."""
 OF_POOL = frozenset({"procurement-without-spares"})
 """Rules about nodes that jobs leave idle. They apply to a shared pool as a whole, without its jobs."""
 NAMED_BY_PARTS = frozenset({"missing-direction", "missing-sparsity", "unreadable-quantity"})

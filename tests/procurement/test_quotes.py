@@ -7,8 +7,9 @@ import pytest
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import quoted_total
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import named_entries, offered_lines
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.part_names import WHOLE_NETWORK, kind_of_part
+from clusterspec.procurement.product_names import named_entries
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from tests.cluster.resolving import catalog, clean

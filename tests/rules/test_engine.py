@@ -97,10 +97,11 @@ def offered(parameter: str) -> tuple[Any, ...]:
         "design": Design,
         "thresholds": Thresholds,
         "today": date,
-        "fleet": Fleet,
     }
     if parameter in whole:
         return (whole[parameter],)
+    if parameter == "fleet":
+        return (Fleet, Fleet | None)
     if parameter == "description":
         return (str, str | None)
     namespace = imported_names(facts) | imported_names(parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clusterspec.procurement.offered import Offered
 from clusterspec.rules.knowledge.quoted_readings import lines_that_fill
-from clusterspec.rules.knowledge.quoted_units import support_lines, years_supported
+from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
 from clusterspec.source import dotted_path
 from clusterspec.spec.model import QuoteLine
 from tests.effort import each

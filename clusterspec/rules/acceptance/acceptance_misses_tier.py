@@ -5,8 +5,8 @@
 A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also
 where no test uses all accelerators of a domain, such as the 72 of an NVL72, or those of it that the job uses. Both are
 warnings. A `send-recv` between nodes of one domain that asks for the rate of the NICs is a test of the fabric. The
-finding is a note where no traffic of the planned engines leaves their domains, and where tests leave the domain but stay
-below one leaf (or one leaf of each rail), in a fabric whose topology and switches are stated.
+finding is a note for rack-scale systems whose tests use whole domains, where no traffic of the planned engines leaves
+their domains, and where tests leave the domain but stay below one leaf (or one leaf of each rail), in a fabric whose topology and switches are stated.
 
 ## Why it matters
 
@@ -94,7 +94,7 @@ def check(
             "acceptance",
             message,
             f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks",
-            severity="" if crossed or domain in missing else "note",
+            severity="" if (crossed and domain == node) or domain in missing else "note",
         )
         return
     name, joined = _lowest_level(cluster, written_cluster.scale_out)

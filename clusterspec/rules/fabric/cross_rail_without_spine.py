@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`topology: rail-only` on several rails, where the accelerators of a node are not joined by a scale-up domain: an error.
+`topology: rail-only` on several rails, where the accelerators of a node are not joined by a scale-up domain: an error; a
+note for a service whose engines each fit on a node.
 Otherwise a warning, where tensor-, context- or data-parallel groups cross nodes and their members lie on different
 rails. Expert-parallel groups are not reported: dispatchers, and NCCL with `PXN`, first move a token to the rail of its
 destination inside the domain.
@@ -64,9 +65,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Layout, ScaleOut
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.parts import Placements
+from clusterspec.rules.parts import Placements, engines_stay_on_nodes
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 
@@ -76,7 +77,11 @@ AXES = ("tp", "cp", "dp")
 
 
 def check(
-    placements: Placements | None, cluster: Cluster, layout: Layout | None, scale_out: ScaleOut
+    placements: Placements | None,
+    cluster: Cluster,
+    workload: Workload | None,
+    layout: Layout | None,
+    scale_out: ScaleOut,
 ) -> Iterator[Problem]:
     if scale_out.topology != "rail-only" or scale_out.rails == 1:
         return
@@ -86,7 +91,10 @@ def check(
             "different rails cannot reach each other"
         )
         yield RULE.problem(
-            AT, message, "use `topology: rail-optimized`, whose spines connect the rails", severity="error"
+            AT,
+            message,
+            "use `topology: rail-optimized`, whose spines connect the rails",
+            severity="note" if engines_stay_on_nodes(cluster, workload, layout) else "error",
         )
         return
     if placements is None or layout is None:

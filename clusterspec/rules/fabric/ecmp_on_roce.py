@@ -4,8 +4,8 @@
 
 `load_balancing: ecmp` with RoCE on more than a single switch, or with any technology on a `dragonfly` or `dragonfly+`,
 whose groups have few direct links. Where the step is predicted, the rule predicts it again with NICs at half their
-rate: a note where the step grows by less than the half-width of the prediction's range, else a warning. It is never an
-error, since collisions vary from run to run.
+rate: a note where the step grows by less than the half-width of the prediction's range, and for a service whose engines
+each fit on a node; else a warning. It is never an error, since collisions vary from run to run.
 
 ## Why it matters
 
@@ -51,16 +51,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.parts import engines_stay_on_nodes
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf) -> Iterator[Problem]:
+def check(
+    cluster: Cluster, scale_out: ScaleOut, workload: Workload | None, layout: Layout | None, what_if: WhatIf
+) -> Iterator[Problem]:
     hashed = scale_out.technology.family == "roce" and scale_out.load_balancing == "ecmp"
     if scale_out.load_balancing == "ecmp" and scale_out.topology in {"dragonfly", "dragonfly+"} and cluster.nodes > 2:
         message = "equal-cost routing keeps the traffic of two groups on their few links between them and leaves the links of other groups idle"
@@ -72,6 +75,7 @@ def check(cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf) -> Iterator[Pr
         lost = 1 - now / half if now and half else None
         times = f"; at half the rate, a step of {display(now, 's')} takes {display(half, 's')}" if now and half else ""
         severe = lost is None or what_if.severity(lost) != "note"
+        severe = severe and not engines_stay_on_nodes(cluster, workload, layout)
         yield RULE.problem(
             "cluster.scale_out.load_balancing",
             f"{message}{times}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from clusterspec.cluster.fabric import Fabric, Run, count_fabric, longest_runs, nodes_of_leaf
@@ -136,3 +136,23 @@ def may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
     written, workload = design.spec.cluster, design.workload
     described = cluster.platform is not None or (written is not None and written.scale_out is not None)
     return not described and workload is not None and workload.kind == "serve"
+
+
+def states_links(design: Design, fabric: Fabric | None) -> bool:
+    """Whether the spec states the links or the cables of every level of the fabric, so that none has to be counted."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    if out is None or fabric is None:
+        return False
+    return _is_stated(fabric, (out.cables, out.links))
+
+
+def states_cabling(design: Design, fabric: Fabric | None) -> bool:
+    """Whether the spec also states how many links are in a cable of every level, so that one way of counting is left."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    return out is not None and fabric is not None and _is_stated(fabric, (out.cables, out.links_per_cable))
+
+
+def _is_stated(fabric: Fabric, sections: Sequence[object]) -> bool:
+    """Whether one of some sections states a number for each level that has links."""
+    levels = [level for level, links in fabric.links.items() if links]
+    return all(any(getattr(stated, level, None) for stated in sections) for level in levels)

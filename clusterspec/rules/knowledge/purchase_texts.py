@@ -54,7 +54,7 @@ _ELSEWHERE = pattern(
 """Words by which a text says that a part is there, or is bought with something else."""
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
 _NAMES_OF = {
-    "cable": pattern(r"(?i)\b(?:cables?|cabling|fib(?:er|re)s?)\b"),
+    "cable": pattern(r"(?i)\b(?:cables?|cabling|fib(?:er|re)s?|trunks?|(?:patch )?cords?|jumpers?)\b"),
     "transceiver": pattern(
         r"(?i)\b(?:optics|transceivers?|modules|structured cabling|(?:fib(?:er|re)|cabl(?:e|ing)) plant)\b"
     ),
@@ -90,6 +90,10 @@ _GROSS = pattern(rf"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross o
 _NET = pattern(
     rf"(?i)\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?{_TAX}"
 )
+_ALL_TAXES = pattern(r"(?i)\ball (?:taxes|duties)(?: and (?:taxes|duties|levies|charges))*\b(?! (?:extra|excluded))")
+_EXTRA = pattern(
+    rf"(?i){_TAX}[^.;]{{0,20}}?\b(?:extra|not included|excluded|in addition|on top|zzgl|(?:to|for) (?:the )?(?:purchaser|buyer|customer))\b"
+)
 _LIMIT = pattern(r"(?i)\b(?:budgets?|approved|approves|ceiling|grant(?:ed)?|limit|cap|funds|appropriation)\b")
 _PERCENT = pattern(r"(\d{1,2}(?:\.\d)?) ?%")
 
@@ -99,10 +103,15 @@ def tax_of_budget(text: str) -> float:
 
     >>> tax_of_budget("Approved: 7.4 million including VAT at 21 %. Prices of the offer are excluding VAT.")
     0.21
+    >>> tax_of_budget("The grant is for everything, all taxes and duties included. GST @ 18 % extra")
+    0.18
     >>> tax_of_budget("The budget of 7.4 million is without VAT at 21 %, as are the prices.")
     0.0
     """
-    net = _NET.search(text)
-    gross = [each for each in sentences_of(text) if _GROSS.search(each) is not None and _LIMIT.search(each) is not None]
-    rates = {float(rate) / 100 for each in gross for rate in _PERCENT.findall(each)}
-    return rates.pop() if net is not None and len(rates) == 1 else 0.0
+    sentences = sentences_of(text)
+    net = [each for each in sentences if _NET.search(each) is not None or _EXTRA.search(each) is not None]
+    gross = [each for each in sentences if _GROSS.search(each) is not None or _ALL_TAXES.search(each) is not None]
+    gross = [each for each in gross if _LIMIT.search(each) is not None]
+    stated = [{float(rate) / 100 for each in group for rate in _PERCENT.findall(each)} for group in (gross, net)]
+    rates = stated[0] or stated[1]
+    return rates.pop() if gross and net and len(rates) == 1 else 0.0

@@ -113,3 +113,22 @@ def doubted(
 def with_doubt(problem: Problem, doubt: str) -> Problem:
     """A problem as a note that ends with a doubt; the problem itself without one."""
     return replace(problem, message=problem.message + doubt, severity=Severity.NOTE) if doubt else problem
+
+
+OF_ENDPOINT = {"cable": 1, "transceiver": 2}
+"""Parts of the cabling of one endpoint."""
+
+
+def with_own_cables(problems: Iterable[Problem], missing: float, of_others: int) -> Iterator[Problem]:
+    """The problems with the number of cables or modules, as notes where the extra endpoints may bring the missing ones."""
+    for problem in problems:
+        if 0 < missing <= of_others:
+            message = f"{problem.message}; storage and hosts under `extra_endpoints` may come with their own"
+            yield replace(problem, message=message, severity=Severity.NOTE)
+        else:
+            yield problem
+
+
+def links_of(cables: Sequence[Offered]) -> float:
+    """The links that some lines of cables carry together, where a divided cable carries several."""
+    return float(sum((line.quantity or 0) * line.ways for line in cables if not line.is_spare))

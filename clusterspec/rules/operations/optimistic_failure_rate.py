@@ -3,7 +3,7 @@
 ## What it finds
 
 A time between failures of the job longer than in the most reliable published fleet (2.34 failures in 1,000 node-days):
-a note, and a warning from twice that time on. For accelerators other than GPUs it stays a note, since no failure rate
+a note, and a warning from four times that time on. For accelerators other than GPUs it stays a note, since no failure rate
 of training is published for them. Above thirty times the time between failures of Llama 3's training it is an error.
 
 ## Why it matters
@@ -56,7 +56,7 @@ from clusterspec.spec.model import OperationsSpec
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-FAR = 2.0
+FAR = 4.0
 """Failures this many times as rare as on the most reliable published fleet."""
 ABSURD = 30.0
 """Failures this many times as rare as published: more than the span between all published fleets."""

@@ -6,7 +6,8 @@ The power of a full rack (as in `rack-over-power-limit`) above the load of the u
 times √3 with three phases, times the units that are left when a feed fails (half of them with `feeds: 2N`, all but one
 with `N+1`), times `derating`. It is an error above the whole rating, or above the stated derating. Without a stated
 derating, or with a derating above 0.8 on a circuit of North America (208, 277 or 480 V; 15, 20, 30, 50, 60 or 100 A), a
-load between 0.8 and 1 of the rating is a warning. One unit for a rack with several feeds is an error.
+load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it is
+a note. One unit for a rack with several feeds is an error.
 
 ## Why it matters
 
@@ -99,6 +100,11 @@ AMERICAN_VOLTS = frozenset({208.0, 277.0, 480.0})
 AMERICAN_AMPERES = frozenset({15.0, 20.0, 30.0, 50.0, 60.0, 100.0})
 """Ratings of plugs and breakers in North America (NEMA, series II of IEC 60309); elsewhere they are 16, 32, 63 and 125 A."""
 
+INTERNATIONAL_VOLTS = frozenset({220.0, 230.0, 380.0, 400.0})
+INTERNATIONAL_AMPERES = frozenset({16.0, 32.0, 63.0, 125.0})
+"""Ratings outside North America (series I of IEC 60309), of breakers that carry their rated current continuously at 30 °C
+(IEC 60898-1)."""
+
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     if power.pdus is None:
@@ -130,7 +136,8 @@ def _continuous_load_problem(pdus: PdusSpec, load: str) -> Iterator[Problem]:
     """A load that fits the rating, but not what breakers carry for hours; none if a stated derating allows for that."""
     if pdus.derating is None:
         message = f"{load}: breakers carry {percent(CONTINUOUS)} of it for hours unless they are rated for more"
-        yield RULE.problem(AT, message, "state `derating`, and plan larger units where it is 0.8", severity="warning")
+        severity = "note" if _is_international(pdus) else "warning"
+        yield RULE.problem(AT, message, "state `derating`, and plan larger units where it is 0.8", severity=severity)
     elif _is_american(pdus):
         message = f"{load}: a breaker of North America carries {percent(CONTINUOUS)} of its rating for hours"
         help_ = "write `derating: 0.8`, and plan larger units; a breaker that is listed for 100 % carries more"
@@ -148,6 +155,12 @@ def _is_american(pdus: PdusSpec) -> bool:
     """Whether the voltage or the current is a rating of North America alone."""
     volts, amperes = (given.value if given else 0.0 for given in (pdus.voltage, pdus.current))
     return volts in AMERICAN_VOLTS or amperes in AMERICAN_AMPERES
+
+
+def _is_international(pdus: PdusSpec) -> bool:
+    """Whether voltage and current are ratings of countries whose breakers carry their rating without a limit of time."""
+    volts, amperes = (given.value if given else 0.0 for given in (pdus.voltage, pdus.current))
+    return volts in INTERNATIONAL_VOLTS and amperes in INTERNATIONAL_AMPERES
 
 
 def _units_left(count: int, feeds: str | None) -> int:

@@ -70,7 +70,8 @@ RULE = Rule.of(__name__, "error")
 _WEEK = pattern(r"\bweeks? (\d{1,4})\b")
 _DATE = pattern(r"\b(20\d\d-\d\d-\d\d)\b")
 _AFTER_DELIVERY = pattern(
-    r"(?i)\b(?:accept\w*|tests?|testing|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*)\b"
+    r"(?i)\b(?:accept\w*|tests?|testing|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
+    r"take-?back|dispos\w*)\b"
 )
 """Words of a milestone for what is done with delivered parts."""
 _LATER = pattern(
@@ -81,6 +82,7 @@ _LATER = pattern(
 
 def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
     delivery = procurement.delivery
+    yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
         return
     yield from _dated_milestones(delivery, procurement)
@@ -99,6 +101,29 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
             message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
+
+
+_LEAD_TIME = pattern(
+    r"\blead[- ]?time\D{0,20}?(\d{1,3}) ?(?:weeks|wks?)\b|\b(\d{1,3}) ?(?:weeks|wks?) (?:lead[- ]?time|after (?:the |receipt of )?order|aro)\b|"
+    r"\blieferzeit\D{0,20}?(\d{1,3}) ?wochen\b|\bdélai\D{0,30}?(\d{1,3}) ?semaines\b|\bplazo\D{0,30}?(\d{1,3}) ?semanas\b|納期 ?(\d{1,3}) ?週"
+)
+"""The weeks from the order in which the part of a line arrives, by its text."""
+
+
+def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Iterator[Problem]:
+    """The line that arrives after all parts by `weeks`, or after the day on which the machine is needed."""
+    ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
+    for index, line in enumerate(procurement.quote or ()):
+        found = _LEAD_TIME.search((line.part or "").lower())
+        if found is None:
+            continue
+        lead, at = int(next(filter(None, found.groups()))), ("procurement", "quote", index, "part")
+        if weeks is not None and lead > weeks:
+            message = f"`{(line.part or '')[:60]}` arrives {lead} weeks after the order, and all parts arrive within {weeks:g} weeks"
+            yield RULE.problem(at, message, "correct one of the two, or order this part earlier", confidence="likely")
+        elif weeks is None and ordered and needed and ordered.toordinal() + 7 * lead > needed.toordinal():
+            message = f"`{(line.part or '')[:60]}` arrives {lead} weeks after {ordered}, and the machine is needed on {needed}"
+            yield RULE.problem(at, message, "order this part earlier, or move the date", confidence="likely")
 
 
 def _last_week(milestone: str) -> int:

@@ -88,7 +88,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             message = f"the quoted total of {money_text(amount_text(quoted), procurement.currency)} is {money_text(amount_text(quoted - budget), procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
-        elif procurement.tax is None and quoted * (1 + (tax := tax_of_budget(remarks))) > budget:
+        elif procurement.tax is None and quoted * (1 + (tax := _tax_to_add(procurement, remarks))) > budget:
             gross = quoted * (1 + tax)
             message = f"by the text the budget includes a tax of {percent(tax)}, and the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
@@ -102,6 +102,12 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
         message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more, {percent(least / budget - 1, 2)} above the budget of {limit}"
         yield RULE.problem("procurement.budget", message, HELP)
+
+
+def _tax_to_add(procurement: ProcurementSpec, remarks: str) -> float:
+    """The tax that the budget includes and the quote does not, by the text and the lines of the quote."""
+    lines = (f"{line.part}. " for line in procurement.quote or () if line.part)
+    return tax_of_budget(f"{remarks}. {' '.join(lines)}")
 
 
 def _least_price(procurement: ProcurementSpec, design: Design) -> tuple[str, float]:

@@ -86,7 +86,7 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
-from clusterspec.procurement.part_names import names_accelerator, plain_part
+from clusterspec.procurement.part_names import names_accelerator, plain_part, unit_of_hours
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
@@ -227,6 +227,8 @@ def _stated_rents(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[tu
         yield ("procurement", "prices", "node_hour"), hourly
     for line in offered_lines(procurement.quote or (), cluster):
         rent = line.line.unit_price / line.hours if line.is_node_rent and line.line.unit_price else None
+        if rent is not None and unit_of_hours(plain_part(line.line)) == "accelerator":
+            rent *= cluster.accelerators_per_node
         if rent and rent != hourly:
             yield ("procurement", "quote", line.index, "unit_price"), rent
 

@@ -118,6 +118,8 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
         yield from _conversion_problem(number, line, currency)
+    yield from _foreign_line_problem(procurement)
+    yield from _trade_in_problem(procurement)
     yield from _repeated_line_problems(procurement)
     yield from _tax_problems(procurement)
     expected, total = total_of_lines(procurement), procurement.quoted_total
@@ -176,6 +178,79 @@ def _conversion_problem(number: int, line: QuoteLine, currency: str | None) -> I
         message = f"{amount:,.0f} {other} at {rate[0]} are {money_text(f'{expected:,.0f}', currency)}, not {money_text(f'{float(price):,.0f}', currency)}"
         at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
         yield RULE.problem(at, message, "ask the supplier for the conversion", confidence="likely")
+
+
+_SIGNS = {"us$": "USD", "r$": "BRL", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "s$": "SGD", "hk$": "HKD"}
+_SIGNS |= {"€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "zł": "PLN"}
+_CURRENCY_OF_LINE = pattern(
+    r"(?i)\b(?:in|em|en|w|priced|payable|billed|invoiced)\s+(?:in\s+)?((?:us|r|au?|ca?|s|hk)\$|[€£₹₩]|zł\b|(?-i:[A-Z]{3})\b)(?! ?\d)"
+)
+"""The currency in which the text of a line states its price."""
+_ISO = frozenset(
+    [
+        "USD",
+        "EUR",
+        "GBP",
+        "JPY",
+        "CNY",
+        "INR",
+        "BRL",
+        "AUD",
+        "CAD",
+        "CHF",
+        "SEK",
+        "NOK",
+        "DKK",
+        "PLN",
+        "CZK",
+        "KRW",
+        "SGD",
+        "HKD",
+        "TWD",
+        "AED",
+        "SAR",
+        "ILS",
+        "MXN",
+        "ZAR",
+        "TRY",
+    ]
+)
+
+
+_TRADE_IN = pattern(r"(?i)\btrade[- ]?ins?\b|\binzahlungnahme\b|\breprise\b")
+_DEDUCTED = pattern(r"(?i)\b(?:less|minus|net of|after|deduct\w*|included?|incl)\b")
+
+
+def _trade_in_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """The problem with a trade-in that the text of a line has taken off its price, and that is a credit as well."""
+    lines = [(index, line) for index, line in enumerate(procurement.quote or ()) if _TRADE_IN.search(line.part or "")]
+    credited = [index for index, line in lines if min(line.price or 0, line.unit_price or 0) < 0]
+    within = [
+        line
+        for index, line in lines
+        if index not in credited and (line_price(line) or 0) > 0 and _DEDUCTED.search(line.part or "") is not None
+    ]
+    if credited and within:
+        message = f"the trade-in is a credit, and `{(within[0].part or '')[:60]}` has it in its price already"
+        at = ("procurement", "quote", credited[0], "part")
+        yield RULE.problem(at, message, "ask which of the two the supplier means", confidence="likely")
+
+
+def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """The problem with lines whose text states their price in another currency, without a rate, in one sum with others."""
+    own = procurement.currency
+    for number, line in enumerate(procurement.quote or ()):
+        found = _CURRENCY_OF_LINE.search(line.part or "")
+        named = _SIGNS.get(found[1].lower(), found[1]) if found is not None else ""
+        if own and named in _ISO and named != own and _RATE.search(line.part or "") is None and line_price(line):
+            message = (
+                f"`{(line.part or '')[:60]}` is priced in {named}, and the quote adds it up in {own} without a rate"
+            )
+            at = ("procurement", "quote", number, "part")
+            yield RULE.problem(
+                at, message, f"convert the line to {own}, with the rate in its text", confidence="likely"
+            )
+            return
 
 
 def _repeated_line_problems(procurement: ProcurementSpec) -> Iterator[Problem]:

@@ -4,8 +4,9 @@
 
 A line of the quote that names an accelerator, switch or NIC which is not the one in the design; a variant of the
 accelerator with another form factor or memory; where the design names no switch, a switch of another technology or with
-ports slower than the NICs; a module or cable whose order code names slower ports than the links of the fabric; or a NIC
-of a slower rate (`NDR200`).
+ports slower than the NICs; a module or cable whose order code or text names slower ports than the links of the fabric; a
+NIC of a slower rate (`NDR200`); parts of an older generation of InfiniBand (`HDR`); nodes, or modules for their NICs,
+with NICs of another generation; or a switch whose ports by the text have another rate together than those of its model.
 
 ## Why it matters
 
@@ -79,8 +80,10 @@ from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, named_entries, offered_lines
+from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part
+from clusterspec.procurement.product_names import counts_before, named_entries
+from clusterspec.rules.knowledge.quoted_links import rates_in
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -94,11 +97,18 @@ _CODE = pattern(r"M[CFM][ASFP]\d[A-Z0-9]{2,}")
 _NIC_RATE = pattern(
     r"(?<![\w.])(?:(?P<rate>\d{2,3}) ?g(?:b?e|b/s|bps|bit/s|igabit)?|(?P<name>[hnx]dr)(?P<lanes>[1248]00)?)(?![\w])"
 )
+_PORTS = pattern(
+    r"(?<![\w.])(\d{2,3}) ?(?:[x×]|ports? (?:of |at |à |de |mit )?) ?(\d{2,4}) ?g(?:b?e|b/s|bps)?\b(?![^,;(]*(?:transceiv|cable|optic|modul))"
+)
+"""The ports of a switch, and their rate in Gb/s."""
+_SMALL_NIC = pattern(r"\bconnectx-?\d ?-?(?:lx|dx|vpi)\b|\b(?:ocp|25 ?gb?e?|10 ?gb?e?|management|front-?end|storage)\b")
+"""Words of a line whose NICs may be for another network."""
 _NIC_CODE = pattern(r"\bmcx[4-7][\da-z]{3,}-([cegnhv])[a-z0-9]{2,4}\b")
 """The order code of a ConnectX card, with the letter of its rate."""
 _RATE_OF_CODE = {"g": 50, "c": 100, "e": 100, "h": 200, "v": 200, "n": 400}
 """Gb/s of a port, by the letter after the dash of a ConnectX order code."""
-_GENERATIONS = {"hdr": 200, "ndr": 400, "xdr": 800}
+_GENERATION = pattern(r"(?<![\w-])(edr|hdr|ndr|xdr)(?![\w])")
+_GENERATIONS = {"edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
 """Gb/s of a port of InfiniBand, by the name of its generation."""
 
 
@@ -115,6 +125,12 @@ def check(
             yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
         if offered.kind in CABLING or (offered.kind == "nic" and not covered):
             yield from _slow_module_problem(offered, cluster, catalog)
+        if offered.kind in {*CABLING, *ANY_SWITCH}:
+            yield from _old_generation_problem(offered, cluster)
+        if offered.kind in {*CABLING, "node"}:
+            yield from _other_nic_problem(offered, cluster, catalog)
+        if offered.kind in ANY_SWITCH:
+            yield from _switch_ports_problem(offered, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
             continue
@@ -148,6 +164,8 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
     rates = {part.bandwidth.value / part.ports for part in parts if isinstance(part, Optics) and part.bandwidth}
     if offered.kind == "nic":
         rates = set(_rates_of_nic(plain_part(offered.line)))
+    elif not rates and fabric is not None and (offered.quantity or 0) >= cluster.nodes * fabric.nics_per_node:
+        rates = set(rates_in(plain_part(offered.line)))  # fewer may be those of another network
     rate = fabric.nic_bandwidth.value / max(1, fabric.planes) if fabric is not None else 0.0
     if rates and max(rates) < rate * 0.99:
         name = (offered.line.part or "")[:60]
@@ -183,6 +201,51 @@ def _rates_of_nic(text: str) -> Iterator[float]:
         yield _RATE_OF_CODE[code[1]] * GIGABIT
     for found in _NIC_RATE.finditer(text):
         yield float(found["rate"] or found["lanes"] or _GENERATIONS[found["name"]]) * GIGABIT
+
+
+def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Problem]:
+    """The problem with a part of the fabric whose text names older generations of InfiniBand alone."""
+    fabric = cluster.scale_out
+    named = {name: _GENERATIONS[name] for name in _GENERATION.findall(plain_part(offered.line))}
+    own = fabric.nic_bandwidth.value / max(1, fabric.planes) / GIGABIT if fabric is not None else 0.0
+    if fabric is not None and fabric.technology.family == "infiniband" and named and max(named.values()) < own * 0.99:
+        name = (offered.line.part or "")[:60]
+        message = f"`{name}` is {max(named, key=named.__getitem__).upper()}, and the links of the fabric run at {display_bits(own * GIGABIT)}"
+        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+
+
+def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+    """The problem with nodes, or with modules and cables for their NICs, that name NICs of another generation than the
+    design's, and with a node's NICs that have its number.
+    """
+    fabric, text = cluster.scale_out, plain_part(offered.line)
+    if fabric is None or fabric.nic is None or fabric.nics_per_node < 2:
+        return
+    named, own = named_entries(text, catalog, "nic"), fabric.nic.id
+    if not named or _names_own(named, named_entries(own, catalog, "nic")):
+        return
+    counted = [name for name in sorted(named) if fabric.nics_per_node in counts_before(text, name)]
+    family = own.split("-", maxsplit=1)[0]
+    alike = [name for name in sorted(named) if name.split("-")[0] == family and not counts_before(text, name)]
+    if other := next(iter([*counted, *([] if _SMALL_NIC.search(text) else alike)]), ""):
+        message = f"`{(offered.line.part or '')[:60]}` is with {other}, and the design has {own}"
+        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+
+
+def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Problem]:
+    """The problem with a switch whose ports in the text have another rate together than those of its model."""
+    text = plain_part(offered.line)
+    stated = [int(count) * float(rate) * GIGABIT for count, rate in _PORTS.findall(text)]
+    names = named_entries(text, catalog, "switch")
+    entries = [catalog.find("switch", id_) for id_ in catalog.ids("switch") if id_.split("-")[-1] in names]
+    rates = [
+        entry.ports * entry.port_bandwidth.value
+        for entry in entries
+        if isinstance(entry, Switch) and entry.ports and entry.port_bandwidth is not None
+    ]
+    if stated and rates and all(max(one, whole) > 1.9 * min(one, whole) for one in [max(stated)] for whole in rates):
+        message = f"`{(offered.line.part or '')[:60]}` has ports of {display_bits(max(stated))} together by its text, and its model {display_bits(max(rates))}"
+        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the model or the ports")
 
 
 def _codes(offered: Offered) -> list[str]:

@@ -143,7 +143,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote
@@ -151,11 +150,18 @@ from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
-from clusterspec.rules.knowledge.fabric_parts import is_far_surplus, may_have_no_fabric
+from clusterspec.rules.knowledge.fabric_parts import is_far_surplus, may_have_no_fabric, states_cabling, states_links
 from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
-from clusterspec.rules.knowledge.quoted_readings import doubt_about, doubted, with_doubt
+from clusterspec.rules.knowledge.quoted_readings import (
+    OF_ENDPOINT,
+    doubt_about,
+    doubted,
+    links_of,
+    with_doubt,
+    with_own_cables,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
@@ -169,8 +175,7 @@ FAR = 0.85
 """Share of cables and modules below which no way of counting explains the difference."""
 SURPLUS = 1.10
 FAR_ABOVE = 1.25
-"""Cables above this share of the bill are a warning where the spec states how many links are in each: spares are 2 to 10 %.
-"""
+"""Cables above this share of the bill are a warning where the spec states the links of each: spares are 2 to 10 %."""
 MINOR = 0.01
 """Share of the quote below which cables and modules are not worth a second quote, by judgment."""
 INCLUDED = 0.5
@@ -190,7 +195,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     nodes, own = needed.get("node", 0), [line for line in lines if line.kind == "node"]
     yield from doubted(_node_problem(lines, nodes, cluster), nodes, own, lines)
     assumed = {item.kind for item in counted.items if item.assumed}
-    exact, decided = _states_links(design, counted), _states_cabling(design, counted)
+    exact, decided = states_links(design, counted.fabric), states_cabling(design, counted.fabric)
+    extra = cluster.scale_out.extra_endpoints if cluster.scale_out is not None else 0
     for kind, count in needed.items():
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
@@ -199,7 +205,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             if kind == "transceiver" and counted.fabric is not None:
                 offered = shortest_end_first(offered, counted.fabric.modules)
             own = [line for line in offered if not line.is_spare]
-            yield from doubted(_count_problem(kind, count, offered, guessed, exact, surplus), count, own, lines)
+            by_link = kind == "cable" and not decided and links_of(offered) >= count
+            if not by_link or offered_quantity(own) >= count:
+                found = _count_problem(kind, count, offered, guessed, exact, surplus)
+                found = with_own_cables(found, count - offered_quantity(own), extra * OF_ENDPOINT.get(kind, 0))
+                yield from doubted(found, count, own, lines)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
@@ -239,28 +249,6 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
             return
     if offered:
         yield from _difference_problem(unit, total, needed, _quantity_path(offered[0]), surplus="warning")
-
-
-def _states_links(design: Design, counted: Bill) -> bool:
-    """Whether the spec states the links or the cables of every level of the fabric, so that none has to be counted."""
-    out = design.spec.cluster.scale_out if design.spec.cluster else None
-    if out is None or counted.fabric is None:
-        return False
-    return _is_stated(counted.fabric, (out.cables, out.links))
-
-
-def _states_cabling(design: Design, counted: Bill) -> bool:
-    """Whether the spec also states how many links are in a cable of every level, so that one way of counting is left."""
-    out = design.spec.cluster.scale_out if design.spec.cluster else None
-    return (
-        out is not None and counted.fabric is not None and _is_stated(counted.fabric, (out.cables, out.links_per_cable))
-    )
-
-
-def _is_stated(fabric: Fabric, sections: Sequence[object]) -> bool:
-    """Whether one of some sections states a number for each level that has links."""
-    levels = [level for level, links in fabric.links.items() if links]
-    return all(any(getattr(stated, level, None) for stated in sections) for level in levels)
 
 
 def _count_problem(

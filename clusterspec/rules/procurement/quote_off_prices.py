@@ -80,7 +80,7 @@ from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
 from clusterspec.rules.knowledge.quoted_readings import counts_in_text
-from clusterspec.rules.knowledge.quoted_units import support_lines, years_of_support
+from clusterspec.rules.knowledge.quoted_support import support_lines, years_of_support
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent

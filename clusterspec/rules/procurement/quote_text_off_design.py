@@ -7,7 +7,9 @@ Lines of `procurement.quote` whose text states
 - the amperes or volts of power distribution units, other than those of `power.pdus`;
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
 - a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
-  where the text names no parts;
+  where the text names no parts; and one for switches or a store alone;
+- a response of support slower than `support.response`, such as the next business day where it is 4 hours;
+- nodes cooled by air where `power.cooling` is liquid, or by liquid where it is air;
 - accelerators or NICs of a node, by their name, other than the design has;
 - bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for cards
   without NVLink;
@@ -115,9 +117,11 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.quantity import YEAR, Quantity
+from clusterspec.procurement.product_names import counts_before, family_of, named_entries
+from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.quoted_links import SIDES, fiber_of
 from clusterspec.rules.knowledge.quoted_stores import bytes_for_data, erasure_code, stated_protection, states_size
-from clusterspec.rules.knowledge.quoted_units import support_lines, years_supported
+from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -133,6 +137,10 @@ _PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
 _CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
 _AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
 _VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
+_MAINS = pattern(r"(?<![\w.,])(208|380|400|415|480) ?v(?:ac|olts?)?\b")
+"""Voltages between two phases of the mains."""
+MAINS = 0.06
+"""Relative difference of voltages of one grid: 380, 400 and 415 V."""
 _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
 _METERS = pattern(rf"{NUMBER} ?m\b")
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
@@ -141,18 +149,13 @@ _STORE = pattern(
     r"\b(?:storage|file ?system|flash|store|appliance|\w*speicher|stockage|almacenamiento|armazenamento|opslag\w*|"
     r"lagring\w*|archiviazione|tallennus\w*)\b|ストレージ|存储|스토리지"
 )
-_MULTIMODE = pattern(r"\bmulti-?mode\b|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|\b(?:\d+g)?[ -]?v?sr[1248]?\b")
-_SINGLE_MODE = pattern(
-    r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
-)
 _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
 """The kind of fiber by the ``media`` of a module's entry."""
 _OTHER_FORM = {"OSFP": "QSFP", "QSFP": "OSFP"}
 _NIC = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?|pollara|thor2?|bluefield)\b")
-_NIC_END = pattern(
-    r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?|dgx)[- ]?(?:side|end|ports?|cages?|seite|側)(?!\w)|"
-    r"\bknotenseite\b|\b(?:côté|lato|lado) (?:serveur|nœud|carte|server|nodo|scheda|servidor|tarjeta)s?\b|\((?:nics?|adapters?)\)|"
-    r"\bper (?:server|node)\b|\bfor (?:the )?(?:connectx\S*|nics?|adapters?|servers?|nodes?)"
+_AIR = pattern(r"\bair[- ]?cool\w*|\bluftgekühlt\w*|\brefrigerad\w+ por aire\b|\brefroidi\w* (?:à|par) (?:l')?air\b")
+_LIQUID = pattern(
+    r"\b(?:direct[- ])?liquid[- ]?cool\w*|\bdlc\b|\bwater[- ]cool\w*|\bwassergekühlt\w*|\bflüssiggekühlt\w*"
 )
 _FLAT_ENDS = pattern(r"\b(?:mpo|mtp)[\w-]*/?[ -]?upc\b|\bupc\b.{0,20}\bm[pt][op]\b")
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
@@ -188,7 +191,10 @@ def check(
             yield from _bridge_problem(line, text, cluster, catalog)
         if line.kind == "node":
             yield from _node_problems(line, text, cluster)
-    yield from _support_problem(lines, procurement)
+            yield from _cooling_problem(line, text, power)
+    yield from _mains_problem(lines, power, remarks)
+    for less in lesser_support(lines, procurement.support) if procurement.support is not None else ():
+        yield _problem(less.line, less.states, f"procurement.support.{less.key}", less.design)
     yield from _length_problem(lines, written_scale_out)
     yield from _cage_problem(lines)
     yield from _fiber_problem(lines, written_scale_out, catalog)
@@ -205,8 +211,8 @@ def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
 
 def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
     """NVLink bridges for cards that have no connector for them: those of the text, else those of the design."""
-    words = " ".join(text.replace("-", " ").split())
-    named = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if _family_of(id_) in words]
+    families = named_entries(text, catalog, "accelerator")
+    named = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) in families]
     cards = [each for each in named if isinstance(each, Accelerator)] or [cluster.accelerator]
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
         message = f"`{(line.line.part or '')[:60]}` is a bridge, and {cards[0].name} has no NVLink"
@@ -214,11 +220,16 @@ def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog
         yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
 
 
-def _family_of(id_: str) -> str:
-    """The name by which texts call a card and its variants: the words of its id up to the first with a digit."""
-    words = id_.split("-")
-    last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
-    return " ".join(words[: last + 1])
+def _mains_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None, remarks: str) -> Iterator[Problem]:
+    """Power distribution units of another voltage than the text states for the hall, where no key states one."""
+    volts = {float(each) for each in _MAINS.findall(remarks.lower())}
+    if len(volts) != 1 or (power is not None and power.pdus is not None and power.pdus.voltage is not None):
+        return
+    for line, text in lines:
+        found = [number_in_text(each) for each in _VOLTS.findall(text)] if _PDU.search(text) is not None else []
+        if found and not any(_agree(each, next(iter(volts)), MAINS) for each in found):
+            yield _problem(line, f"{found[0]:g} V", "description", f"of a hall with {volts.pop():g} V")
+            return
 
 
 def _power_problems(line: Offered, text: str, power: PowerSpec) -> Iterator[Problem]:
@@ -243,7 +254,7 @@ def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Probl
     nodes = cluster.all_nodes
     whole = {cluster.accelerators_per_node, cluster.scale_up.domain, round(line.line.quantity or 0), nodes}
     whole |= {cluster.accelerators, cluster.accelerators_per_node * nodes}
-    counts = _counts_before(text, accelerator)
+    counts = counts_before(text, accelerator)
     if counts and not whole & {*counts, sum(counts)}:
         key, stated = "accelerators_per_node", str(cluster.accelerators_per_node)
         yield _problem(line, f"{counts[0]} {accelerator}", key, stated)
@@ -251,32 +262,18 @@ def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Probl
     fabric = cluster.scale_out
     if fabric is None or fabric.nic is None or not fabric.nics_per_node:
         return
-    counts = _counts_before(text, fabric.nic.id.replace("-", " "))
+    counts = counts_before(text, fabric.nic.id.replace("-", " "))
     if counts and not {fabric.nics_per_node, nodes * fabric.nics_per_node} & {*counts, sum(counts)}:
         yield _problem(line, f"{counts[0]} {fabric.nic.id}", "scale_out.nics_per_node", str(fabric.nics_per_node))
 
 
-def _counts_before(text: str, name: str) -> list[int]:
-    """The counts of a part in a text: the whole numbers right before its name.
-
-    >>> _counts_before("hgx server, 8x h100 and 4 connectx-7", "h100"), _counts_before("with 8 x connectx-7", "connectx 7")
-    ([8], [8])
-    """
-    words = text.replace("-", " ").lstrip("0123456789")  # a leading number is that of the line, or its quantity
-    at = pattern(rf"(?<![\w.])(\d{{1,3}}) ?(?:[x×*] ?)?(?:nvidia |amd |intel )?{name.replace('-', ' ')}\b")
-    return [int(count) for count in at.findall(words)]
-
-
-def _support_problem(lines: Sequence[tuple[Offered, str]], procurement: ProcurementSpec) -> Iterator[Problem]:
-    """Support of the nodes, or of all parts, of fewer years than the design buys."""
-    term = procurement.support.term if procurement.support else None
-    sold = support_lines(lines)
-    years = years_supported(sold)
-    if term is None or years is None or years * YEAR >= term.value * (1 - SAME):
-        return
-    yield _problem(
-        sold[0][0], f"{years:g} {'year' if years == 1 else 'years'}", "procurement.support.term", term.written
-    )
+def _cooling_problem(line: Offered, text: str, power: PowerSpec | None) -> Iterator[Problem]:
+    """Nodes that are cooled in another way than the racks of the design."""
+    stated = power.cooling if power is not None else None
+    air, liquid = _AIR.search(text) is not None, _LIQUID.search(text) is not None
+    other = {"air": liquid and not air, "liquid": air and not liquid}
+    if stated is not None and other.get(stated):
+        yield _problem(line, f"{'air' if air else 'liquid'} cooling", "power.cooling", stated)
 
 
 def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[Problem]:
@@ -300,7 +297,11 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
         return
     (cage,) = cages
     for line, text in lines:
-        if line.kind == "transceiver" and _NIC_END.search(text) is not None and _forms(text) == {_OTHER_FORM[cage]}:
+        if (
+            line.kind == "transceiver"
+            and SIDES["node"].search(text) is not None
+            and _forms(text) == {_OTHER_FORM[cage]}
+        ):
             message = (
                 f"`{(line.line.part or '')[:60]}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
             )
@@ -319,13 +320,13 @@ def _fiber_problem(
 ) -> Iterator[Problem]:
     """Quoted fiber that none of the modules needs, neither the quoted ones nor those in the design."""
     named = {id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids}
-    needed = {_fiber_of(text) for line, text in lines if line.kind == "transceiver"}
+    needed = _fibers_of_most(lines)
     for id_ in named:
         part = catalog.find("optics", id_)
         if isinstance(part, Optics) and part.type == "module":
             needed.add(_FIBERS.get(part.media, ""))
         elif part is None:
-            needed.add(_fiber_of(id_))
+            needed.add(fiber_of(id_))
     if len(needed) != 1 or "" in needed:
         return
     flat = next((line for line, text in lines if line.kind == "cable" and _FLAT_ENDS.search(text)), None)
@@ -335,7 +336,7 @@ def _fiber_problem(
         )
         yield RULE.problem(("procurement", "quote", flat.index, "part"), message, "order cables with MPO/APC ends")
     for line, text in lines:
-        kind = _fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
+        kind = fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
         if kind and kind not in needed:
             message = f"`{(line.line.part or '')[:60]}` is {kind} fiber, and all transceivers are {needed.pop()}"
             help_ = "order the fiber of the modules: light of one kind does not pass through the other"
@@ -343,14 +344,12 @@ def _fiber_problem(
             return
 
 
-def _fiber_of(text: str) -> str:
-    """The kind of fiber that a text names, or that its modules use; empty if it names none or both.
-
-    >>> [_fiber_of(each) for each in ("mfp7e10 cable, om4", "mms4x00-ns", "400g dr4 module", "2x400g sr4", "mpo cable")]
-    ['multimode', 'single-mode', 'single-mode', 'multimode', '']
-    """
-    multi, single = _MULTIMODE.search(text) is not None, _SINGLE_MODE.search(text) is not None
-    return "" if multi == single else "multimode" if multi else "single-mode"
+def _fibers_of_most(lines: Sequence[tuple[Offered, str]]) -> set[str]:
+    """The kinds of fiber of the quoted modules; with an empty one where less than half of them name their kind."""
+    modules = [(fiber_of(text), line.quantity or 0.0) for line, text in lines if line.kind == "transceiver"]
+    named = sum(quantity for kind, quantity in modules if kind)
+    known = {kind for kind, _ in modules if kind}
+    return known if 2 * named >= sum(quantity for _, quantity in modules) else known | {""}
 
 
 def _store_problem(
@@ -371,6 +370,6 @@ def _store_problem(
         yield _problem(sold[0][0], states, "networks.storage.capacity", capacity.written)
 
 
-def _agree(one: float, other: float) -> bool:
+def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
     """Whether two figures are the same."""
-    return abs(one - other) <= SAME * other
+    return abs(one - other) <= tolerance * other

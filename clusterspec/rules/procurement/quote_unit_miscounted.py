@@ -97,9 +97,11 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
-from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.part_names import plain_part, unit_of_hours
 from clusterspec.quantity import HOUR, YEAR
-from clusterspec.rules.knowledge.quoted_units import sells_support, unit_of_line, units_of
+from clusterspec.rules.knowledge.quoted_support import sells_support
+from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -114,9 +116,6 @@ _BY_YEAR = pattern(r"\b(?:per|each|every|and) years?\b|/ ?(?:year|yr)\b")
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
 
 
-_HOURS = pattern(
-    r"\b(?:(?P<accelerator>gpu|accelerator|card|chip)|(?P<node>node|server|system|host|instance|machine))[- ]hours?\b"
-)
 SAME_HOURS = 0.03
 """Relative difference up to which two numbers of hours are the same: a month has 720 hours for one and 730.5 for another."""
 _OF_ANOTHER_UNIT = pattern(r"\b(?:storage|filer|nas|bundles?|scalable units?|sus?)\b")
@@ -135,6 +134,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     counts = units_of(design, cluster)
     for offered in offered_lines(procurement.quote, cluster):
         yield from _hours_problem(offered, procurement, cluster)
+        yield from _capacity_problem(offered, procurement)
+        yield from _user_license_problem(offered)
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
         years = _years_of_line(offered, procurement)
@@ -164,6 +165,50 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(at, message, f"ask what the other {quantity - needed:,.0f} are for", severity="note")
 
 
+_PER_CAPACITY = pattern(r"(?:\bper|\ba|/|\bje|\bpar|\bpor|\bal)\s?(g|t)i?b\b|\b(g|t)i?b[- ]months?\b")
+_CAPACITY = pattern(rf"{NUMBER} ?(t|p)i?b\b")
+_MONTHS = pattern(r"\b(\d{1,3}) ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b")
+SAME_CAPACITY = 0.05
+"""Relative difference up to which two sizes are the same: a tebibyte has a tenth more than a terabyte, a petabyte less."""
+
+
+def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[Problem]:
+    """A store sold by the gigabyte in the number of its terabytes, or the reverse, alone or times the months."""
+    text, quantity = plain_part(offered.line), offered.line.quantity
+    units = {first or second for first, second in _PER_CAPACITY.findall(text)}
+    sizes = [number_in_text(number) * (1000.0 if unit == "p" else 1.0) for number, unit in _CAPACITY.findall(text)]
+    if quantity is None or len(units) != 1 or len(sizes) != 1:
+        return
+    months = {1.0, *map(float, _MONTHS.findall(text))}
+    months |= {procurement.term.value / YEAR * 12} if procurement.term is not None else set()
+    unit = units.pop()
+    right, wrong = (1000.0, 1.0) if unit == "g" else (1.0, 1000.0)
+    is_right, is_wrong = (
+        any(abs(quantity / (sizes[0] * scale * each) - 1) < SAME_CAPACITY for each in months)
+        for scale in (right, wrong)
+    )
+    if is_wrong and not is_right:
+        named = {"g": ("GB", "TB"), "t": ("TB", "GB")}[unit]
+        message = (
+            f"`{(offered.line.part or '')[:60]}` is sold per {named[0]}, and {quantity:,.0f} is its size in {named[1]}"
+        )
+        at = ("procurement", "quote", offered.index, "quantity")
+        yield RULE.problem(at, message, f"correct the quantity, or the price for one {named[1]}")
+
+
+_PER_USER = pattern(r"\b(?:rtx )?(?:vws|vpc|vapps|virtual workstation)s?\b")
+_BY_CARD = pattern(r"\b(?:per|each|pro|je|par|por|una per|one per|one a) (?:gpu|card|karte|carte|scheda|tarjeta)\b")
+
+
+def _user_license_problem(offered: Offered) -> Iterator[Problem]:
+    """Licenses of virtual workstations, which NVIDIA sells by the concurrent user, in the number of accelerators."""
+    text = plain_part(offered.line)
+    if _PER_USER.search(text) is not None and _BY_CARD.search(text) is not None:
+        message = f"`{(offered.line.part or '')[:60]}` is counted per accelerator, and these licenses are sold per concurrent user"
+        at = ("procurement", "quote", offered.index, "quantity")
+        yield RULE.problem(at, message, "ask for as many as desktops run at the same time")
+
+
 def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
     """Years of support that the spec asks for, where a line sells support by the unit and year; else 0."""
     text, support = plain_part(offered.line), procurement.support
@@ -183,12 +228,11 @@ def _years_problem(offered: Offered, unit: str, years: int) -> Problem:
 def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     """Hours of accelerators in the number of those of nodes over the term, or the reverse."""
     text, quantity, term = plain_part(offered.line), offered.line.quantity, procurement.term
-    units = {found.lastgroup for found in _HOURS.finditer(text)}
-    if term is None or not quantity or len(units) != 1 or cluster.accelerators_per_node == 1:
+    unit = unit_of_hours(text)
+    if term is None or not quantity or not unit or cluster.accelerators_per_node == 1:
         return
     of_nodes = cluster.nodes * term.value / HOUR
     hours = {"node": of_nodes, "accelerator": of_nodes * cluster.accelerators_per_node}
-    unit = units.pop() or ""
     other = "node" if unit == "accelerator" else "accelerator"
     if abs(quantity / hours[other] - 1) < SAME_HOURS:
         message = f"`{(offered.line.part or '')[:60]}` is sold by the {unit}-hour: {quantity:,.0f} are the {other}-hours of the term, whose {unit}-hours are {hours[unit]:,.0f}"

@@ -1,0 +1,79 @@
+"""The names by which quotes call accelerators, NICs and switches of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.procurement.part_names import words_in
+from clusterspec.standard import pattern
+
+_ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
+"""An order code of a Quantum or Spectrum switch, with its model."""
+_PIECE = pattern(r"[^\W_]+")
+
+
+def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
+    """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`; a switch
+    by the order code of its maker, too (`MQM9700-NS2F`).
+    """
+    words = words_in(text.lower().replace("_", " ").replace("/", " "))
+    if kind == "switch":
+        words |= {match[1] for word in words if (match := _ORDER_CODE.match(word)) is not None}
+    words |= {*_PIECE.findall(text.lower())} | _joined_words(text.lower())
+    return {name for name in model_names(catalog, kind) if name in words or name.replace("-", "") in words}
+
+
+def _joined_words(text: str) -> set[str]:
+    """Words of letters joined with the words after them up to the first with a figure, as in the name of a product.
+
+    >>> sorted(_joined_words("8x intel gaudi 3, connectx-7"))
+    ['connectx7', 'gaudi3', 'intelgaudi3']
+    """
+    found: set[str] = set()
+    names: list[str] = []
+    for word in _PIECE.findall(text):
+        if not word[0].isdigit() and word.isalpha():
+            names = [*names[-2:], word] if len(word) > 1 else []
+        else:
+            found |= {"".join(names[at:]) + word for at in range(len(names))}
+            names = []
+    return found
+
+
+def model_names(catalog: Catalog, kind: str) -> set[str]:
+    return {name for id in catalog.ids(kind) for name in _model_names(id, kind)}  # noqa: A001
+
+
+def _model_names(id: str, kind: str) -> Iterator[str]:  # noqa: A002
+    """The names by which quotes call an entry: the family of an accelerator, the number of a switch."""
+    last = id.rsplit("-", maxsplit=1)[-1]
+    if kind == "nic":
+        yield id
+    elif kind == "accelerator":
+        if any(sign.isdigit() for sign in family_of(id)):
+            yield family_of(id)
+    elif any(sign.isdigit() for sign in last) and not last.isdigit():
+        yield last
+
+
+def family_of(id: str) -> str:  # noqa: A002
+    """The name by which texts call an accelerator and its variants: its id up to the first word with a figure.
+
+    >>> family_of("h100-sxm-80gb"), family_of("rtx-pro-6000-workstation"), family_of("rubin-ultra")
+    ('h100', 'rtx-pro-6000', 'rubin')
+    """
+    words = id.split("-")
+    last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
+    return "-".join(words[: last + 1])
+
+
+def counts_before(text: str, name: str) -> list[int]:
+    """The counts of a part in a text: the whole numbers right before its name.
+
+    >>> counts_before("server, 8x h100", "h100"), counts_before("with 8 x connectx-7", "connectx 7")
+    ([8], [8])
+    """
+    words = text.replace("-", " ").lstrip("0123456789")  # a leading number is that of the line, or its quantity
+    at = pattern(rf"(?<![\w.])(\d{{1,3}}) ?(?:[x×*] ?)?(?:nvidia |amd |intel )?{name.replace('-', ' ')}\b")
+    return [int(count) for count in at.findall(words)]

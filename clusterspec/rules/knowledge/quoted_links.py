@@ -1,0 +1,196 @@
+"""What the lines of a quote say of modules and cables: rates, forms of modules, kinds of light, lengths, order codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Optics
+from clusterspec.catalog.names import ids_of_name
+from clusterspec.procurement.offered import Offered
+from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.ranges import GIGABIT
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.standard import pattern
+
+FASTEST = {"SFP28": 25, "SFP56": 50, "SFP112": 100, "QSFP28": 100, "QSFP56": 200, "QSFP112": 400, "QSFP-DD": 800}
+"""Gb/s of the fastest module of a form: its lanes (one, four or eight) times 25, 50 or 100 Gb/s, by the SFF and QSFP-DD
+specifications."""
+LONGEST_COPPER = ((100, 5.0), (800, 3.0))
+"""Meters of the longest passive copper cable that is sold, for rates in Gb/s up to the first number: 5 m of lanes of
+25 Gb/s (100GBASE-CR4, IEEE 802.3 clause 92), 3 m of faster lanes (NVIDIA's MCP1650, MCP7H60, MCP7Y00 and MCP7Y10)."""
+_LONGEST_OF_FASTER = 2.0
+"""Meters of the longest passive copper cable above 800 Gb/s."""
+_CODE = pattern(r"\bm[cmf][asfp]\d[a-z0-9]{2,}(?:-[a-z0-9]+)*")
+"""An order code of NVIDIA's modules and cables."""
+_LENGTH_IN_CODE = pattern(r"-[a-z]{1,2}(\d{2})([\da])")
+"""The length at the end of an order code of a cable: `-N020` is 20 m, `-N01A` 1.5 m."""
+_CODE_OF_CABLE = pattern(r"mc[ap]|mf[asp]")
+_METERS = pattern(rf"{NUMBER} ?m(?:eters?|etres?)?\b")
+_RATE = r"(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?"
+_FORM = r"(q?sfp-?dd|q?sfp\d{2,3}|osfp)"
+_RATE_AND_FORM = (pattern(rf"(?<![\w.×]){_RATE}[- ]{_FORM}\b"), pattern(rf"\b{_FORM}[- ]{_RATE}\b(?![- /]*{_FORM})"))
+_ANY_FORM = pattern(rf"\b{_FORM}\b")
+_ANY_RATE = pattern(r"(?<![\w.])(?:(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?|(1\.6|3\.2) ?t(?:b/s|bps|bit/s)?)(?![\w])")
+_PASSIVE = pattern(r"\b(?:dac|direct[- ]attach(?:ed)?|passive copper|twinax)s?\b")
+_ACTIVE = pattern(r"\b(?:aec|acc|aoc|lacc|active|re-?timed)s?\b")
+_STANDARD = pattern(r"(?<![a-z])(?:\d+x)?(sr|vr|dr|fr|lr)(?:[1248]\b|-?[1248]\b|\b)")
+"""The standards of light by the letters before the number of lanes."""
+_LIGHT = {"vr": "SR", "sr": "SR", "dr": "DR", "fr": "FR", "lr": "LR"}
+"""The standards that work with each other: VR is SR over a shorter run."""
+_DUPLEX = pattern(r"\b(?:lc|cs|sn)(?:[- /](?:duplex|upc|apc|lc))|\bduplex lc\b|\bdual lc\b|\blc\b")
+_MULTIMODE = pattern(
+    r"\bmulti-?mode\b|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|(?<![a-z])(?:\d+x)?[sv]r[1248]\b|\b(?:\d+g)?[ -]?sr\b"
+)
+_SINGLE_MODE = pattern(
+    r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|(?<![a-z])(?:\d+x)?(?:dr|fr|lr)[1248]\b|"
+    r"\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
+)
+_PARALLEL = pattern(r"\bm[pt][op]s?\b|\bm[pt][op]-?\d{1,2}\b")
+SIDES = {
+    "node": pattern(
+        r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?|dgx|hgx|host|tray|cards?)[- ]?(?:side|end|ports?|cages?|seite)\b|"
+        r"\bknotenseite\b|\b(?:côté|lato|lado) (?:serveur|nœud|carte|server|nodo|scheda|servidor|tarjeta)s?\b|"
+        r"\((?:nics?|adapters?|nodes?|servers?)\)|\bper (?:server|node)\b|(?:nics?|servers?|サーバー?|网卡|服务器|서버) ?[側端侧측]|"
+        r"\bfor (?:the )?(?:connectx\S*|nics?|adapters?|servers?|nodes?|dgx|hgx)"
+    ),
+    "switch": pattern(
+        r"\b(?:switch(?:es)?|leaf|leaves|spines?|tor)[- ]?(?:(?:side|end|ports?|cages?|seite)\b|[端側侧측])|(?:交換器|交换机|スイッチ|스위치) ?[側端侧측]|"
+        r"\((?:switch(?:es)?|leaf|spine)\)|\b(?:côté|lato|lado) switch\b|\bfor (?:the )?(?:switch(?:es)?|leaf|leaves|spines?)\b"
+    ),
+}
+"""Words for the end of a link that a module belongs to."""
+
+
+@dataclass(frozen=True)
+class LinkPart:
+    """What one line says of a module or cable.
+
+    ``rates`` are those that it names, B/s per direction; ``standards`` the kinds of light (`SR`, `DR`, `FR`, `LR`);
+    ``forms`` the forms of modules (`OSFP`); ``lengths`` meters; ``side`` is `node` or `switch`, empty if it names none
+    or both; ``code`` is its order code in upper case, empty without one or with several, and ``entry`` the part in the
+    catalog that has it.
+    """
+
+    line: Offered
+    text: str
+    rates: tuple[float, ...]
+    standards: frozenset[str]
+    forms: frozenset[str]
+    lengths: tuple[float, ...]
+    side: str
+    code: str
+    entry: Optics | None
+
+
+def link_part(line: Offered, text: str, catalog: Catalog) -> LinkPart:
+    """What a line of a quote says of a module or cable; ``text`` is its part in lower case."""
+    codes = {*_CODE.findall(text)}
+    code = codes.pop().upper() if len(codes) == 1 else ""
+    found = [catalog.find("optics", id_) for id_ in (ids_of_name("optics", code) if code else ())]
+    words = text.replace(code.lower(), " ") if code else text
+    sides = [side for side, named in SIDES.items() if named.search(text) is not None]
+    return LinkPart(
+        line,
+        text,
+        tuple(rates_in(words)),
+        frozenset(_LIGHT[each] for each in _STANDARD.findall(words)),
+        frozenset(form_name(each) for each in _ANY_FORM.findall(words)),
+        tuple(number_in_text(each) for each in _METERS.findall(words)),
+        sides[0] if len(sides) == 1 else "",
+        code,
+        found[0] if len(found) == 1 and isinstance(found[0], Optics) else None,
+    )
+
+
+def rates_in(text: str) -> Iterator[float]:
+    """The rates that a text names, in bytes per second of one direction.
+
+    >>> [rate * 8 / 1e9 for text in ("dac 800g osfp to 2x 400gb/s", "1.6t dr8") for rate in rates_in(text)]
+    [800.0, 400.0, 1600.0]
+    """
+    for gigabits, terabits in _ANY_RATE.findall(text):
+        yield (float(gigabits) if gigabits else 1000 * float(terabits)) * GIGABIT
+
+
+def form_name(written: str) -> str:
+    """The usual name of the form of a module.
+
+    >>> form_name("qsfpdd"), form_name("qsfp112"), form_name("osfp")
+    ('QSFP-DD', 'QSFP112', 'OSFP')
+    """
+    return written.upper().replace("QSFPDD", "QSFP-DD")
+
+
+def overloaded_form(text: str) -> tuple[str, int] | None:
+    """A form of module and the rate beside it in Gb/s, where no module of the form is as fast.
+
+    >>> overloaded_form("aoc 400g qsfp-dd to 2x 200g qsfp28"), overloaded_form("osfp 800g to 2x qsfp112 400g")
+    (('QSFP28', 200), None)
+    """
+    before, after = _RATE_AND_FORM
+    pairs = [(form, rate) for rate, form in before.findall(text)]
+    pairs = pairs or [(match[1], match[2]) for match in after.finditer(text)]
+    for form, rate in pairs:
+        if int(rate) > FASTEST.get(form_name(form), int(rate)):
+            return form_name(form), int(rate)
+    return None
+
+
+def too_long_copper(part: LinkPart) -> tuple[float, float] | None:
+    """The length of a passive copper cable and the longest that is sold for its rate, in meters, where it is longer.
+
+    The rate of the slowest end decides, since a cable that is divided has the lanes of both ends.
+    """
+    if _PASSIVE.search(part.text) is None or _ACTIVE.search(part.text) is not None or not part.lengths:
+        return None
+    slowest = min((rate / GIGABIT for rate in part.rates), default=0.0)
+    fastest = max((rate / GIGABIT for rate in part.rates), default=0.0)
+    rate = fastest if fastest >= 200 else slowest
+    longest = next((meters for limit, meters in LONGEST_COPPER if rate <= limit), _LONGEST_OF_FASTER)
+    shortest = min(part.lengths)
+    return (shortest, longest) if rate >= 25 and shortest > longest else None
+
+
+def length_of_code(code: str) -> float | None:
+    """Meters of the cable that an order code stands for; None for modules and codes without a length.
+
+    >>> [length_of_code(code) for code in ("MFP7E30-N020", "MCP4Y10-N01A", "MCP1650-V002E26", "MMS4X00-NS", "MCP7Y00")]
+    [20.0, 1.5, 2.0, None, None]
+    """
+    found = _LENGTH_IN_CODE.search(code.lower()) if _CODE_OF_CABLE.match(code.lower()) is not None else None
+    if found is None:
+        return None
+    return float(found[1]) + 0.5 if found[2] == "a" else float(found[1] + found[2])
+
+
+def standard_of(part: LinkPart) -> str:
+    """The kind of light of a module: that of its order code, else the one that its text names; empty if unknown."""
+    if part.entry is not None and part.entry.reach_class:
+        return _LIGHT.get(part.entry.reach_class.lower()[:2], "")
+    return next(iter(part.standards)) if len(part.standards) == 1 else ""
+
+
+def fiber_of(text: str) -> str:
+    """The kind of fiber that a text names, or that its modules use; empty if it names none or both.
+
+    >>> [fiber_of(each) for each in ("mfp7e10 cable, om4", "mms4x00-ns", "400g dr4 module", "2x400g sr4", "mpo cable")]
+    ['multimode', 'single-mode', 'single-mode', 'multimode', '']
+    """
+    multi, single = _MULTIMODE.search(text) is not None, _SINGLE_MODE.search(text) is not None
+    return "" if multi == single else "multimode" if multi else "single-mode"
+
+
+def ends_of_fiber(text: str) -> str:
+    """The ends of a fiber cable that a text names: `parallel` (MPO), `duplex` (LC); empty if none or both.
+
+    >>> [ends_of_fiber(each) for each in ("mpo-12/apc om4 cable", "lc duplex patch cable", "fiber cable")]
+    ['parallel', 'duplex', '']
+    """
+    duplex, parallel = _DUPLEX.search(text) is not None, _PARALLEL.search(text) is not None
+    return "" if duplex == parallel else "duplex" if duplex else "parallel"
+
+
+def link_parts(lines: Sequence[tuple[Offered, str]], catalog: Catalog, kind: str) -> list[LinkPart]:
+    """The modules (``transceiver``) or cables (``cable``) of a quote."""
+    return [link_part(line, text, catalog) for line, text in lines if line.kind == kind]

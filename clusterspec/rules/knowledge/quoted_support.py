@@ -1,0 +1,137 @@
+"""Support in the lines of a quote: for which parts, how many years, and how fast the response is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.procurement.offered import Offered
+from clusterspec.procurement.part_names import ANY_SWITCH, kinds_of_words
+from clusterspec.quantity import HOUR, YEAR
+from clusterspec.records import NamedTuple
+from clusterspec.spec.model import SupportSpec
+from clusterspec.standard import pattern
+
+SAME = 0.02
+"""Relative difference up to which a time of a line and of a key are the same."""
+_SUPPORT = pattern(
+    r"\b(?:\w*support|care|maintenance|wartung|soporte|suporte|assistenza|asistencia|manutenzione|mantenimiento|onderhoud|"
+    r"underhåll|vedligehold\w*|vedlikehold|ylläpito|huolto|tuki|serwis|wsparcie)\b|サポート|保守|维保|维护|유지보수"
+)
+_BY_THE_YEAR = pattern(
+    r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)|"
+    r"\b(?:per år|par an|pro jahr|je jahr|por año|all'anno|canone annuo|annuale|jährlich|vuodessa|rocznie)\b|每年|毎年|연간|/年"
+)
+_RANGE_OF_YEARS = pattern(r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through|and|&|\+) ?)(?:year )?(\d{1,2})\b")
+_OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
+"""Words of a line whose quantity may be that of parts, not of years."""
+_DURATION = pattern(
+    r"(?<![\w.,])(\d{1,2})(?:[.,]0)?[ -]?(?:(years?|yrs?|y|jahre?n?|ans?|années|años?|anni|anno|år|vuotta|lat|lata|jaar|年|년)|"
+    r"(months?|mo|monate?n?|mois|mes(?:es)?|mesi|mån(?:ader)?|måneder|mdr|kk|kuukautta|miesięcy|maanden|个月|か月|ヶ月|개월))"
+    r"(?![a-zäöåéñ])"
+)
+"""A number of years, or of months, in the languages of suppliers."""
+BUSINESS_DAY = 24.0
+"""Hours of a response on the next business day, at best."""
+_NEXT_DAY = pattern(
+    r"\bnbd\b|\bnext[- ](?:business|working)[- ]day\b|\bnächster (?:arbeits|werk)tag\b|\bj ?\+ ?1\b|\b(?:8|9)x5\b|"
+    r"\bsiguiente día (?:laborable|hábil)\b|\bvolgende werkdag\b|\bgiorno lavorativo successivo\b|翌営業日|次工作日|익영업일"
+)
+_HOURS_OF_RESPONSE = pattern(
+    r"(?:\b24 ?(?:x|/) ?7 ?(?:x|/) ?|(?<![\w.,/x]))(\d{1,2})(?: ?(?:h|hours?|hrs?|stunden|std|horas|heures|uur|ore|godz)\b|(?<=7x\d)\b)"
+    r"(?! ?(?:x|/|a day|per day))"
+)
+_STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
+
+
+class LesserSupport(NamedTuple):
+    """A line whose support is less than the design buys: what it states, the key of the design below
+    `procurement.support`, and what that says.
+    """
+
+    line: Offered
+    states: str
+    key: str
+    design: str
+
+
+def lesser_support(lines: Sequence[tuple[Offered, str]], bought: SupportSpec) -> Iterator[LesserSupport]:
+    """The lines for support of the nodes, and for that of switches and stores, of fewer years than the design buys, and
+    those with a slower response for the nodes.
+    """
+    sold = support_lines(lines)
+    of_nodes = {line.index for line, _ in sold}
+    others = [(line, text) for line, text in lines if line.kind == "other" and sells_support(text)]
+    others = [(line, text) for line, text in others if line.index not in of_nodes and _is_of_other_part(text)]
+    term, response = bought.term, bought.response
+    for group in (sold, *([each] for each in others)):
+        years = years_supported(group)
+        if term is not None and years is not None and years * YEAR < term.value * (1 - SAME):
+            yield LesserSupport(group[0][0], f"{years:g} {'year' if years == 1 else 'years'}", "term", term.written)
+    hours = [(line, each) for line, text in sold if (each := hours_of_response(text)) is not None]
+    if response is None or not hours or any(each * HOUR <= response.value * (1 + SAME) for _, each in hours):
+        return
+    line, fastest = min(hours, key=lambda pair: pair[1])
+    states = "the next business day" if fastest == BUSINESS_DAY else f"a response of {fastest:g} h"
+    yield LesserSupport(line, states, "response", response.written)
+
+
+def sells_support(text: str) -> bool:
+    """Whether a text in lower case names support or maintenance."""
+    return _SUPPORT.search(text) is not None
+
+
+def support_lines(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:
+    """The lines for support with their texts; those of switches and stores cover no node, and are left where others
+    name nodes.
+    """
+    sold = [(line, text) for line, text in lines if line.kind == "other" and sells_support(text)]
+    if any("node" in kinds_of_words(text) for _, text in sold):
+        sold = [(line, text) for line, text in sold if not _is_of_other_part(text)]
+    return sold
+
+
+def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:
+    """Years that lines for support cover together: several periods add up, and where all begin later than the first
+    year, those before are under warranty. None if a line does not say its time.
+    """
+    periods = [years_of_support(line, text) for line, text in sold]
+    known = [each for each in periods if each is not None]
+    if not known or len(known) < len(periods):
+        return None
+    starts = [int(found[1]) for _, text in sold if (found := _RANGE_OF_YEARS.search(text)) is not None]
+    return sum(known) + (min(starts) - 1.0 if len(starts) == len(known) else 0.0)
+
+
+def _is_of_other_part(text: str) -> bool:
+    """Whether a line on support names switches or a store, and no nodes."""
+    kinds = {*kinds_of_words(text)}
+    return "node" not in kinds and (not ANY_SWITCH.isdisjoint(kinds) or _STORE.search(text) is not None)
+
+
+def years_of_support(line: Offered, text: str) -> float | None:
+    """Years of support that a line sells: a range (years 1 to 3), a price of each year as often as its quantity, or the
+    longest duration of its text; None if unknown.
+    """
+    ranged = _RANGE_OF_YEARS.search(text)
+    if ranged is not None:
+        return int(ranged[2]) - int(ranged[1]) + 1
+    named = [int(number) * (1.0 if years else 1 / 12) for number, years, _ in _DURATION.findall(text)]
+    longest = max(named, default=None)
+    if _BY_THE_YEAR.search(text) is None:
+        return longest
+    if line.line.quantity is None or _OF_EACH_PART.search(text) is not None:
+        return None
+    return max(longest or 0.0, line.line.quantity)
+
+
+def hours_of_response(text: str) -> float | None:
+    """The hours of the fastest response that a line on support states; None without one.
+
+    >>> texts = ("support 24x7 4 h on site", "care, nbd", "24x7x4, 5 years", "support 24x7, 3 years", "repair within 8 hours")
+    >>> [hours_of_response(text) for text in texts]
+    [4.0, 24.0, 4.0, None, 8.0]
+    """
+    hours = [float(number) for number in _HOURS_OF_RESPONSE.findall(text)]
+    if _NEXT_DAY.search(text) is not None:
+        hours.append(BUSINESS_DAY)
+    return min(hours, default=None)

@@ -1,0 +1,99 @@
+"""Switches of both directions of airflow stand in one machine.
+
+## What it finds
+
+A line of `procurement.quote` for switches whose air flows from the ports to the power supplies (`C2P`), by its order code
+or its text, where other lines, the description or a comment name switches with air from the supplies to the ports (`P2C`);
+or the reverse. Order codes of NVIDIA and Mellanox end in `F` for `P2C` and in `R` for `C2P` (`MQM9700-NS2F`).
+
+## Why it matters
+
+Switches are mounted with their ports on one side. One with the other airflow draws in the exhaust of its neighbors and
+blows it into the cold aisle: it overheats, and lowers the rate of its links or switches off.
+
+## What to do
+
+Order one direction: that of the aisle at the ports.
+
+## When to ignore it
+
+Ignore it where the switches are in different racks, mounted the other way round.
+
+## Fires
+
+```yaml procurement.quote[2].part
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 16}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX B200, quantity: 16, unit_price: 490000}
+    - {part: "MQM9700-NS2F leaf switch", quantity: 4, unit_price: 38000}
+    - {part: "MQM9700-NS2R spine switch", quantity: 2, unit_price: 38000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 16}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX B200, quantity: 16, unit_price: 490000}
+    - {part: "MQM9700-NS2F leaf switch", quantity: 4, unit_price: 38000}
+    - {part: "MQM9700-NS2F spine switch, P2C", quantity: 2, unit_price: 38000}
+```
+
+## Sources
+
+- Order codes and airflow: https://docs.nvidia.com/networking/display/QM97X0PUB/Ordering+Information
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+_DIRECTIONS = {
+    "P2C": pattern(
+        r"\b(?:msn\d{4}-[a-z]{2}\d?f|mqm\d{4}-[a-z]{2}\d?f|p2c)\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"
+    ),
+    "C2P": pattern(
+        r"\b(?:msn\d{4}-[a-z]{2}\d?r|mqm\d{4}-[a-z]{2}\d?r|c2p)\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"
+    ),
+}
+_NAMES = {"P2C": "from the supplies to the ports", "C2P": "from the ports to the supplies"}
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    usual = directions_in(remarks.lower())
+    for index, line in enumerate(procurement.quote):
+        own = directions_in((line.part or "").lower())
+        if len(own) != 1:
+            continue
+        if len(usual) == 1 and own != usual:
+            (one,), (other,) = own, usual
+            message = f"`{(line.part or '')[:60]}` has air {_NAMES[one]}, and other switches {_NAMES[other]}"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, f"order {other}: switches side by side draw air from one aisle")
+            return
+        usual = usual or own
+
+
+def directions_in(text: str) -> set[str]:
+    """The directions of airflow that a text in lower case names.
+
+    >>> directions_in("mqm9700-ns2f switch"), directions_in("sn5600, c2p"), directions_in("switch")
+    ({'P2C'}, {'C2P'}, set())
+    """
+    return {name for name, named in _DIRECTIONS.items() if named.search(text) is not None}

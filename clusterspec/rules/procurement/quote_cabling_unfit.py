@@ -1,0 +1,234 @@
+"""Modules and cables of a quote do not make up a link.
+
+## What it finds
+
+A line of `procurement.quote` that offers
+
+- a passive copper cable longer than any that is sold at its rate;
+- a module of a form that cannot carry the rate beside it, such as 200 Gb/s in QSFP28;
+- a length, a kind of light or of fiber, or a rate other than its order code stands for;
+- modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
+- a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
+- fiber with LC ends where all modules have MPO ends, or the reverse.
+
+## Why it matters
+
+The parts arrive together and no link comes up: passive copper of lanes of 100 Gb/s reaches 3 m, and light of a DR4
+module, four fibers in each direction, does not enter an FR4 module, which has one.
+
+## What to do
+
+Ask the supplier which of the two is meant, and correct the line.
+
+## When to ignore it
+
+Ignore it where a line is for links that the design does not describe.
+
+## Fires
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 4, scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: HGX H200 server, quantity: 4, unit_price: 280000, price: 1120000}
+    - {part: "DAC cable 400G, 7 m", quantity: 32, unit_price: 210, price: 6720}
+```
+
+```yaml procurement.quote[2].part
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 4, scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: HGX H200 server, quantity: 4, unit_price: 280000, price: 1120000}
+    - {part: "800G 2xDR4 transceiver, switch side", quantity: 16, unit_price: 1300, price: 20800}
+    - {part: "400G FR4 transceiver, NIC side", quantity: 32, unit_price: 900, price: 28800}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 4, scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: HGX H200 server, quantity: 4, unit_price: 280000, price: 1120000}
+    - {part: "MFP7E30-N020 fiber cable, 50 m", quantity: 32, unit_price: 190, price: 6080}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 4, scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: HGX H200 server, quantity: 4, unit_price: 280000, price: 1120000}
+    - {part: "800G 2xDR4 transceiver, switch side", quantity: 16, unit_price: 1300, price: 20800}
+    - {part: "400G DR4 transceiver, NIC side", quantity: 32, unit_price: 900, price: 28800}
+    - {part: "MFP7E30-N020 fiber cable, 20 m", quantity: 32, unit_price: 190, price: 6080}
+```
+
+## Sources
+
+- Copper cables and their lengths: https://docs.nvidia.com/networking/display/400g100gpam4ovpub/copper-dac-and-lacc-cables-overview
+- Cages of a switch, and its modules: https://docs.nvidia.com/networking/display/QM97X0PUB/Interfaces
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.offered import is_credit, lines_of_pools, offered_lines
+from clusterspec.procurement.part_names import CABLING, plain_part
+from clusterspec.rules.knowledge.fabric_parts import connectors_of_node, fits_cage
+from clusterspec.rules.knowledge.quoted_links import (
+    FASTEST,
+    LinkPart,
+    ends_of_fiber,
+    fiber_of,
+    length_of_code,
+    link_part,
+    overloaded_form,
+    standard_of,
+    too_long_copper,
+)
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import or_list
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display_bits
+
+RULE = Rule.of(__name__, "error", "likely")
+_ENDS = {"SR": "parallel", "DR": "parallel", "FR": "duplex", "LR": "duplex"}
+"""The ends of the fiber of a module, by its kind of light: SR and DR have fibers for each lane, FR and LR colors."""
+_CONNECTORS = {"parallel": "MPO", "duplex": "LC"}
+_SHARE = frozenset({1, 2, 4, 8})
+"""The rate of a part over that of its ports or lanes."""
+_FLAT = pattern(r"\bflat[- ]?top\b|\bflat\b")
+_FINNED = pattern(r"\bfinned\b|\bfins\b|\bfinned[- ]top\b")
+_FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|lc|trunks?|patch|jumpers?|om[345]|os2)\b")
+
+
+def check(
+    procurement: ProcurementSpec, cluster: Cluster | None, fleet: Fleet | None, catalog: Catalog
+) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    machines = [pool.cluster for pool in fleet.pools.values() if pool.cluster is not None] if fleet is not None else []
+    if cluster is not None:
+        found = [*offered_lines(procurement.quote, cluster)]
+    elif machines:
+        found = lines_of_pools(procurement.quote, machines)
+    else:
+        return
+    lines = [line for line in found if not is_credit(line.line)]
+    every = [link_part(line, plain_part(line.line), catalog) for line in lines]
+    for part in every:
+        yield from _impossible_part_problem(part)
+        if part.code and part.line.kind in {*CABLING, "other"}:
+            yield from _code_problem(part)
+    modules = [part for part in every if part.line.kind == "transceiver"]
+    if cluster is not None:
+        yield from _cage_problems(modules, cluster)
+    yield from _light_problem(modules)
+    yield from _connector_problem(modules, [part for part in every if part.line.kind == "cable"])
+
+
+def _problem(part: LinkPart, message: str, help_: str, severity: str = "error") -> Problem:
+    at = ("procurement", "quote", part.line.index, "part")
+    return RULE.problem(at, f"`{(part.line.line.part or '')[:60]}` {message}", help_, severity=severity)
+
+
+def _impossible_part_problem(part: LinkPart) -> Iterator[Problem]:
+    """The problem with a part that nobody makes: copper longer than its rate allows, a rate above that of its form."""
+    if (copper := too_long_copper(part)) is not None:
+        length, longest = copper
+        message = f"has {length:g} m of passive copper, and cables of this rate are sold up to {longest:g} m"
+        yield _problem(part, message, "order active copper (AEC) or optical cables (AOC), or correct the length")
+    if part.line.kind in {*CABLING, "other", "nic"} and (form := overloaded_form(part.text)) is not None:
+        message = f"has {form[1]} Gb/s in {form[0]}, which carries at most {FASTEST[form[0]]} Gb/s"
+        yield _problem(part, message, "correct the form or the rate")
+
+
+def _code_problem(part: LinkPart) -> Iterator[Problem]:
+    """The problem with a line whose words are unlike its order code: the supplier delivers the code."""
+    help_ = "ask which of the two is delivered: the supplier ships the order code"
+    length = length_of_code(part.code)
+    if length is not None and part.lengths and all(abs(each - length) > 0.26 for each in part.lengths):
+        message = f"states {part.lengths[0]:g} m, and {part.code} is {length:g} m long"
+        yield _problem(part, message, help_)
+        return
+    named, of_code = fiber_of(part.text.replace(part.code.lower(), " ")), fiber_of(part.code.lower())
+    if named and of_code and named != of_code:
+        yield _problem(part, f"states {named} fiber, and {part.code} is {of_code}", help_)
+        return
+    entry = part.entry
+    if entry is None or entry.type != "module":
+        return
+    own = standard_of(part)
+    if own and part.standards and own not in part.standards:
+        yield _problem(part, f"states {or_list(sorted(part.standards))}, and {part.code} is {own}", help_)
+    elif entry.bandwidth is not None and part.rates:
+        whole = entry.bandwidth.value
+        if not any(round(whole / rate, 3) in _SHARE for rate in part.rates):
+            message = f"states {display_bits(part.rates[0])}, and {part.code} has {display_bits(whole)}"
+            yield _problem(part, message, help_)
+
+
+def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Problem]:
+    """The problems with modules that fit no cage of the fabric, or whose top is unlike that of their end."""
+    fabric = cluster.scale_out
+    if fabric is None:
+        return
+    switch = fabric.switch
+    ends = {
+        "node": connectors_of_node(cluster, fabric),
+        "switch": (switch.connector,) if switch and switch.connector else (),
+    }
+    for part in modules:
+        cages = ends[part.side] if part.side else (*ends["node"], *ends["switch"]) if all(ends.values()) else ()
+        if part.forms and cages and not any(fits_cage((form,), cage) for form in part.forms for cage in cages):
+            where = {"node": "the NICs", "switch": "the switches"}.get(part.side, "NICs and switches")
+            message = f"is {or_list(sorted(part.forms))}, and the cages of {where} are {or_list(dict.fromkeys(cages))}"
+            yield _problem(part, message, "order modules that fit the cages")
+        elif part.side == "node" and "OSFP" in ends["node"] and _FINNED.search(part.text) is not None:
+            yield _problem(part, "has fins, and OSFP cages of nodes take flat modules", "order the flat part")
+        elif part.side == "switch" and switch is not None and switch.module_top == "finned" and _FLAT.search(part.text):
+            yield _problem(part, f"is flat, and {switch.id} takes finned modules", "order the finned part")
+
+
+def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
+    """The problem with modules of the NICs whose kind of light no module of the switches has."""
+    ends: dict[str, dict[str, LinkPart]] = {"node": {}, "switch": {}}
+    for part in modules:
+        for side in (part.side,) if part.side else ends:
+            ends[side].setdefault(standard_of(part), part)
+    own, other = ends["node"], ends["switch"]
+    if own and other and "" not in own.keys() | other.keys() and own.keys().isdisjoint(other):
+        light, part = next(iter(own.items()))
+        message = f"is {light}, and the modules of the switches are {or_list(sorted(other))}"
+        yield _problem(part, message, "order modules of one kind of light for both ends")
+
+
+def _connector_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
+    """The problem with fiber whose ends enter none of the quoted modules."""
+    needed = {_ENDS.get(standard_of(part), "") for part in modules}
+    if len(needed) != 1 or "" in needed:
+        return
+    for part in cables:
+        ends = ends_of_fiber(part.text)
+        if ends and ends not in needed and _FIBER.search(part.text) is not None:
+            message = f"has {_CONNECTORS[ends]} ends, and all transceivers have {_CONNECTORS[needed.pop()]}"
+            yield _problem(part, message, "order fiber with the ends of the modules")
+            return

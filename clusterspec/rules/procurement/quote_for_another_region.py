@@ -1,0 +1,175 @@
+"""A line of a cloud's quote is for another region than the others.
+
+## What it finds
+
+A commitment, a reservation, instances or a file system in `procurement.quote` for another region of AWS, Azure, Google or
+Oracle than the other lines, or than the description where it names one: an error. A reservation or a file system in another
+zone than the instances is a warning. Lines for copies, transfers and archives are left out.
+
+## Why it matters
+
+A savings plan for the instances of a family, a reservation and committed use hold in one region: hours in another are
+billed on demand, and the commitment as well. Between regions, and between zones, each GB of traffic is billed, and
+no file system is mounted at its rate.
+
+## What to do
+
+Buy the commitment and the file system where the instances run.
+
+## When to ignore it
+
+Ignore it where a part of the machine runs in the other region on purpose.
+
+## Fires
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: aws-p5en-48xlarge, nodes: 12}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  term: 12 months
+  quote:
+    - {part: "Capacity reservation, 12x p5en.48xlarge, us-east-2a", quantity: 12, unit_price: 0}
+    - {part: "EC2 Instance Savings Plan, P5en, US West (Oregon), 1 year, instance-hours", quantity: 105120, unit_price: 41.2}
+    - {part: "FSx for Lustre, us-east-2a, 57.6 TiB, GB-months", quantity: 707788.8, unit_price: 0.6}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: aws-p5en-48xlarge, nodes: 12}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  term: 12 months
+  quote:
+    - {part: "12x p5en.48xlarge instances, us-east-2a, hours", quantity: 105120, unit_price: 41.2}
+    - {part: "FSx for Lustre, us-east-2c, 57.6 TiB, GB-months", quantity: 707788.8, unit_price: 0.6}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-p5en-48xlarge, nodes: 12}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  term: 12 months
+  quote:
+    - {part: "EC2 Instance Savings Plan, P5en, US East (Ohio), 1 year, instance-hours", quantity: 105120, unit_price: 41.2}
+    - {part: "FSx for Lustre, us-east-2a, 57.6 TiB, GB-months", quantity: 707788.8, unit_price: 0.6}
+    - {part: "S3 replica of checkpoints, us-west-2, GB-months", quantity: 600000, unit_price: 0.023}
+```
+
+## Sources
+
+- Savings plans and their regions: https://docs.aws.amazon.com/savingsplans/latest/userguide/what-is-savings-plans.html
+- Names of AWS's regions: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-regions.html
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from clusterspec.finding import Problem
+from clusterspec.procurement.offered import is_credit
+from clusterspec.records import NamedTuple
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import and_list
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+_PLACE = pattern(
+    r"\b((?:us|eu|ap|ca|sa|me|af|il|mx|cn|uk)-(?:gov-)?[a-z]{4,12}-\d)([a-f])?\b|"
+    r"\b((?:us|europe|asia|northamerica|southamerica|australia|me|africa)-[a-z]{4,12}\d{1,2})(?:-([a-f]))?\b"
+)
+"""Regions of AWS and Oracle (`us-east-2`), and of Google (`us-central1`), with their zones."""
+_CITY = pattern(r"\b(?:us (?:east|west)|europe|asia pacific|canada|south america|middle east) ?\(([a-zã. ]+)\)")
+"""Names of AWS's regions with the place in parentheses."""
+_CITIES = {
+    **{"n. virginia": "us-east-1", "ohio": "us-east-2", "n. california": "us-west-1", "oregon": "us-west-2"},
+    **{"ireland": "eu-west-1", "london": "eu-west-2", "paris": "eu-west-3", "frankfurt": "eu-central-1"},
+    **{"zurich": "eu-central-2", "stockholm": "eu-north-1", "milan": "eu-south-1", "spain": "eu-south-2"},
+    **{"tokyo": "ap-northeast-1", "seoul": "ap-northeast-2", "osaka": "ap-northeast-3", "mumbai": "ap-south-1"},
+    **{"hyderabad": "ap-south-2", "singapore": "ap-southeast-1", "sydney": "ap-southeast-2"},
+    **{"jakarta": "ap-southeast-3", "melbourne": "ap-southeast-4", "central": "ca-central-1", "são paulo": "sa-east-1"},
+}
+_AZURE = pattern(
+    r"\b((?:(?:north|south|west) central|east|west|central) us(?: [23])?|(?:north|west) europe|uk (?:south|west)|"
+    r"(?:sweden|france|poland|spain|korea|australia|india|canada|qatar|israel) central|italy north|germany west central|"
+    r"norway east|switzerland north|japan (?:east|west)|(?:southeast|east) asia|australia east|canada east|brazil south|"
+    r"uae north|south africa north)\b"
+)
+"""Names of Azure's regions."""
+_PLACED = pattern(
+    r"\b(?:savings? plans?|reserv\w+|capacity|commit\w*|cud|instances?|vms?|nodes?|fsx|lustre|filestore|netapp|"
+    r"file (?:system|storage)|ssd|[a-z]\d[a-z]*\.\d+xlarge)\b"
+)
+_ZONAL = pattern(r"\b(?:capacity|reserv\w+|fsx|lustre|filestore|netapp|instances?|\d+ ?x|[a-z]\d[a-z]*\.\d+xlarge)\b")
+_ELSEWHERE = pattern(
+    r"\b(?:replica\w*|copy|copies|back-?ups?|secondary|second|dual|multi-?region|disaster|dr|egress|transfer\w*|archive\w*|"
+    r"cross-region|from|standby)\b"
+)
+
+
+class _Placed(NamedTuple):
+    """A line of a quote with the one region that it names, and its zone; the zone is empty where it names none."""
+
+    place: int
+    text: str
+    region: str
+    zone: str
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    every = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote) if not is_credit(line)]
+    lines = [line for index, text in every if (line := _placed(index, text)) is not None]
+    usual = _usual_region(lines, remarks.lower())
+    other = [line for line in lines if usual and line.region != usual and _PLACED.search(line.text) is not None]
+    for line in other:
+        name = (procurement.quote[line.place].part or "")[:60]
+        message = f"`{name}` is for {line.region}, and the machine is in {usual}"
+        help_ = "buy commitments and file systems in the region of the instances"
+        yield RULE.problem(("procurement", "quote", line.place, "part"), message, help_)
+    zones = [line for line in lines if line.region == usual and line.zone and _ZONAL.search(line.text) is not None]
+    if not other and len({line.zone for line in zones}) > 1:
+        at = ("procurement", "quote", zones[-1].place, "part")
+        named = and_list(sorted({usual + line.zone for line in zones}))
+        message = f"lines of one machine are for the zones {named}: traffic between zones is billed, and a reservation holds in one"
+        yield RULE.problem(at, message, "place the instances and their file system in one zone", severity="warning")
+
+
+def _placed(index: int, text: str) -> _Placed | None:
+    """A line with its region; None where it names none or several, or is for a copy in another place."""
+    places = regions_in(text)
+    if len(places) != 1 or _ELSEWHERE.search(text) is not None:
+        return None
+    ((region, zone),) = places
+    return _Placed(index, text, region, zone)
+
+
+def regions_in(text: str) -> set[tuple[str, str]]:
+    """The regions that a text in lower case names, each with its zone.
+
+    >>> sorted(regions_in("fsx, us-east-2a, and us west (oregon)")), regions_in("a3 in us-central1-c"), regions_in("east us 2")
+    ([('us-east-2', 'a'), ('us-west-2', '')], {('us-central1', 'c')}, {('east us 2', '')})
+    """
+    found = {(one or other, zone or last) for one, zone, other, last in _PLACE.findall(text)}
+    found |= {(_CITIES[city], "") for city in _CITY.findall(text) if city in _CITIES}
+    return found or {(name, "") for name in _AZURE.findall(text)}
+
+
+def _usual_region(lines: Sequence[_Placed], remarks: str) -> str:
+    """The region of the machine: that of the description, else of most lines; empty if neither decides."""
+    stated = {region for region, _ in regions_in(remarks)}
+    if len(stated) == 1:
+        return stated.pop()
+    ranked = Counter(line.region for line in lines).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return ""
+    return ranked[0][0]

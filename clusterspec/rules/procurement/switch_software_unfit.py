@@ -1,0 +1,105 @@
+"""The quoted operating system does not run on the quoted switches.
+
+## What it finds
+
+A line of `procurement.quote` for a network operating system of one vendor (Cumulus Linux, NVOS, Onyx, EOS, Junos, NX-OS) and
+switches of another vendor: those that the line names, else the switches of the fabric, where no other line offers switches
+of the vendor.
+
+## Why it matters
+
+These systems drive the chips of their vendor alone: Cumulus Linux has run only on Spectrum since 2020. The licenses do not
+install, and switches that come without a system forward nothing.
+
+## What to do
+
+Order the system of the switches' vendor, or SONiC where both support it.
+
+## When to ignore it
+
+Ignore it where the licenses are for switches that the quote does not name.
+
+## Fires
+
+```yaml procurement.quote[2].part
+clusterspec: 1
+cluster: {platform: mi355x-ubb8, nodes: 16}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: "MI355X server", quantity: 16, unit_price: 288000}
+    - {part: "Edgecore AIS800-64O, Tomahawk 5, 64x800G leaf switch, without NOS", quantity: 3, unit_price: 39500}
+    - {part: "Cumulus Linux perpetual license for AIS800-64O", quantity: 3, unit_price: 8200}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: mi355x-ubb8, nodes: 16}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: "MI355X server", quantity: 16, unit_price: 288000}
+    - {part: "SN5600 leaf switch", quantity: 3, unit_price: 52000}
+    - {part: "Cumulus Linux perpetual license", quantity: 3, unit_price: 8200}
+```
+
+## Sources
+
+- Switches of Cumulus Linux: https://docs.nvidia.com/networking-ethernet-software/hardware-compatibility-list/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+_SYSTEMS = {
+    "NVIDIA": pattern(r"\bcumulus\b|\bnvos\b|\bonyx\b"),
+    "Arista": pattern(r"\barista eos\b|\beos (?:licen[cs]e|software)\b"),
+    "Juniper": pattern(r"\bjunos\b"),
+    "Cisco": pattern(r"\bnx-?os\b"),
+}
+"""Network operating systems that run on the switches of their vendor alone."""
+_SWITCHES = {
+    "NVIDIA": pattern(r"\bm?sn\d{4}\w*|\bm?qm\d{4}\w*|\bspectrum|\bquantum"),
+    "Arista": pattern(r"\barista\b|\bdcs-7\d{3}|\b7[0358]\d0\w*-"),
+    "Juniper": pattern(r"\bjuniper\b|\bqfx\d{4}|\bptx\d{4}"),
+    "Cisco": pattern(r"\bcisco\b|\bnexus\b|\bn9k\b|\bn9[23]\d{2}"),
+    "Broadcom": pattern(
+        r"\btomahawk|\btrident|\bjericho|\bedgecore\b|\bais800|\bas9\d{3}|\bcelestica\b|\bufispace\b|\bz9\d{3}\w*"
+    ),
+}
+"""Words and order codes by which quotes name switches, by vendor; `Broadcom` are those of makers with its chips."""
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    texts = [(line.part or "").lower() for line in procurement.quote]
+    offered = {vendor for text in texts for vendor in _vendors_of_switches(text)}
+    for index, text in enumerate(texts):
+        system = next((vendor for vendor, named in _SYSTEMS.items() if named.search(text) is not None), "")
+        others = (_vendors_of_switches(text) or offered) - {system}
+        if system and others and system not in (_vendors_of_switches(text) or offered):
+            name, other = (procurement.quote[index].part or "")[:60], sorted(others)[0]
+            message = f"`{name}` runs on switches of {system} alone, and those of the quote are of {other}"
+            help_ = "order the operating system of the switches, such as SONiC"
+            yield RULE.problem(("procurement", "quote", index, "part"), message, help_)
+
+
+def _vendors_of_switches(text: str) -> set[str]:
+    """The vendors of the switches that a text in lower case names.
+
+    >>> sorted(_vendors_of_switches("edgecore ais800-64o, and sn3700")), _vendors_of_switches("server")
+    (['Broadcom', 'NVIDIA'], set())
+    """
+    return {vendor for vendor, named in _SWITCHES.items() if named.search(text) is not None}
