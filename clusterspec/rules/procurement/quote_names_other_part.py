@@ -98,7 +98,7 @@ _NIC_RATE = pattern(
     r"(?<![\w.])(?:(?P<rate>\d{2,3}) ?g(?:b?e|b/s|bps|bit/s|igabit)?|(?P<name>[hnx]dr)(?P<lanes>[1248]00)?)(?![\w])"
 )
 _PORTS = pattern(
-    r"(?<![\w.])(\d{2,3}) ?(?:[x×]|ports? (?:of |at |à |de |mit )?) ?(\d{2,4}) ?g(?:b?e|b/s|bps)?\b(?![^,;(]*(?:transceiv|cable|optic|modul))"
+    r"(?<![\w.])(\d{2,3}) ?(?:[x×]|ports? (?:of |at |à |de |mit )?) ?(\d{2,4}) ?g(?:b?e|b/s|bps)?\b(?![^,;(]{0,60}(?:transceiv|cable|optic|modul))"
 )
 """The ports of a switch, and their rate in Gb/s."""
 _SMALL_NIC = pattern(r"\bconnectx-?\d ?-?(?:lx|dx|vpi)\b|\b(?:ocp|25 ?gb?e?|10 ?gb?e?|management|front-?end|storage)\b")
