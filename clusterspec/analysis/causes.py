@@ -14,6 +14,7 @@ from clusterspec.analysis.consequences import (
     with_ends_last,
 )
 from clusterspec.analysis.device_steps import with_steps_of_devices
+from clusterspec.analysis.explained_causes import with_explained_last
 from clusterspec.analysis.families import families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
 from clusterspec.analysis.hangs import (
@@ -86,7 +87,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 def _ordered(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, the likeliest first, and what only follows from the failure of a rank last."""
-    return _most_likely(with_ends_last(run, with_consequences_last(run, found)))
+    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_last(run, found))))
 
 
 _ENDS_OF_ONE = frozenset({"program-fault", "host-memory-full"})

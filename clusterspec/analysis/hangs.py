@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
 from clusterspec.analysis.nic_causes import failing_nics
+from clusterspec.analysis.error_reasons import cause_of_reason
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.service_causes import UNSAID
@@ -149,7 +150,10 @@ def _catalogued_causes(run: PlacedRun) -> Iterator[Cause]:
         if each.name.startswith(MESSAGE):
             name, _, tells = each.name.removeprefix(MESSAGE).partition(" ")
             evidence = f"line {each.line} of the log: {each.text}"
-            yield Cause(name, evidence, NEXT_STEPS[name], _WEIGHT_OF[tells])
+            reason = cause_of_reason(name, tells, each.text)
+            if reason:
+                yield Cause(reason, evidence, NEXT_STEPS[reason], STRONG)
+            yield Cause(name, evidence, NEXT_STEPS[name], min(_WEIGHT_OF[tells], GIVEN) if reason else _WEIGHT_OF[tells])
 
 
 _SLOWING = frozenset(

@@ -334,6 +334,7 @@ POSSIBLE = (
     ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
     ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
     ("mps", "invalid-setting", ": the service that shares an accelerator between processes", _MPS, STRONG),
+    ("mps", "stopped-service", ": that service does not run, or ended", _MPS, GIVEN),
     ("peer-operation", "invalid-setting", ": both ends have to run one test with the same options", _TEST, GIVEN),
     ("peer-operation", "unreachable-peer", ", as where the MTU of the two ends differs", _MTU, WEAK),
     ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),

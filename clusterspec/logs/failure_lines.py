@@ -149,7 +149,10 @@ FAILURE_PATTERNS = (
     ("unreachable", re.compile(r"([Tt]ransport retry count(?:er)? exceeded.{0,60})")),  # UCX, libibverbs
     (
         "unreachable",
-        re.compile(r"(\[Errno 1(?:01|13)\] .{1,60}|\bconnect: (?:no route to host|network is unreachable))"),
+        re.compile(
+            r"^(?!.{0,300}HTTPS?Connection).*?"
+            r"(\[Errno 1(?:01|13)\] .{1,60}|\bconnect: (?:no route to host|network is unreachable))"
+        ),
     ),
     ("unreachable", re.compile(r"(SocketHandShakePlugin: connect\(\).{0,80})")),
     ("unreachable", re.compile(r"(socket\w{0,20}Connect\w{0,10}: [Cc]onnect to .{1,80} (?:failed|returned) .{0,60})")),
@@ -242,7 +245,7 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
     ("hardware", _hccl("EI0012")),
-    ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),  # HSA
+    ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40}|HW Exception by GPU node-.{1,60}GPU Hang)")),  # HSA
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(number of (?:visible|available|local) (?:devices|GPUs|NPUs|accelerators) \(0\))")),
     ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd
@@ -332,7 +335,7 @@ FAILURE_PATTERNS = (
     ("releases", re.compile(r"(Mismatched NCCL version detected : .{1,80})")),
     ("releases", re.compile(r"(NCCL version mismatch with remote peer .{1,100})")),
     ("releases", _hccl("EI0008")),
-    ("login", re.compile(r"(Command 'ssh .{1,160} returned non-zero exit status 255)")),
+    ("login", re.compile(r"(Command [\['\"]{1,3}ssh .{1,160} returned non-zero exit status 255)")),
     ("login", re.compile(r"(not all hosts are .{0,10}reachable via ssh|Host key verification failed)")),
     # openssh/openssh-portable, kex.c and sshd.c: a server that ends a connection before it begins
     ("login", re.compile(r"((?:ssh|kex)_exchange_identification: .{1,80})")),

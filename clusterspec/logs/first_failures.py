@@ -333,19 +333,26 @@ def _is_after(time: Moment | None, other: Moment | None) -> bool | None:
 _TAKEN_DOWN = re.compile(r"exit ?code\s{0,3}: ?-6\b|exitcode: -6\b|SIGABRT|Signal 6\b")
 _OF_WATCHDOGS = frozenset({"dump", "waiting", "parted", "family timeout", "consistency"})
 _OF_CANCELS = frozenset({"signal", "time-limit", "job-ended"})
+_BY_LIMITS = frozenset({"time-limit", "job-ended"})
+"""Those by which the scheduler ends every process of a job, whatever prints its end."""
+_OF_PROCESSES = frozenset({"killed", "crash", "worker-ended"})
+"""Statements of the end of a process without its reason."""
 
 
 def _ends_after_others(said: Sequence[Said]) -> Iterator[tuple[str, str, int]]:
     """The ends of processes that follow from an earlier line: the abort by which the watchdog of PyTorch ends its
-    process, and the kill of tasks whose step was canceled before.
+    process, the kill of tasks whose step was canceled before, and every end after the scheduler ended the job.
     """
     timeout = min((each.line for each in said if each.name in _OF_WATCHDOGS), default=None)
     canceled = min((each.line for each in said if each.name in _OF_CANCELS), default=None)
+    limited = min((each.line for each in said if each.name in _BY_LIMITS), default=None)
     for each in said:
         if timeout is not None and each.name == "crash" and timeout < each.line and _TAKEN_DOWN.search(each.text):
             yield CONSEQUENCE, "after the timeout of a collective", each.line
         if canceled is not None and each.name == "killed" and canceled < each.line and "srun: " in each.text:
             yield CONSEQUENCE, "after the step was canceled", each.line
+        elif limited is not None and each.name in _OF_PROCESSES and limited < each.line:
+            yield CONSEQUENCE, "after the scheduler ended the job", each.line
 
 
 def _ended_processes(

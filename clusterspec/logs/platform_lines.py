@@ -10,7 +10,30 @@ from __future__ import annotations
 
 import re
 
+_DRIVERS = r"(?:nvidia(?!.peermem)|amdgpu|habanalabs|neuron|i915|xe)\b"
+"""Modules of the kernel that drive accelerators."""
 PLATFORM_PATTERNS = (
+    # kmod, tools/modprobe.c and insmod.c: a driver that the running kernel does not take, or does not have
+    (
+        "driver-release",
+        re.compile(rf"((?:insert (?:module )?|Module )['\"]?(?:\S{{1,80}}/)?{_DRIVERS}.{{0,80}})"),
+    ),
+    ("driver-release", re.compile(rf"({_DRIVERS}: disagrees about version of symbol.{{0,40}})")),
+    ("driver-release", re.compile(r"(dcmi module initialize failed.{0,40})")),  # npu-smi of CANN
+    # docs.habana.ai, "Debugging"; awsdocs-neuron, "Runtime troubleshooting" (read on 2026-11-26)
+    ("out-of-memory", re.compile(r"(PT_DEVMEM Allocation failed.{0,60})")),
+    ("out-of-memory", re.compile(r"(TDRV:\w{1,40} .{0,40}[Ff]ailed to allocate .{0,60})")),
+    ("host-memory", re.compile(r"(\[F137\] neuronx?-cc was forcibly killed.{0,80})")),
+    ("imex", re.compile(r"(\b(?:IMEX|imex)\b.{0,80}?(?:DEGRADED|UNAVAILABLE|[Ff]ailed to connect).{0,60})")),
+    # instances that a cloud takes back, by their documents of AWS, Google Cloud and Azure (read on 2026-11-26)
+    (
+        "job-ended",
+        re.compile(
+            r"([Ss]pot (?:instance )?(?:interruption|termination|eviction).{0,60}|TERMINATE_ON_HOST_MAINTENANCE"
+            r"|[Ii]nstance (?:is being |was |has been |will be )(?:preempted|reclaimed|evicted).{0,40}"
+            r"|\"?(?:EventType|eventType)\"?: \"?Preempt\b.{0,40})"
+        ),
+    ),
     # what a container lacks: capabilities, system calls, devices
     ("capability", re.compile(r"(pidfd is not supported.{0,60})")),  # oneCCL: SYS_PTRACE
     ("capability", re.compile(r"((?:set_mempolicy|get_mempolicy|mbind|move_pages).{0,20}[Oo]peration not permitted)")),

@@ -46,7 +46,7 @@ CALLS = {
     "ipc": r"(?:cuda|hip|cu)Ipc(?:Get|Open)\w{1,20}|memory for IPC|IPC memory|(?:CUDA|HIP) IPC handle",
     "multicast": r"cuMulticast\w{0,30}|[Mm]ulticast (?:memory|object|group)",
     "register": (
-        r"ibv_reg_(?:mr|dmabuf)\w{0,12}|\bGNI_IOC_MEM_REGISTER\b|MemoryRegion::register\w{0,20}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
+        r"ibv_(?:exp_)?reg_(?:mr|dmabuf)\w{0,12}|\bGNI_IOC_MEM_REGISTER\b|MemoryRegion::register\w{0,20}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
         r"|\b[Rr]egist\w{2,6} (?:the )?(?:GPU |host |device |CUDA |local )?(?:memory|buffer|MR\b|mr\b)"
     ),
     "init": r"[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b.{0,30} to INIT\b|curr state RESET, next state INIT",
@@ -55,7 +55,7 @@ CALLS = {
         r"|[Aa]ddress (?:handle|vector)"
     ),
     "create": (
-        r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}"
+        r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}|mlx5dv_devx_\w{1,20}"
         r"|[Cc]reate (?:a |UD |RC |DC )?(?:completion queue|queue pair|CQ\b|QP\b)"
     ),
     "open": r"ibv_(?:open_device|get_device_list)|/dev/infiniband|\buverbs[0-9]|rdma_create_\w{1,16}",

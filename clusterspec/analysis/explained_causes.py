@@ -1,0 +1,49 @@
+"""Causes that an event of a host, a device or the scheduler explains, where both are in one log.
+
+A link that fails leaves requests of its peers unanswered; an accelerator or a host that fails ends a process, which the
+others see as a connection that is lost. The line of the event is then the cause, and the lines of the peers follow from
+it, whatever their order in the log: kernels, schedulers and ranks write to logs that are joined without their times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clusterspec.analysis.call_causes import evidence_line
+from clusterspec.analysis.stated_causes import GIVEN, STRONG
+from clusterspec.records import replace
+from clusterspec.results.diagnosis import Cause
+
+_OF_PEERS = frozenset({"unreachable-peer", "peer-ended", "ranks-diverge", "absent-ranks", "data-loading"})
+"""What other ranks report of one that ended or that no longer answers."""
+EXPLAINED = {
+    "unstable-link": _OF_PEERS | {"packet-loss"},
+    "nic-fault": _OF_PEERS | {"unstable-link", "packet-loss"},
+    "accelerator-fault": _OF_PEERS | {"program-fault"},
+    "host-fault": _OF_PEERS | {"program-fault", "job-ended"},
+    "host-memory-full": _OF_PEERS | {"program-fault"},
+    "memory-full": _OF_PEERS | {"program-fault"},
+    "storage-full": _OF_PEERS | {"program-fault", "storage-fault"},
+    "storage-fault": _OF_PEERS | {"program-fault"},
+    "job-ended": _OF_PEERS | {"program-fault", "host-memory-full"},
+    "non-finite-values": _OF_PEERS | {"program-fault"},
+}
+"""Causes whose event explains what others report, and the causes that these reports would have alone.
+
+NVIDIA's catalog of Xids: an application that ran on the device ends with an error of its own. `NCCL_IB_TIMEOUT` and
+"Troubleshooting" of the NCCL documentation: retries of a request are used up where its peer or its link is gone.
+"""
+
+
+def with_explained_last(found: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes. One that the event of another cause explains weighs at most as much as a setting that may be wrong.
+
+    The event is stated, or shown by the log's numbers, on a line of its own.
+    """
+    found = tuple(found)
+    events = [each for each in found if each.name in EXPLAINED and each.weight >= STRONG]
+    for cause in found:
+        explained = any(
+            cause.name in EXPLAINED[event.name] and evidence_line(event) != evidence_line(cause) for event in events
+        )
+        yield replace(cause, weight=min(cause.weight, GIVEN)) if explained else cause
