@@ -32,7 +32,17 @@ _NEXT = {
     "container-permission": _DEVICES["device"],
 }
 CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
-    ("register", "ENOMEM"): (("locked-memory", STATED), ("gpudirect-refused", WEAK), ("driver-release", WEAK)),
+    # openucx/ucx issue 6264 (keys of memory), ofiwg/libfabric issues of pinned memory, MiaAI-Lab (a kernel)
+    ("register", "ENOMEM"): (
+        *(("locked-memory", GIVEN), ("gpudirect-refused", WEAK), ("driver-release", WEAK)),
+        *(("nic-limit", WEAK), ("host-memory-full", WEAK)),
+    ),
+    # objects that the firmware of a NIC makes, not the kernel: openucx/ucx issue 5351
+    ("firmware", "ENOMEM"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
+    ("firmware", "EAGAIN"): (("nic-limit", STRONG),),
+    ("firmware", "EREMOTEIO"): (("nic-limit", GIVEN), ("nic-fault", GIVEN)),
+    ("firmware", "EINVAL"): (("library-release", GIVEN), ("nic-limit", GIVEN)),
+    ("firmware", "EPERM"): (("container-permission", STRONG),),
     ("register", "EAGAIN"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("create", "EAGAIN"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("register", "EFAULT"): (("gpudirect-refused", STATED),),
@@ -40,7 +50,7 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("register", "EPERM"): (("gpudirect-refused", STRONG), ("locked-memory", GIVEN)),
     ("register", "EOPNOTSUPP"): (("gpudirect-refused", STRONG),),
     ("register", "EREMOTEIO"): (("gpudirect-refused", STRONG), ("nic-fault", GIVEN)),
-    ("create", "ENOMEM"): (("locked-memory", STATED), ("nic-limit", GIVEN)),
+    ("create", "ENOMEM"): (("locked-memory", STRONG), ("nic-limit", GIVEN)),
     ("create", "EPERM"): (("locked-memory", STRONG),),
     ("create", "EREMOTEIO"): (("nic-fault", STRONG),),
     ("init", "EINVAL"): (("nic-fault", STRONG), ("invalid-setting", GIVEN)),

@@ -60,6 +60,10 @@ _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """A status of a request that was sent again until its retries were used up."""
 _OF_GIDS = (("unreachable-peer", STATED), ("wrong-interface", STRONG), ("invalid-setting", GIVEN))
+"""A connection with a GID that the NIC does not have."""
+_UNREAD_GID = re.compile(r"ncclIb|GID is NULL|[Nn]o (?:suitable|usable|valid) GID")
+"""A GID that is missing or cannot be read, before any connection: an address of the port that is missing, the NIC
+itself, or the index that the environment sets. None is certain (NVIDIA/nccl issue 622, uccl-project/uccl issue 301)."""
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
@@ -275,8 +279,9 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("foreign-nic")[:1]:  # NVIDIA/nccl issues 551 (index) and 925 (NIC)
         evidence = f"line {line} of the log: {text}: the container does not have that GID of the NIC"
         following = "show_gids within the container; set NCCL_IB_HCA and NCCL_IB_GID_INDEX to what it lists"
+        unread = _UNREAD_GID.search(text) is not None
         for name, weight in _OF_GIDS:
-            yield Cause(name, evidence, following, weight)
+            yield Cause(name, evidence, following, min(weight, GIVEN) if unread else weight)
     for text, line in run.log_lines("no-address")[:1]:  # NVIDIA/nccl-tests issue 14: a container without a network
         evidence = f"line {line} of the log: {text}: no interface has an address that the library can use"
         yield Cause("wrong-interface", evidence, f"{_INTERFACE}; docker run --net=host", STRONG)

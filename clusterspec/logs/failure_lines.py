@@ -367,10 +367,13 @@ FAILURE_PATTERNS = (
         "absent-file",
         re.compile(r"(FileNotFoundError: .{1,200}(?:cache|ind(?:ices|ex)|checkpoint|\.npy|\.lock).{0,120})"),
     ),
-    ("absent-program", re.compile(r"(FileNotFoundError: \[Errno 2\] No such file or directory: '[\w+-]{1,40}')")),
+    (
+        "absent-program",
+        re.compile(r"(FileNotFoundError: \[Errno 2\] No such file or directory: '(?:\S{1,160}/bin/)?[\w+-]{1,40}')"),
+    ),
     (
         "missing-file",
-        re.compile(r"(FileNotFoundError: \[Errno 2\] (?!No such file or directory: '[\w+-]{1,40}').{1,160})"),
+        re.compile(r"(FileNotFoundError: \[Errno 2\] (?!No such file or directory: '(?:\S{1,160}/bin/)?[\w+-]{1,40}').{1,160})"),
     ),
     ("write-failed", re.compile(r"(PytorchStreamWriter failed writing file.{0,60})")),
     ("write-failed", re.compile(r"(RuntimeError: File \S{1,160} cannot be opened\.)")),  # Sachini/ronin issue 51

@@ -28,7 +28,7 @@ ERRORS = {
     r"[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
     "ENOSPC": r"[Nn]o space left on device" + f"|{_words_of_number(28)}",
     "EOPNOTSUPP": r"[Oo]peration not supported|\bCUDA_ERROR_NOT_SUPPORTED\b|"
-    r"[Ff]unction not implemented|[Pp]rotocol not supported",
+    r"[Ff]unction not implemented|[Pp]rotocol not supported|[Uu]nknown error 524\b|\berrno:? 524\b",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
     "EADDRINUSE": r"[Aa]ddress already in use" + f"|{_words_of_number(98)}",
     "EADDRNOTAVAIL": r"[Cc]annot assign requested address",
@@ -54,8 +54,9 @@ CALLS = {
         r"ibv_modify_qp|[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b|ibv_create_ah|fi_av_insert"
         r"|[Aa]ddress (?:handle|vector)"
     ),
+    "firmware": r"\bmlx5dv_devx_\w{1,24}",
     "create": (
-        r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}|mlx5dv_devx_\w{1,20}"
+        r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}"
         r"|[Cc]reate (?:a |UD |RC |DC )?(?:completion queue|queue pair|CQ\b|QP\b)"
     ),
     "open": r"ibv_(?:open_device|get_device_list)|/dev/infiniband|\buverbs[0-9]|rdma_create_\w{1,16}",
@@ -74,6 +75,7 @@ TELLING = {
     "register": ("ENOMEM", "EAGAIN", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO", "ENOSPC"),
     "init": ("EINVAL", "ENODEV", "EREMOTEIO"),
     "address": ("EREMOTEIO", "EINVAL", "ENOMEM", *NO_PATH),
+    "firmware": ("ENOMEM", "EAGAIN", "EREMOTEIO", "EINVAL", "EPERM"),
     "create": ("ENOMEM", "EAGAIN", "EPERM", "EREMOTEIO", "ENOSPC"),
     "open": ("ENOENT", "EPERM", "EACCES", "ENODEV", "ENOMEM"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
@@ -110,6 +112,7 @@ CALL_WORDS = (
     ),
     *("ad address", "o such device", "nvalid argument", "nvalid resource handle", "hsa_status", "o space left on"),
     *("CUDA_ERROR_INVALID_", "CUDA_ERROR_NOT_SUPPORTED", "nvalid device ordinal", "temporarily unavail"),
+    *("nknown error 524", "rrno 524", "rrno: 524"),
     *("peration not supported", "unction not implemented", "rotocol not supported", "ddress family not"),
     *("ddress already in use", "annot assign requested", "etwork is unreachable", "caused connection abort"),
     *(

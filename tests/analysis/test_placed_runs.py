@@ -178,7 +178,15 @@ def test_a_log_excludes_the_faults_whose_opposite_it_states(
 
 
 CALLS: tuple[tuple[str, int, dict[str, float]], ...] = (  # statement, nodes, causes with their weights
-    ("call register ENOMEM", 2, {"locked-memory": STATED, "gpudirect-refused": WEAK, "driver-release": WEAK}),
+    (
+        "call register ENOMEM",
+        2,
+        {
+            **{"locked-memory": GIVEN, "gpudirect-refused": WEAK, "nic-limit": WEAK},
+            **{"host-memory-full": WEAK, "driver-release": WEAK},
+        },
+    ),
+    ("call firmware ENOMEM", 2, {"nic-limit": STRONG, "locked-memory": GIVEN}),
     ("call register EPERM", 2, {"gpudirect-refused": STRONG, "locked-memory": GIVEN}),
     ("call connect bridge", 2, {"wrong-interface": STATED, "unreachable-peer": GIVEN}),
     ("call connect bridge", 1, {}),

@@ -94,7 +94,6 @@ def read(machine: str, text: str, ranks: int) -> Compared | None:
         (f"{SLICE}transport retry counter exceeded", "unreachable-peer"),
         (f"{SLICE}remote invalid request error", "unreachable-peer"),
         ("E1 rdma_context.cpp:198] Failed to register memory 0x2e1cbac200: Bad address [14]", "gpudirect-refused"),
-        ("E1 rdma_context.cpp:198] Failed to register memory 0x2e1c: Cannot allocate memory [12]", "locked-memory"),
         ("h:1:2 [0] plugin/net.cc:366 NCCL WARN Failed to initialize any NET plugin", "wrong-interface"),
         ("h:1:2 [0] NCCL WARN Call to ibv_modify_qp failed with error Network is unreachable", "unreachable-peer"),
     ],

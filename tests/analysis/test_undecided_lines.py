@@ -27,6 +27,21 @@ from tests.analysis.test_program_lines import PAIR, read
             "n1:1:2 [0] misc/ibvwrap.cc:9 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
             ["locked-memory", "gpudirect-refused", "driver-release"],
         ),
+        # openucx/ucx issue 6264: the limit of locked memory, or of the keys of a NIC
+        (
+            "E1 rdma_context.cpp:198] Failed to register memory 0x2e1c: Cannot allocate memory [12]",
+            ["locked-memory", "gpudirect-refused", "driver-release", "nic-limit", "host-memory-full"],
+        ),
+        # openucx/ucx issue 5351
+        (
+            "[1.2] [h:3:0] ib_mlx5_dv.c:161 UCX  ERROR mlx5dv_devx_obj_create(QP) failed: Cannot allocate memory",
+            ["nic-limit", "locked-memory"],
+        ),
+        # uccl-project/uccl issue 301
+        (
+            "F1 util_rdma.h:5] Check failed: ncclIbRoceGetVersionNum(name, port, candidate, &number)",
+            ["unreachable-peer", "wrong-interface", "invalid-setting"],
+        ),
         # NVIDIA/TensorRT-LLM issue 2286
         ("*** An error occurred in MPI_Init_thread", ["library-release", "invalid-setting"]),
         ("[n1:9] Local abort before MPI_INIT completed completed successfully", ["library-release", "invalid-setting"]),
