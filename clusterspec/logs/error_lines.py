@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import lines_of, shown_line
 
 FORMS = (
     # exceptions of Python, Java and torchrun
@@ -92,5 +92,5 @@ def first_error(text: str) -> tuple[str, int] | None:
             return None
         seen.add(form)
         if _FORM.search(shown) and not _QUOTED.search(shown):
-            return shown.strip()[:160], number
+            return shown_line(shown), number
     return None

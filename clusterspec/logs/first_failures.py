@@ -15,7 +15,7 @@ from itertools import islice
 from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.records import NamedTuple
 
 CONSEQUENCE = "consequence"
@@ -271,7 +271,7 @@ def told_failures(text: str, stated: Stated) -> Told:
         said += [Said(name, shown, number, rank, time) for name, shown in here]
         unsaid = all(name.startswith("family ") and name not in OF_THE_END for name, _ in here)
         if exception and unsaid and _EXCEPTION.match(rest) and not _FOLLOWS.search(rest):
-            raised.append(Said(OWN_EXCEPTION, rest.strip()[:160], number, rank, time))
+            raised.append(Said(OWN_EXCEPTION, shown_line(rest), number, rank, time))
     return Told(tuple(said), tuple(raised))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from clusterspec.logs.catalogued_messages import Message, listed_messages
+from clusterspec.logs.text_lines import shown_part
 from clusterspec.records import NamedTuple
 
 _WORD = re.compile(r"\w{3,60}")
@@ -158,6 +159,6 @@ def _text_with(parts: tuple[str, ...], line: str) -> str | None:
                 break
             end = at + len(part)
         else:
-            return line[start : end + AFTER].strip()
+            return shown_part(line, start, end + AFTER)
         start = line.find(first, start + len(first))
     return None

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.logs.text_lines import shown_line
+
 
 def _words_of_number(number: int) -> str:
     """The words of an error that a line names by its number alone."""
@@ -151,4 +153,4 @@ def refused_call(line: str) -> tuple[str, str] | None:
         name = "bridge"
     elif _RETRIED.search(line):
         return None
-    return (f"{CALL}{call} {name}", line.strip()[:160]) if name in TELLING[call] else None
+    return (f"{CALL}{call} {name}", shown_line(line)) if name in TELLING[call] else None

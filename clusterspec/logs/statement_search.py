@@ -27,7 +27,7 @@ from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import lines_of, shown_part
 from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
@@ -203,9 +203,17 @@ def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[S
             continue
         name, pattern = patterns[place]
         if match := pattern.search(line):
-            yield name, " ".join(part for part in match.groups() if part).strip(), number
+            yield name, _shown_groups(match), number
     if places and places[0] == _CALL and (call := refused_call(line)):
         yield *call, number
+
+
+def _shown_groups(match: re.Match[str]) -> str:
+    """The groups of a match, joined by blanks; a single one with a sign where it is cut within a word."""
+    groups = [place for place, part in enumerate(match.groups(), 1) if part]
+    if len(groups) == 1:
+        return shown_part(match.string, *match.span(groups[0]))
+    return " ".join(match[place] for place in groups).strip()
 
 
 def _continued_statements(text: str, search: Search) -> Iterator[Stated]:

@@ -10,7 +10,7 @@ from clusterspec.logs.general_words import GENERAL
 from clusterspec.logs.object_words import APART, OBJECTS, OF_A_PROGRAM, PLACE
 from clusterspec.logs.raising_frames import FRAME, OPERATIONS, family_of_frame
 from clusterspec.logs.reporting_parts import causes_of_part
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import lines_of, shown_line
 
 _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|\w{0,40}Exception(?=: )"
@@ -204,7 +204,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         for cause in told:
             if cause not in causes:
                 causes.add(cause)
-                yield cause, shown.strip()[:160], number
+                yield cause, shown_line(shown), number
 
 
 def _causes_of_words(line: str) -> tuple[str, ...]:
@@ -259,7 +259,8 @@ def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
         if match:
             found = found or family not in OF_OTHERS
             first = text.rfind("\n", 0, match.start()) + 1
-            yield family, text[first : first + LONGEST].split("\n", 1)[0].strip()[:160], text.count("\n", 0, first) + 1
+            stated_line = text[first : first + LONGEST].split("\n", 1)[0]
+            yield family, shown_line(stated_line), text.count("\n", 0, first) + 1
     if "NCCL INFO" in text:
         yield from _plugins_of_some_hosts(text)
     if not found:
@@ -293,21 +294,21 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
             yield "members", f"{joined} of {member[2]} ranks started", len(lines)
             return
     if _START.search(lines[-1][:LONGEST]):
-        yield "start", lines[-1].strip()[:160], len(lines)
+        yield "start", shown_line(lines[-1]), len(lines)
         return
     for family, words in _PHASES:
         if words.search(lines[-1][:LONGEST]):
-            yield family, lines[-1].strip()[:160], len(lines)
+            yield family, shown_line(lines[-1]), len(lines)
             return
     last = (lines[number - 1] for number in _numbers_from_last(lines))
     traced = any("Traceback (most recent call last)" in line or FRAME.search(line[:LONGEST]) for line in last)
     number = _raised_first(lines) if traced else 0
     if number:
-        yield family_of_frame(lines, number), lines[number - 1].strip()[:160], number
+        yield family_of_frame(lines, number), shown_line(lines[number - 1]), number
         return
     number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
     if number:
-        yield "asserted", lines[number - 1].strip()[:160], number
+        yield "asserted", shown_line(lines[number - 1]), number
 
 
 def _numbers_from_last(lines: list[str]) -> range:
