@@ -11,6 +11,17 @@ from __future__ import annotations
 import re
 
 BUILD_PATTERNS = (
+    # compilers and linkers: an option or a file of another release (GCC, gcc/opts-common.cc; binutils, ld/ldmain.c and
+    # ldfile.c; nvcc of CUDA 12). Thread: flashinfer-ai/flashinfer issue 1532
+    (
+        "build",
+        re.compile(
+            r"(\b(?:nvcc|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|hipcc|ptxas|nvlink)\b.{0,20}?"
+            r"(?:[Uu]nknown|[Uu]nrecognized|[Uu]nsupported)(?: command[- ]line)? (?:option|argument).{0,60})"
+        ),
+    ),
+    ("build", re.compile(r"(\bld(?:\.\w{2,5})?: (?:cannot|unable to) find (?:library )?-l\S{1,60})")),
+    ("host-memory", re.compile(r"(fatal error: Killed signal terminated program \w{1,20})")),
     ("build", re.compile(r"(\bfatal error: [\w./+-]{1,120}: No such file or directory)")),
     ("build", re.compile(r"(^CMake Error(?: at .{1,120})?)")),
     ("build", re.compile(r"(\bC(?:annot|ould not|ouldn't) find (?:ptxas|nvcc|hipcc|ld\.lld)\b\S{0,10})")),

@@ -339,7 +339,7 @@ FAILURE_PATTERNS = (
     ("login", re.compile(r"(not all hosts are .{0,10}reachable via ssh|Host key verification failed)")),
     # openssh/openssh-portable, kex.c and sshd.c: a server that ends a connection before it begins
     ("login", re.compile(r"((?:ssh|kex)_exchange_identification: .{1,80})")),
-    ("login", re.compile(r"(Permission denied \(publickey.{0,60}|ssh exited with exit code 255)")),
+    ("login", re.compile(r"(^Permission denied, please try again\.|Permission denied \(publickey.{0,60}|ssh exited with exit code 255)")),
     ("login", re.compile(r"(\b(?:sshd|orted|prted|kubectl): (?:[Cc]ommand )?(?:not found|No such file or directory))")),
     # openpmix/prrte 52d5e4bb, src/mca/plm/base/help-plm-base.txt
     ("launch", re.compile(r"((?:ORTE|PRTE|prterun|mpirun) was unable to reliably start one or more daemons)")),

@@ -135,6 +135,9 @@ FRAMEWORK_PATTERNS = (
     # what loggers of training programs print of a step, in no one form
     ("non-finite", re.compile(r"(\bloss['\"]?\s{0,3}[:=]\s{0,3}(?:nan|NaN|NAN)\b)")),
     # PyTorch's search for anomalies of the gradient (torch/csrc/autograd/engine.cpp)
+    ("outside", re.compile(r"(Could not connect to the endpoint URL: .{1,100})")),  # boto/botocore, exceptions.py
+    ("non-finite", re.compile(r"(Minimum loss scale reached.{0,60})")),  # fairseq, optim/dynamic_loss_scaler.py
+    ("non-finite", re.compile(r"(\bLoss is (?:NaN|nan|inf|Inf)\b.{0,40})")),
     ("non-finite", re.compile(r"(Function '\w{1,80}' returned nan values in its .{1,20})")),
     # cudaErrorContained (CUDA runtime API, error 721): of memory or links, or of an access to a peer's memory
     ("contained", re.compile(r"((?:CUDA error: |[Ff]ailure .{0,8}')Contained error.{0,40})")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 _RANKS = r"(?:worker|rank|node|peer|host|process|replica|member)(?:e?s)?\b"
 _DEVICES = r"(?:GPU|NPU|TPU|HPU|XPU|accelerator|device|chip)s?\b"
-_NUMERIC = r"(?:loss|grad\w{0,10}|logits?|weights?|norm|activations?|probabilit(?:y|ies))\b"
+_NUMERIC = r"(?:[Ll]oss|[Gg]rad\w{0,10}|logits?|weights?|norm|activations?|probabilit(?:y|ies))\b"
 GENERAL = (
     (
         "port-in-use",
@@ -87,7 +87,7 @@ GENERAL = (
     ),
     (
         "invalid-setting",
-        r"\b(?:yaml|omegaconf|hydra|configparser|toml|pydantic)\.[\w.]{0,60}(?:Error|Exception)\b|\bJSONDecodeError\b"
+        r"\b(?:yaml|omegaconf|hydra|configparser|toml|pydantic(?:_core)?)\.[\w.]{0,60}(?:Error|Exception)\b|\bJSONDecodeError\b"
         r"|\bis not in struct\b",
     ),
     # errors of a device's runtime that no other words explain, such as those of a capture

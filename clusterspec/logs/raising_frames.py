@@ -33,6 +33,14 @@ _COMPUTED = re.compile(
     r"|\bgrad(?:_fn)?\b"
 )
 """Exceptions about the arrays of a program, which a library only computes with."""
+MISUSE = re.compile(
+    r"\b(?:Type|Name|UnboundLocal|Index|ZeroDivision|Recursion|NotImplemented)Error: \S"
+    r"|\bRuntimeError: .{0,160}(?:\b[Ss]hapes?\b|\bscalar type\b|\binplace operation|\bsame device\b|\bdtype\b"
+    r"|\bgrad(?:_fn|ient computation)?\b|\bon the expected device\b|\bsize of tensor\b|\b[Dd]imension\b|\bautograd\b)"
+)
+"""Exceptions of Python and of PyTorch about how a program uses names, types and arrays, which tell of themselves that
+they are of a program, also where its traceback is missing (docs.python.org, "Built-in Exceptions").
+"""
 FRAME_LINES = 8
 """Lines before an exception among which the frame that raised it is: its code, and marks below that."""
 TRACED_LINES = 60

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
 from clusterspec.logs.general_words import GENERAL
 from clusterspec.logs.object_words import APART, OBJECTS, OF_A_PROGRAM, PLACE
-from clusterspec.logs.raising_frames import FRAME, OPERATIONS, family_of_frame
+from clusterspec.logs.raising_frames import FRAME, MISUSE, OPERATIONS, family_of_frame
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.text_lines import lines_of, shown_line
 
@@ -302,8 +302,8 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
             return
     last = (lines[number - 1] for number in _numbers_from_last(lines))
     traced = any("Traceback (most recent call last)" in line or FRAME.search(line[:LONGEST]) for line in last)
-    number = _raised_first(lines) if traced else 0
-    if number:
+    number = _raised_first(lines)
+    if number and (traced or MISUSE.search(lines[number - 1][:LONGEST])):
         yield family_of_frame(lines, number), shown_line(lines[number - 1]), number
         return
     number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
