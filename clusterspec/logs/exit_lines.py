@@ -22,7 +22,38 @@ def _codes(*codes: int) -> re.Pattern[str]:
     return re.compile(rf"(.{{0,100}}{_FORMS}(?:{'|'.join(map(str, codes))})(?![0-9.]).{{0,40}})")
 
 
+_CRASHES = r"(?:Segmentation fault|Aborted|Illegal instruction|Floating point exception)"
+RUNTIME_ENDS = (
+    # bminor/glibc 2.39: malloc/malloc.c (`malloc_printerr`), debug/fortify_fail.c; the heap or the stack was overwritten
+    (
+        "crash",
+        re.compile(
+            r"((?:^|[\s:>])(?:(?:free|malloc|realloc|calloc|malloc_consolidate|munmap_chunk|mremap_chunk)\(\): "
+            r"(?:invalid|corrupted|mismatching|unaligned|unsorted|double free|memory corruption)"
+            r"|double free or corruption|corrupted (?:size vs\. prev_size|double-linked list)"
+            r"|\*\*\* (?:stack smashing|buffer overflow) detected).{0,60})"
+        ),
+    ),
+    # open-mpi/ompi, opal/util/stacktrace.c; google/glog, src/signalhandler.cc; Linux, arch/x86/kernel/traps.c
+    ("crash", re.compile(rf"(\bSignal: {_CRASHES} \([0-9]{{1,2}}\))")),
+    ("bus-error", re.compile(r"(\bSignal: Bus error \([0-9]{1,2}\))")),
+    ("crash", re.compile(r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) \(@.{1,80}|\*\*\* Aborted at [0-9]{6,12} \(unix time\))")),
+    ("crash", re.compile(r"(\btraps: .{1,60} (?:trap|general protection) .{1,40})")),
+    # bash, jobs.c: a command that a signal ended; systemd, src/core/service.c and unit.c
+    ("killed", re.compile(r"(: line [0-9]{1,6}: {1,4}[0-9]{1,9} Killed\b.{0,80})")),
+    ("crash", re.compile(rf"(: line [0-9]{{1,6}}: {{1,4}}[0-9]{{1,9}} {_CRASHES}.{{0,80}})")),
+    ("killed", re.compile(r"(code=killed, status=9/KILL)")),
+    ("crash", re.compile(r"(code=(?:dumped|killed), status=(?:4/ILL|6/ABRT|8/FPE|11/SEGV))")),
+    ("host-memory", re.compile(r"(has been killed by the OOM killer|Failed with result 'oom-kill')")),
+    # kubernetes/kubernetes, pkg/kubelet/nodeshutdown; kubernetes-sigs/kueue, pkg/scheduler/preemption
+    (
+        "job-ended",
+        re.compile(r"(terminated in response to imminent node shutdown|(?:Evicted|Preempted) to accommodate a workload.{0,60})"),
+    ),
+)
+"""How runtimes, shells and services report that a signal ended a process."""
 EXIT_PATTERNS = (
+    *RUNTIME_ENDS,
     ("killed", _codes(137, -9)),
     ("crash", _codes(132, 134, 136, 139, -4, -6, -8, -11)),
     ("bus-error", _codes(135, -7)),

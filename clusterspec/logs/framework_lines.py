@@ -194,6 +194,15 @@ FRAMEWORK_PATTERNS = (
     # vLLM v0.6.6, vllm/executor/ray_gpu_executor.py. Threads: vllm-project/vllm issues 2406 and 12983
     ("driver-node", re.compile(r"(Ray does not allocate any GPUs on the driver node.{0,80})")),
     # events of pods. Threads: huggingface/Google-Cloud-Containers issue 126, cortexlabs/cortex issue 1685
+    # ray-project/ray, autoscaler and job_manager.py; volcano, pkg/scheduler/plugins/gang; kueue, pkg/scheduler
+    (
+        "unplaced",
+        re.compile(
+            r"((?:resource request|actor|task|job)s? (?:cannot|can't|could not) be scheduled\b.{0,100}"
+            r"|\btasks? in (?:the )?gang unschedulable.{0,60}|insufficient (?:unused )?quota for .{1,60}"
+            r"|\bcluster cannot satisfy its resource requirements.{0,20})"
+        ),
+    ),
     ("unplaced", re.compile(r"(Node scale up in zones .{1,160}? failed: .{1,80}|pod didn't trigger scale-up.{0,120})")),
 )
 """Names of statements and the patterns of their lines."""
