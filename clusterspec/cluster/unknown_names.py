@@ -9,7 +9,7 @@ from clusterspec.catalog.entries import Interconnect, Nic
 from clusterspec.catalog.frameworks import UNNAMED, Framework
 from clusterspec.cluster.layout import SOFTWARE_KEY, SOFTWARE_PATH
 from clusterspec.cluster.resolution import Lookup
-from clusterspec.document.schema import alternatives_text, nearest_words
+from clusterspec.document.schema import alternatives_text, letters_and_digits, nearest_words
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.source import Path
 
@@ -147,7 +147,13 @@ def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     """
     path = (SOFTWARE_KEY, "framework")
     meant, underneath = _meant_frameworks(name, lookup)
-    choices = alternatives_text([id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED])
+    ids = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]
+    choices = alternatives_text(ids)
+    message = f"`{name}` is not one of the choices of `framework`"
+    same = [id_ for id_ in ids if letters_and_digits(id_) == letters_and_digits(name)]
+    if len(same) == 1:
+        certain = Fix(f"write `{same[0]}`", (Replacement(path, same[0]),), safe=True)
+        return Problem("unknown-choice", path, message, f"write `{same[0]}`", fix=certain)
     if underneath:
         advice = f"name what `{name}` runs underneath: {alternatives_text(underneath)}"
     else:
@@ -155,8 +161,8 @@ def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     if meant:
         advice = f"did you mean {alternatives_text(meant)}? {advice[0].upper()}{advice[1:]}"
     only = meant or underneath
-    fix = Fix(f"write {only[0]}", (Replacement(path, only[0]),)) if len(only) == 1 else None
-    return Problem("unknown-choice", path, f"`{name}` is not one of the choices of `framework`", advice, fix=fix)
+    fix = Fix(f"write `{only[0]}`", (Replacement(path, only[0]),)) if len(only) == 1 else None
+    return Problem("unknown-choice", path, message, advice, fix=fix)
 
 
 def _meant_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
@@ -177,7 +183,7 @@ def unknown_software_problem(software: str, lookup: Lookup) -> Problem:
     choices = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]
     advice = f"write one of {', '.join(meant or underneath or choices)}, and its release"
     fixed = f"{meant[0]} {release}".strip() if len(meant) == 1 else None
-    fix = Fix(f"write {fixed}", (Replacement(SOFTWARE_PATH, fixed),)) if fixed else None
+    fix = Fix(f"write `{fixed}`", (Replacement(SOFTWARE_PATH, fixed),)) if fixed else None
     return Problem(
         "unknown-choice", SOFTWARE_PATH, f"`{software}` does not name a framework of the format", advice, fix=fix
     )

@@ -87,7 +87,7 @@ def _type_problems(fault: ValidationError) -> Iterator[Problem]:
         advice = thousands_advice(fault.value, fault.field) or amount_advice(fault.value, fault.field) or fault.advice
         yield fault.problem("wrong-type", message, advice)
     else:
-        fix = Fix(f"write {text}", (Replacement(fault.path, text),), safe=True)
+        fix = Fix(f"write `{text}`", (Replacement(fault.path, text),), safe=True)
         yield fault.problem("wrong-type", message, f"write `{text}`", fix)
 
 
@@ -102,12 +102,18 @@ def _choice_problems(fault: ValidationError) -> Iterator[Problem]:
         else [one for one in nearest_words(word, choices) if _last_number(one) == _last_number(word)]
     )
     advice = f"the choices are {alternatives_text(choices)}"
+    message = f"{fault.written} is not one of the choices of {fault.name}"
+    same = [one for one in choices if letters_and_digits(one) == letters_and_digits(word)]
+    if len(same) == 1:
+        certain = Fix(f"write `{same[0]}`", (Replacement(fault.path, same[0]),), safe=True)
+        yield fault.problem("unknown-choice", message, f"write `{same[0]}`", certain)
+        return
     if meant:
         advice = f"did you mean {alternatives_text(meant)}? {advice[0].upper()}{advice[1:]}"
     remark = fault.field.get("x-remarks", {}).get(word.lower())
     advice = f"{advice}; {remark}" if remark else advice
-    fix = Fix(f"write {meant[0]}", (Replacement(fault.path, meant[0]),)) if len(meant) == 1 else None
-    yield fault.problem("unknown-choice", f"{fault.written} is not one of the choices of {fault.name}", advice, fix)
+    fix = Fix(f"write `{meant[0]}`", (Replacement(fault.path, meant[0]),)) if len(meant) == 1 else None
+    yield fault.problem("unknown-choice", message, advice, fix)
 
 
 def _last_number(word: str) -> str:
@@ -117,7 +123,7 @@ def _last_number(word: str) -> str:
 
 def _const_problems(fault: ValidationError) -> Iterator[Problem]:
     text = json.dumps(fault.limit)
-    fix = Fix(f"write {text}", (Replacement(fault.path, text),))
+    fix = Fix(f"write `{text}`", (Replacement(fault.path, text),))
     message = f"{fault.name} is {text}; {fault.written} is not supported"
     yield fault.problem("unknown-choice", message, f"write `{fault.path[-1]}: {text}`", fix)
 
@@ -174,7 +180,7 @@ def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, 
     if not _has_type(fault.value[key], conforms.node_at(fault.schema, (*fault.path, *meant)), fault.schema):
         return None
     safe = sure and len(near_words(key, known)) == 1
-    return Fix(f"write {meant[0]}", (Replacement((*fault.path, key), meant[0], key=True),), safe=safe)
+    return Fix(f"write `{meant[0]}`", (Replacement((*fault.path, key), meant[0], key=True),), safe=safe)
 
 
 _PERCENTILE = re.compile(r"(?P<key>[a-z_]+)_(?P<last>p[0-9]+)|(?P<first>p[0-9]+)_(?P<rest>[a-z_]+)")
@@ -287,7 +293,7 @@ def _duplicate_item_problems(fault: ValidationError) -> Iterator[Problem]:
 def _pattern_problems(fault: ValidationError) -> Iterator[Problem]:
     code = fault.field.get("x-synonyms", {}).get(str(fault.value).lower())
     if code is not None:
-        fix = Fix(f"write {code}", (Replacement(fault.path, code),))
+        fix = Fix(f"write `{code}`", (Replacement(fault.path, code),))
         message = f"{fault.written} is not what {fault.name} takes: {_format_description(fault.field)}"
         yield fault.problem("wrong-type", message, f"write `{fault.path[-1]}: {code}`", fix)
         return

@@ -12,7 +12,7 @@ from typing import Any
 from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
-from clusterspec.document.schema import one_line_text
+from clusterspec.document.schema import alternatives_text, one_line_text
 from clusterspec.document.values import is_octal, scalar_value
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass
@@ -23,12 +23,17 @@ from clusterspec.source import Path
 _GROUPED = re.compile(r"[0-9]{1,3}([_,][0-9]{3})+")
 _THOUSANDS = re.compile(r"([0-9]{1,6}) ?[kK]")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%")
+_SEPARATED = re.compile(r"(?<![\d.,])[0-9]{1,3}(?:[ '’\u00a0\u202f][0-9]{3})+(?![\d'])")
+"""A number in the notation of some countries: 415 000, 415'000."""
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(?P<whole>[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),(?P<part>[0-9]{1,2})(?!\d)")
+"""A number with a decimal comma, such as 415.000,00; a comma before three digits may separate thousands."""
 _AMOUNT = re.compile(
     r"(?P<before>[^\d\s.,+-]{0,8}) ?(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?) ?"
-    r"(?P<scale>k|m|bn|b|thousand|million|billion)?(?P<after> ?[^\d\s.,+-]{0,8})",
+    r"(?P<scale>k|mio\.?|mrd\.?|mn|m|bn|b|thousand|million|billion)?(?P<after> ?[^\d\s.,+-]{0,8})",
     re.IGNORECASE,
 )
-_SCALES = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9}
+_SCALES = {"k": 3, "thousand": 3, **dict.fromkeys(("m", "mn", "mio", "million"), 6), "b": 9, "bn": 9}
+_SCALES |= {"billion": 9, "mrd": 9}
 """Decimal exponents of the words after an amount."""
 _TRUTH = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 
@@ -61,20 +66,36 @@ def thousands_advice(value: Any, field: Schema) -> str:
 def amount_advice(value: Any, field: Schema) -> str:
     """Advice for an amount of money with its currency or in thousands (`$480k`); empty for other values and keys.
 
-    A point before three digits may separate thousands, so it gets no advice.
+    A point before three digits may separate thousands, so it gets no advice without a decimal comma behind it.
 
     >>> amount_advice("480000 USD", {"x-amount": True})
     'write `480000`; `procurement.currency` names the currency'
     >>> [amount_advice(each, {"x-amount": True})[:16] for each in ("$1.2M", "0.125 EUR/kWh", "480.000 EUR")]
     ['write `1200000`;', 'write `0.125`; `', '']
+    >>> [amount_advice(each, {"x-amount": True})[:15] for each in ("€ 415.000,00", "415 000 EUR", "1,2 Mio. EUR")]
+    ['write `415000`;', 'write `415000`;', 'write `1200000`']
     """
-    match = _AMOUNT.fullmatch(value) if field.get("x-amount") and isinstance(value, str) and len(value) < 30 else None
+    if not (field.get("x-amount") and isinstance(value, str) and len(value) < 30):
+        return ""
+    match = _AMOUNT.fullmatch(_with_decimal_point(value))
     if match is None or ("," in match["number"] and not _GROUPED.fullmatch(match["number"].partition(".")[0])):
         return ""
     if re.fullmatch(r"[1-9][0-9]{0,2}\.[0-9]{3}", match["number"]) and not match["scale"]:
         return ""
-    number = Decimal(re.sub("[_,]", "", match["number"])).scaleb(_SCALES.get((match["scale"] or "").lower(), 0))
+    number = Decimal(re.sub("[_,]", "", match["number"])).scaleb(
+        _SCALES.get((match["scale"] or "").lower().rstrip("."), 0)
+    )
     return f"write `{number.normalize():f}`; `procurement.currency` names the currency"
+
+
+def _with_decimal_point(text: str) -> str:
+    """An amount with a decimal point and without separators of thousands, where the text has one reading.
+
+    >>> _with_decimal_point("415.000,00 EUR"), _with_decimal_point("415'000 CHF"), _with_decimal_point("1,200 USD")
+    ('415000.00 EUR', '415000 CHF', '1,200 USD')
+    """
+    joined = _SEPARATED.sub(lambda match: "".join(each for each in match[0] if each.isdecimal()), text)
+    return _DECIMAL_COMMA.sub(lambda match: f"{match['whole'].replace('.', '')}.{match['part']}", joined)
 
 
 def _without_unit(text: str, units: Sequence[str]) -> str:
@@ -158,6 +179,8 @@ class ValidationError:
     def advice(self) -> str:
         """The suggested fix, with the schema's first example."""
         line = example_line(self.path, self.field)
+        if "enum" in self.field:
+            return f"write {alternatives_text([str(choice) for choice in self.field['enum']])}"
         return f"write {self.expected}" + (f", such as `{line}`" if line else "")
 
     def problem(self, rule: str, message: str, advice: str = "", fix: Fix | None = None) -> Problem:

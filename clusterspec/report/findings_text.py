@@ -36,15 +36,27 @@ def framed_finding(finding: Finding, sources: Mapping[str, Source], ink: Ink) ->
     lines += [
         f"{ink.paint('blue', '   = ')}see {location_text(span)}: {plain_line(note)}" for span, note in finding.related
     ]
-    repeated = bool(finding.edits) and finding.fix_description == finding.help.replace("`", "")
+    repeated = bool(finding.edits) and help_names_fix(finding.help, finding.fix_description)
     if finding.help and not repeated:
         lines += folded_lines("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
         name, how = ("fix", "") if finding.fix_safe else ("suggestion", " (--fix --unsafe-fixes)")
         painted = ink.paint("green", "   = ") + f"{name}:"
+        question, mark, rest = finding.help.partition("? ") if repeated else ("", "", "")
         advice = finding.help if repeated else finding.fix_description
-        lines += folded_lines(f"   = {name}:", painted, advice + how, "     ", ink)
+        text = f"{question}?{how}. {rest}" if mark and how else advice + how
+        lines += folded_lines(f"   = {name}:", painted, text, "     ", ink)
     return "\n".join(lines) + "\n"
+
+
+def help_names_fix(help_: str, fix: str) -> bool:
+    """Whether the help begins with what the fix does and offers nothing else, so that one line says both.
+
+    >>> help_names_fix("did you mean `tp`?", "write `tp`"), help_names_fix("write `4` or `8`", "write `4`")
+    (True, False)
+    """
+    said, done = help_.replace("`", ""), fix.replace("`", "")
+    return said == done or said.startswith((f"{done};", f"{done}:", f"did you mean {done.removeprefix('write ')}?"))
 
 
 def folded_lines(label: str, painted: str, message: str, indent: str, ink: Ink) -> list[str]:

@@ -7,7 +7,7 @@ them report in the same words does not depend on the value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from clusterspec.catalog import BrokenEntry
 from clusterspec.finding import Problem
@@ -15,6 +15,7 @@ from clusterspec.rules import index
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
+from clusterspec.rules.rule import key_path
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 
@@ -89,13 +90,30 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
         try:
             known = parts.of(needs)
             if known is not None and not (name in _SILENT and _SILENT[name](*known)):
-                problems += [*module(name).check(*known)]
+                problems += _judgeable_problems(facts.spec, module(name).check(*known))
         except Exception as fault:
             faults.append((name, fault))
     problems = _unsuperseded_problems(problems)
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
+
+
+def _judgeable_problems(spec: Spec, problems: Iterable[Problem]) -> list[Problem]:
+    """The problems without those that rest on a key whose text could not be read, or that has another name in the file.
+
+    What such a key says is not known, and the finding about its text names it: `spares: 2`, for which the fix is
+    `spare_nodes`, is not a machine without spare nodes.
+    """
+    unread = [path for path in spec.broken if path]
+    if not unread:
+        return [*problems]
+    return [
+        one
+        for one in problems
+        if not any(one.path[: len(path)] == path for path in unread)
+        and not any(spec.unreadable(key_path(at)) for at in module(one.rule).RULE.reads)
+    ]
 
 
 def problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:

@@ -23,6 +23,10 @@ class Rule:
     confidence: Confidence
     yields_to: tuple[str, ...] = ()
     """Rules that report the same flaw of the same key more precisely: where one of them fires, this one is silent."""
+    reads: tuple[str, ...] = ()
+    """Keys besides the reported one without which the rule cannot judge: where one of them is unreadable or misspelled,
+    this rule is silent. An unreadable key has its default, which is not what the author wrote.
+    """
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -30,10 +34,18 @@ class Rule:
         return ALIASES.get(self.name, ())
 
     @classmethod
-    def of(cls, module: str, severity: str, confidence: str = "certain", *, yields_to: tuple[str, ...] = ()) -> Rule:
+    def of(
+        cls,
+        module: str,
+        severity: str,
+        confidence: str = "certain",
+        *,
+        yields_to: tuple[str, ...] = (),
+        reads: tuple[str, ...] = (),
+    ) -> Rule:
         """The rule of a module: ``rules.scale_up.tp_crosses_domain`` is ``tp-crosses-domain`` of ``scale-up``."""
         *_, group, name = module.replace("_", "-").split(".")
-        return cls(name, group, Severity(severity), Confidence(confidence), yields_to)
+        return cls(name, group, Severity(severity), Confidence(confidence), yields_to, reads)
 
     def problem(
         self,
@@ -74,4 +86,4 @@ def key_path(at: str | Path) -> Path:
 
 def rewrite(at: str, text: str, description: str = "", *, safe: bool = False) -> Fix:
     """The fix that writes ``text`` as the value of one key; ``safe`` only where a quantity has exactly one reading."""
-    return Fix(description or f"write {text}", (Replacement(key_path(at), text),), safe)
+    return Fix(description or f"write `{text}`", (Replacement(key_path(at), text),), safe)

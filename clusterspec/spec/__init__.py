@@ -317,17 +317,27 @@ def _unreadable_quantity_problem(fault: UnitFault, path: Path, value: Any, words
     if not meant:
         advice = f"write {alternatives_text(words)}, or a quantity: {fault.help}" if words else fault.help
         return Problem(fault.rule, path, fault.message, advice)
-    fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0]),))
+    fix = Fix(f"write `{meant[0]}`", (Replacement(path, meant[0]),))
     message = f"`{path[-1]}` takes {alternatives_text(words)} or a quantity, and `{one_line_text(value)}` is neither"
     return Problem("unknown-choice", path, message, f"did you mean {alternatives_text(meant)}?", fix=fix)
 
 
+_MUCH_LONGER = 20
+"""A bare number this many times that of an example in seconds is nearer to the example in milliseconds."""
+
+
 def _fault_with_usual_unit(fault: UnitFault, written: str, node: Schema) -> UnitFault:
-    """The fault of a bare number, whose advice begins with the unit of the key's example: ms for a time per token."""
-    usual = pattern(r"[\d.,]+ (\S+)").fullmatch(str(next(iter(node.get("examples", ())), "")))
-    if fault.rule != "missing-unit" or usual is None or not pattern(r"[\d.,]+").fullmatch(written):
+    """The fault of a bare number, whose advice begins with the unit that the author most probably left out.
+
+    It is the unit of the key's example (ms for a time per token), or for a time of seconds ms where that is much nearer
+    to the example: with `ttft: 2 s`, a bare 500 means ms and a bare 3 seconds.
+    """
+    example = str(next(iter(node.get("examples", ())), ""))
+    usual = pattern(r"([\d.]+) (\S+)").fullmatch(example)
+    if fault.rule != "missing-unit" or usual is None or not pattern(r"[\d.]+").fullmatch(written):
         return fault
-    first = f"`{written} {usual[1]}`"
+    unit = "ms" if usual[2] == "s" and float(written) > _MUCH_LONGER * float(usual[1]) else usual[2]
+    first = f"`{written} {unit}`"
     others = [each for each in fault.help.removeprefix("write ").split(" or ") if each != first]
     return UnitFault(fault.rule, fault.message, f"write {' or '.join([first, *others])}")
 

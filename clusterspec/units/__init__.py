@@ -139,7 +139,10 @@ def trailing_text_fault(written: str, number: float, rest: str, kind: Kind) -> U
 
 def unknown_words_fault(written: str, words: str, kind: Kind) -> UnitFault:
     """The error of unknown words after a unit."""
-    advice = "leave them out"
+    left = " ".join(written.replace(words, "", 1).split())
+    advice = f"leave them out: {quoted_text(left)}"
+    if words[:1].isdecimal():  # a second quantity, as in `1 h 30 min`: without it, the value is another
+        advice = "write one number with one unit"
     if kind.directed:
         advice = "after the unit, write `duplex` or `unidirectional` and nothing else"
     elif kind.unit == "FLOP/s":

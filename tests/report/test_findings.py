@@ -341,6 +341,42 @@ SPAN = Span("a.yaml", Position(1, 1), Position(1, 2))
 ADVICE = [  # help, what the fix does, whether it has edits and is safe; the lines below the position
     ("write `8`", "write 8", True, True, ["= fix: write `8`"]),  # the same words are told once
     ("write `8`", "write 8", True, False, ["= suggestion: write `8` (--fix --unsafe-fixes)"]),
+    ("did you mean `tp`?", "write `tp`", True, False, ["= suggestion: did you mean `tp`? (--fix --unsafe-fixes)"]),
+    (
+        "did you mean `tp`? The keys are `tp` or `pp`",
+        "write `tp`",
+        True,
+        False,
+        ["= suggestion: did you mean `tp`? (--fix --unsafe-fixes). The keys are `tp` or `pp`"],
+    ),
+    (
+        "did you mean `tp`? The keys are `tp` or `pp`",
+        "write `tp`",
+        True,
+        True,
+        ["= fix: did you mean `tp`? The keys are `tp` or `pp`"],
+    ),
+    (
+        "write `a`; the rest is checked with it",
+        "write `a`",
+        True,
+        True,
+        ["= fix: write `a`; the rest is checked with it"],
+    ),
+    (
+        "write `dp: 8`, or drop the key",
+        "write `8`",
+        True,
+        True,
+        ["= help: write `dp: 8`, or drop the key", "= fix: write `8`"],
+    ),
+    (
+        "write `4` or `8`",
+        "write `4`",
+        True,
+        False,
+        ["= help: write `4` or `8`", "= suggestion: write `4` (--fix --unsafe-fixes)"],
+    ),
     ("write fewer", "write 8", True, True, ["= help: write fewer", "= fix: write 8"]),
     ("", "write 8", True, True, ["= fix: write 8"]),
     ("write 8", "write 8", False, True, ["= help: write 8"]),

@@ -43,6 +43,7 @@ from clusterspec.source import Position, Span, dotted_path
 from clusterspec.spec.model import Spec
 from clusterspec.studies import Settings, study_text
 from tests.effort import each
+from tests.settings import SETTINGS
 from tests.spec_keys import unknown_keys
 
 ROOT = Path(clusterspec.__file__).parent
@@ -263,3 +264,29 @@ def test_a_configured_threshold_replaces_the_default(settings: Settings) -> None
 
 def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
     assert unknown_keys("rules") == []
+
+
+UNREAD = [  # an example of a page, a change of one of its keys, and whether the rule still judges
+    ("procurement-without-spares", "silent", "spare_nodes: 4", "spares: 4"),  # another name for the key
+    ("procurement-without-spares", "silent", "spare_nodes: 4", "spare_nodes: four"),
+    ("no-placement-policy", "fires", "placement: none", "placement: near"),
+    ("incomplete-cost-inputs", "silent", "electricity: 0.12", "electricity: 0.12 EUR/kWh"),
+]
+
+
+@pytest.mark.parametrize(("rule", "kind", "written", "unread"), UNREAD)
+def test_a_key_that_cannot_be_read_does_not_count_as_absent(rule: str, kind: str, written: str, unread: str) -> None:
+    example = getattr(page(rule), kind)[0].text
+    assert example.count(written) == 1
+    found = study_text(example.replace(written, unread), SETTINGS).checked.findings
+    assert rule not in {each.rule for each in found}
+    assert {"unknown-key", "wrong-type", "unknown-choice"} & {each.rule for each in found}
+
+
+@pytest.mark.parametrize("misspelled", ["tensor_parallel: 4", "tp: four", "tp: 4 GPUs"])
+def test_a_product_with_an_unread_factor_is_not_compared(misspelled: str) -> None:
+    spec = POD.replace("tp: 16, pp: 3", f"{misspelled}, pp: 2, dp: 8")
+    rules = [each.rule for each in study_text(spec, SETTINGS).checked.findings]
+    assert "world-size-mismatch" not in rules
+    wrong = POD.replace("tp: 16, pp: 3", "tp: 2, pp: 2, dp: 8")
+    assert "world-size-mismatch" in [each.rule for each in study_text(wrong, SETTINGS).checked.findings]

@@ -330,3 +330,17 @@ def test_a_word_for_a_key_is_advised_in_the_mapping_of_the_key(text: str, key: s
     found = next(one for one in problems if one.rule == "unknown-key")
     assert (found.help == f"did you mean `{meant}`?") is bool(meant)
     assert "`capacity`" not in (found.help or "") or meant == "capacity"
+
+
+@pytest.mark.parametrize(
+    ("written", "first"),  # the examples are 2 s, 30 ms and 30 min
+    [
+        ("workload: {serving: {targets: {ttft: 500}}}", "500 ms"),
+        ("workload: {serving: {targets: {ttft: 3}}}", "3 s"),
+        ("workload: {serving: {targets: {tpot: 30}}}", "30 ms"),
+        ("operations: {checkpoint_interval: 20}", "20 min"),
+    ],
+)
+def test_the_unit_of_a_bare_number_is_first_that_of_usual_values(written: str, first: str) -> None:
+    _, problems = read(document_of(f"clusterspec: 1\ncluster: {{}}\n{written}"))
+    assert [problem.help.split(" or ")[0] for problem in problems] == [f"write `{first}`"]

@@ -192,3 +192,16 @@ def test_a_divisor_is_never_zero(key: str, value: float) -> None:
 
 def test_every_key_that_the_reader_names_is_a_key_of_the_spec() -> None:
     assert unknown_keys("spec") == []
+
+
+def test_every_amount_of_money_is_marked_so_that_its_currency_is_explained() -> None:
+    money = [path for path, node in KEYS.items() if path[0] == "procurement" and _is_money(path, node)]
+    assert len(money) >= 6
+    assert [dotted_path(path) for path in money if not KEYS[path].get("x-amount")] == []
+
+
+def _is_money(path: KeyPath, node: dict[str, Any]) -> bool:
+    """Whether a number has the name of a price, a total or a budget, or its description names the currency."""
+    number = any(branch.get("type") == "number" for branch in node_branches(node, ROOT))
+    named = re.search(r"price|total|budget", str(path[-1])) or "currency" in node.get("description", "")
+    return number and bool(named)

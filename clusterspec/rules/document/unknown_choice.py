@@ -20,7 +20,8 @@ Do not ignore it. `unknown-catalog-id` reports names that the catalog does not h
 
 ## Fix safety
 
-The fix is unsafe: it writes the closest choice, and the author may have meant another one.
+The fix is safe where the word differs from one choice in case, spaces or punctuation alone (`BF16`, `fat tree`). Otherwise
+it is unsafe: it writes the closest choice, and the author may have meant another one.
 
 ## Fires
 

@@ -65,7 +65,13 @@ from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import plural
 
-RULE = Rule.of(__name__, "error")
+FACTORS = (
+    *("cluster.nodes", "layout.nodes", "cluster.accelerators_per_node", "cluster.ranks_per_accelerator"),
+    *(f"layout.{axis}" for axis in ("tp", "cp", "pp", "dp", "attention_dp")),
+)
+"""The keys whose product is the world size."""
+
+RULE = Rule.of(__name__, "error", reads=FACTORS)
 
 
 def check(

@@ -51,7 +51,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
-from clusterspec.spec.model import ClusterSpec, ProcurementSpec
+from clusterspec.spec.model import ClusterSpec, ProcurementSpec, Spec
 
 RULE = Rule.of(__name__, "note")
 MANY = 16
@@ -59,7 +59,7 @@ MANY = 16
 
 
 def check(
-    procurement: ProcurementSpec, written_cluster: ClusterSpec | None, cluster: Cluster | None
+    spec: Spec, procurement: ProcurementSpec, written_cluster: ClusterSpec | None, cluster: Cluster | None
 ) -> Iterator[Problem]:
     power = written_cluster.power if written_cluster else None
     stated = power.nodes_per_rack if power else None
@@ -69,7 +69,8 @@ def check(
         yield RULE.problem("procurement.prices.rack_per_month", message, "add `cluster.power.nodes_per_rack`")
     if procurement.term is None or not procurement.prices or procurement.prices.get("node_hour"):
         return
-    lacking = [key for key in ("electricity", "pue", "utilization") if getattr(procurement, key) is None]
+    inputs = [key for key in ("electricity", "pue", "utilization") if not spec.unreadable(("procurement", key))]
+    lacking = [key for key in inputs if getattr(procurement, key) is None]
     if procurement.electricity == 0:
         lacking.insert(0, "electricity")
     if lacking:
