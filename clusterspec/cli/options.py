@@ -29,9 +29,46 @@ class Help(argparse.HelpFormatter):
 
         super().__init__(prog, width=terminal_columns() - 2)
 
+    def add_usage(self, usage: Any, actions: Iterable[argparse.Action], groups: Any, prefix: str | None = None) -> None:
+        """Adds a usage line with what the call needs; the options that it may have are listed below it."""
+        needed = [action for action in actions if not action.option_strings or action.required]
+        super().add_usage(usage, needed, [], prefix)
+
+    def _format_usage(self, usage: Any, actions: Iterable[argparse.Action], groups: Any, prefix: str | None) -> str:
+        text = super()._format_usage(usage, actions, groups, prefix)
+        # NOTE: without a prefix, argparse asks for the words before the command of a subparser, not for a usage line.
+        return text if prefix == "" else text.replace(self._prog, f"{self._prog} [OPTION ...]", 1)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        titles = getattr(action, "titles", {})
+        if not titles:
+            return super()._format_action(action)
+        listed = {each.dest: each for each in action._get_subactions()}  # type: ignore[attr-defined]
+        parts = []
+        for title, names in titles.items():
+            self._indent()
+            lines = "".join(self._format_action(listed[name]) for name in names)
+            self._dedent()
+            parts.append(f"  {title}:\n{lines}")
+        return "\n".join(parts)
+
+
+EVERYWHERE = "everywhere"
+"""The title of the options of all commands, which the help lists last."""
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that takes options anywhere, and raises `UsageFault` with a one-line message for a wrong call."""
+
+    example = ""
+    """The arguments of a usual call, which the help shows below the usage."""
+
+    def format_help(self) -> str:
+        """The help: the commands or arguments first, then the options of this command, then those of all."""
+        last = {EVERYWHERE: 2, "commands": -1}
+        self._action_groups.sort(key=lambda group: last.get(group.title or "", 0))
+        usage, gap, rest = super().format_help().partition("\n\n")
+        return f"{usage}\nexample: {self.prog} {self.example}{gap}{rest}" if self.example else usage + gap + rest
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help} | options)
@@ -143,7 +180,7 @@ class Parser(argparse.ArgumentParser):
             meant, listed = suggestion_text(str(value), known), ", ".join(known)
             if " " not in self.prog and str(value).lower() in OTHER_COMMANDS:
                 meant = f"; did you mean {OTHER_COMMANDS[str(value).lower()]}?"
-            name = str(action.metavar or "/".join(action.option_strings) or action.dest)
+            name = "/".join(action.option_strings) or str(action.metavar or action.dest).lower()
             if isinstance(action, argparse._SubParsersAction):
                 raise UsageFault(f"unknown {name.lower()} {value!r}{meant or f'. {name.capitalize()}s: {listed}'}")
             raise UsageFault(f"invalid {name} {value!r}{meant} (choose from {listed})")
@@ -266,7 +303,7 @@ def stdin_filename(parser: argparse.ArgumentParser) -> None:
 def shared_options(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
     """A parser with the options of all commands."""
     shared = Parser(add_help=False, parents=list(parents))
-    group = shared.add_argument_group("everywhere")
+    group = shared.add_argument_group(EVERYWHERE)
     group.add_argument(
         "--catalog",
         metavar="DIR",

@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from clusterspec import resources
-from clusterspec.cli.commands import COMMANDS, documented_commands, parser
+from clusterspec.cli.commands import COMMANDS, TITLES, documented_commands, parser
 from tests.cli.conftest import BASE, Call
 
 CONTRACT = {
@@ -40,6 +41,29 @@ def test_the_help_lists_every_command(call: Call) -> None:
     listed = call("--help").out
     assert all(re.search(rf"^    {name}\s", listed, re.MULTILINE) for name in COMMANDS)
     assert {name for name, _ in documented_commands(parser())} == set(COMMANDS)
+
+
+def test_each_command_stands_once_in_the_help_below_what_it_is_for() -> None:
+    assert sorted(name for names in TITLES.values() for name in names.split()) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_begins_with_a_call_that_works(name: str) -> None:
+    one = dict(documented_commands(parser()))[name]
+    help_ = one.format_help()
+    usage = help_.split("\n\n")[0].splitlines()
+    assert usage[0].startswith(f"usage: clusterspec {name} [OPTION ...]")
+    assert len(usage) <= 3, "what a call needs is told at a glance"
+    calls = [line.removeprefix("example: clusterspec ") for line in usage if line.startswith("example: ")]
+    assert calls or name in {"lsp", "schema"}  # take nothing
+    for call in calls:
+        assert parser().parse_args(shlex.split(call)).command == name
+    assert help_.index("\noptions:") < help_.index("\neverywhere:") < help_.index("\nExit status: 0")
+
+
+def test_the_first_help_begins_with_the_commands(call: Call) -> None:
+    help_ = call("--help").out
+    assert help_.index("\ncommands:") < help_.index("\noptions:") < help_.index("\neverywhere:")
 
 
 def test_the_parser_of_one_command_is_the_parser_of_all() -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 EPILOG = (
-    "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the call cannot be carried out, "
-    "3 an internal error."
+    "Exit status: 0 success, 1 findings at or above --fail-on, a spec with errors, or a test or target that fails, "
+    "2 the call cannot be carried out, 3 an internal error."
 )
 BEGIN = "`clusterspec init > cluster.yaml` writes a first spec, `clusterspec check cluster.yaml` checks it."
 HELP = "help"
@@ -34,42 +34,149 @@ class Command:
 
     summary: str
     module: str
+    example: str = ""
+    """The arguments of a usual call, without the program and the command."""
+    status_one: str = "the spec has errors"
+    """What exit status 1 means; empty where there is none."""
+
+    @property
+    def epilog(self) -> str:
+        """The exit statuses, which end the help."""
+        one = f"1 {self.status_one}, " if self.status_one else ""
+        return f"Exit status: 0 success, {one}2 the call cannot be carried out, 3 an internal error."
 
 
 COMMANDS = {
-    "check": Command("reports errors in specs, their position, and fixes", "check"),
-    "estimate": Command("predicts memory, step time, MFU and communication, term by term", "estimate"),
-    "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "estimate"),
-    "search": Command("finds the best layouts for a cluster and a workload", "search"),
-    "solve": Command("finds the minimum or maximum of a key that meets a condition", "search"),
-    "simulate": Command("simulates the requests of a serving plan: percentiles, goodput, queue", "estimate"),
-    "sensitivity": Command("moves each parameter to the next sold value: effect on time, memory, cost", "search"),
-    "sweep": Command("finds the best layout for each point of a grid of specs", "search"),
-    "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "reports"),
-    "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "reports"),
-    "faults": Command("lists what each single failure stops or slows, how often, and what it costs", "reports"),
-    "report": Command("writes a report as HTML or PDF", "reports"),
-    "diff": Command(
-        "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "reports"
+    "check": Command(
+        "reports errors in specs, their position, and fixes",
+        "check",
+        "clusters/ --format github",
+        "findings at or above --fail-on",
     ),
-    "explain": Command("prints the page of a rule", "reference"),
-    "catalog": Command("shows the catalog of hardware, models and software, with sources", "catalog"),
-    "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "reference"),
-    "import": Command("imports files of infrastructure repositories into a spec", "exchange"),
-    "diagnose": Command("compares logs of collectives with the design, and ranks the causes of low bandwidth", "logs"),
-    "measure": Command("times kernels of the accelerator at hand, and writes them as a kernel table", "measure"),
-    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "logs"),
-    "export": Command("exports a design to files of infrastructure repositories", "exchange"),
-    "test": Command("compares designs with the expectations beside them, such as step_time<=35s", "expectations"),
-    "edit": Command("serves a page to this machine: editor, findings, estimate and report while typing", "edit"),
-    "config": Command("shows the configuration of a file and the origin of each setting", "reference"),
-    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference"),
-    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "reference"),
-    "init": Command("prints a starting spec", "reference"),
-    "schema": Command("prints the JSON Schema of the spec, for editors", "reference"),
-    HELP: Command("prints the options of a command, or this list", ""),
+    "estimate": Command(
+        "predicts memory, step time, MFU and communication, term by term",
+        "estimate",
+        "cluster.yaml --explain 'step time'",
+    ),
+    "collective": Command(
+        "predicts a collective's time and bus bandwidth, as nccl-tests prints them",
+        "estimate",
+        "cluster.yaml all-reduce --ranks 32 --size '8 GiB'",
+    ),
+    "search": Command(
+        "finds the best layouts for a cluster and a workload",
+        "search",
+        "cluster.yaml --top 5 --set tp=8",
+        "the spec has errors, or no layout, assignment or machine meets the limits",
+    ),
+    "solve": Command(
+        "finds the minimum or maximum of a key that meets a condition",
+        "search",
+        "cluster.yaml --for nodes --until 'time_to_train<=30d'",
+    ),
+    "simulate": Command(
+        "simulates the requests of a serving plan: percentiles, goodput, queue",
+        "estimate",
+        "serving.yaml --requests 20000",
+    ),
+    "sensitivity": Command(
+        "moves each parameter to the next sold value: effect on time, memory, cost", "search", "cluster.yaml"
+    ),
+    "sweep": Command(
+        "finds the best layout for each point of a grid of specs",
+        "search",
+        "axes.yaml --format csv",
+        "no point has a layout, or a spec has errors",
+    ),
+    "bom": Command(
+        "prints the bill of materials: nodes, switches, cables, with derivations",
+        "reports",
+        "cluster.yaml --format csv",
+    ),
+    "cost": Command(
+        "computes capital, energy, support and rent over the term, by year, run and token", "reports", "cluster.yaml"
+    ),
+    "faults": Command(
+        "lists what each single failure stops or slows, how often, and what it costs", "reports", "cluster.yaml --pairs"
+    ),
+    "report": Command("writes a report as HTML or PDF", "reports", "cluster.yaml --kind procurement -o report.pdf"),
+    "diff": Command(
+        "shows what changed between two specs, and what it does to bandwidth, memory, time and cost",
+        "reports",
+        "main:cluster.yaml cluster.yaml",
+    ),
+    "explain": Command("prints the page of a rule", "reference", "duplex-counted-as-one-way", ""),
+    "catalog": Command(
+        "shows the catalog of hardware, models and software, with sources",
+        "catalog",
+        "show dgx-h100",
+        "entries of the catalog have errors",
+    ),
+    "convert": Command(
+        "shows the interpretations of a quantity: bits and bytes, one direction and both",
+        "reference",
+        "'900 GB/s duplex'",
+        "",
+    ),
+    "import": Command(
+        "imports files of infrastructure repositories into a spec",
+        "exchange",
+        "topology.txt --into cluster.yaml",
+        "the files leave a choice open, or the spec cannot be read",
+    ),
+    "diagnose": Command(
+        "compares logs of collectives with the design, and ranks the causes of low bandwidth",
+        "logs",
+        "cluster.yaml all_reduce.log",
+        "a collective is slow, a run did not end, or the spec has errors",
+    ),
+    "measure": Command(
+        "times kernels of the accelerator at hand, and writes them as a kernel table",
+        "measure",
+        "h100-sxm-80gb --into our-catalog/",
+        "",
+    ),
+    "accept": Command(
+        "compares logs of collectives with the acceptance tests: pass, fail, not run",
+        "logs",
+        "cluster.yaml logs/*.log",
+        "a test failed or was not run, or the spec has errors",
+    ),
+    "export": Command(
+        "exports a design to files of infrastructure repositories", "exchange", "megatron cluster.yaml -o launch.sh"
+    ),
+    "test": Command(
+        "compares designs with the expectations beside them, such as step_time<=35s",
+        "expectations",
+        "clusters/",
+        "an expectation does not hold",
+    ),
+    "edit": Command(
+        "serves a page to this machine: editor, findings, estimate and report while typing",
+        "edit",
+        "cluster.yaml --open",
+        "",
+    ),
+    "config": Command(
+        "shows the configuration of a file and the origin of each setting", "reference", "clusters/east.yaml", ""
+    ),
+    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference", status_one=""),
+    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "reference", "bash", ""),
+    "init": Command("prints a starting spec", "reference", "--platform dgx-h100 --model llama-3.1-70b", ""),
+    "schema": Command("prints the JSON Schema of the spec, for editors", "reference", status_one=""),
+    HELP: Command("prints the options of a command, or this list", "", "solve", ""),
 }
-"""Every command, in the order of the help."""
+"""Every command, in the order of the reference."""
+TITLES = {
+    "check and estimate one design": "check estimate collective simulate faults test diff edit",
+    "find a better one": "search solve sensitivity sweep",
+    "buy and report": "bom cost report",
+    "measure and accept": "diagnose accept measure",
+    "read and write other formats": "import export",
+    "look up": "explain catalog convert help",
+    "set up": "init config schema lsp completion",
+}
+"""The commands by what they are for, as the help lists them."""
 
 
 class Version(argparse.Action):
@@ -90,14 +197,17 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
     commands = top.add_subparsers(  # type: ignore[call-overload]  # a function instead of a class
         title="commands", description=BEGIN, metavar="COMMAND", required=True, parser_class=_parser_of_described
     )
+    commands.titles = {title: names.split() for title, names in TITLES.items()}
     wanted = None if arguments is None else command_of(top, arguments)
     for name, command in COMMANDS.items():
         if wanted is not None and wanted != name:
             commands.add_parser(name, help=command.summary)
         else:
+            description = f"{command.summary[0].upper()}{command.summary[1:]}."
             one = commands.add_parser(
-                name, description=command.summary, parents=shared, epilog=EPILOG, help=command.summary
+                name, description=description, parents=shared, epilog=command.epilog, help=command.summary
             )
+            one.example = command.example
             if name == HELP:
                 one.add_argument(
                     "words", metavar="COMMAND", nargs="*", help="the command, and its action if it has some"

@@ -41,7 +41,7 @@ COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broa
 def describe_collective(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
-    parser.add_argument("collective", choices=COLLECTIVES, help="the collective")
+    parser.add_argument("collective", choices=COLLECTIVES, metavar="COLLECTIVE", help=", ".join(COLLECTIVES))
     parser.add_argument("--ranks", metavar="N", type=positive_integer, required=True, help="number of ranks")
     parser.add_argument(
         "--size",
