@@ -221,7 +221,8 @@ def parse(text: str, baseline: float | None = None, others: Sequence[str] = ()) 
     if match is None:
         words = ", ".join(f"`{each}`" for each in (*others, *WHOLE))
         limit = "a metric with `<=` or `>=` and a limit, such as `mfu>=0.40`"
-        raise ConditionFault(f"`{text}` is not a condition; write {words}, or {limit}")
+        quoted = "; a shell reads an unquoted `>` itself: quote the condition" if text.strip() in METRICS else ""
+        raise ConditionFault(f"`{text}` is not a condition; write {words}, or {limit}{quoted}")
     metric, sign, written = match.groups()
     if metric not in METRICS and metric != RELATIVE:
         raise ConditionFault(_unknown_metric(metric))

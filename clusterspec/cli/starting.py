@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice, product
@@ -38,6 +39,8 @@ UNSOUND = (100, 0.0)
 FLAWLESS = (0, 0.0)
 MOST_TRIED = 1000
 """Layouts that are tried; an estimate takes a millisecond."""
+MOST_NAMED = 16
+"""Ids that a message lists where a name is the first word of several."""
 INHERENT = {
     "unreleased-hardware": "announced; confirm the delivery date",
     "precision-unsupported": "no peak is published; state `peak_flops` once it is known",
@@ -264,7 +267,12 @@ def _catalog_entry(catalog: Catalog, kind: str, name: str) -> object:
     except BrokenEntry as fault:
         raise UsageFault(str(fault)) from None
     if found is None:
+        whole_word = re.compile(re.escape(name.lower()) + ("(?![a-z0-9])" if name[-1:].isdigit() else "(?![a-z])"))
+        begun = [id_ for id_ in catalog.ids(kind) if whole_word.match(id_)]
         near = ", ".join(catalog.nearest_ids(kind, name))
         advice = f"nearest: {near}" if near else f"`clusterspec catalog list {kind}` lists them"
+        if len(begun) > 1:  # the first word of several names: the nearest by spelling are only the shortest
+            more = f" … (`clusterspec catalog list {kind}` lists all)" if len(begun) > MOST_NAMED else ""
+            advice = f"there are {', '.join(begun[:MOST_NAMED])}{more}"
         raise UsageFault(f"the catalog has no {kind} {name!r}; {advice}")
     return found

@@ -388,5 +388,5 @@ def findings_footer(report: EstimateReport, ink: Ink) -> str:
     name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
     if report.plan.serving is not None or report.plan.step_time or report.plan.memory is not None:
-        lines.append(f"a name's formula: `clusterspec estimate {file} --explain {name}`")
+        lines.append(f"how a figure is computed: `clusterspec estimate {file} --explain {name}`")
     return "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, ink.measure, then="  "))

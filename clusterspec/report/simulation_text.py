@@ -13,6 +13,10 @@ SHOWN = 10
 """Points of the queue that the text shows; JSON has all."""
 
 
+CLOCK = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+"""Units of a column of times, in seconds: the largest of which the last time has ten or more."""
+
+
 def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
     """The percentiles, the rates, and the queue over time."""
     heading = (
@@ -71,10 +75,10 @@ def _figure_lines(report: SimulationReport) -> Iterator[str]:
 
 def _queue_table(report: SimulationReport, ink: Ink) -> str:
     step = max(1, (len(report.queue) - 1) // SHOWN)
-    rows = [
-        (f"  {display(point.time, 's')}", f"{point.waiting:,}", f"{point.running:,}") for point in report.queue[::step]
-    ]
-    return text_table(("  time", "waiting", "running"), rows, right=(0, 1, 2), ink=ink)
+    points = report.queue[::step]
+    size, unit = next(((size, unit) for size, unit in CLOCK if points and points[-1].time >= 10 * size), CLOCK[-1])
+    rows = [(f"  {plain(point.time / size, 3)}", f"{point.waiting:,}", f"{point.running:,}") for point in points]
+    return text_table((f"  time in {unit}", "waiting", "running"), rows, right=(0, 1, 2), ink=ink)
 
 
 HOURS = ("hours", "requests/s", "engines", "first token p50", "p99", "per token p50", "p99", "within targets")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import PLAIN, Ink, paragraph
+from clusterspec.report import PLAIN, Ink, paragraph, wrapped_lines
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.levers import LeverRow, SensitivityReport, SolveReport, seeks_most_nodes
 from clusterspec.units import display, display_bits, metric_text, percent, plain, plural
@@ -273,14 +273,17 @@ def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
 
 
 def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
-    """A sentence that names the steps in which a rule finds an error."""
-    refused = [
-        f"{row.key} {_lever_value(row, row.before)} → {_lever_value(row, row.after)} ({', '.join(row.errors)})"
-        for row in report.levers
-        if row.errors
-    ]
-    text = f"No alternative, since `check` finds an error: {'; '.join(refused)}."
-    return paragraph(text, ink) if refused else ""
+    """The steps in which a rule finds an error, by rule: each parameter with the values to which it cannot move."""
+    refused: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for row in report.levers:
+        if row.errors:
+            refused.setdefault(tuple(row.errors), {}).setdefault(row.key, []).append(_lever_value(row, row.after))
+    lines = []
+    for rules, keys in refused.items():
+        moves = "; ".join(f"{key} → {' or '.join(values)}" for key, values in keys.items())
+        lines.append(f"  {' and '.join(rules)}: {moves}")
+    text = "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, ink.measure, then="    "))
+    return f"No alternatives, since `check` finds an error with them:\n{text}" if lines else ""
 
 
 def _lever_cells(row: LeverRow, costs: bool) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def test_a_condition_has_its_limit_in_si_units(text: str, metric: str, at_most: 
     ("text", "why"),
     [
         ("mfu=0.4", "is not a condition; write `fits`, `targets`, or a metric"),
-        ("mfu", "is not a condition"),
+        ("mfu", "an unquoted `>` itself: quote the condition"),
         ("mfuu>=0.4", "unknown metric `mfuu`; did you mean `mfu`"),
         ("zzzzzz>=1", "unknown metric `zzzzzz`. Metrics: mfu, "),
         ("step_time<=8", "the limit needs a unit, such as `8d`"),

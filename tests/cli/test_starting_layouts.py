@@ -182,4 +182,8 @@ def test_flow_control_is_stated_where_ethernet_drops_packets_and_nobody_states_i
 def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:
     with pytest.raises(UsageFault, match=r"no platform 'dgx-h10'; nearest: dgx-h100"):
         starting._catalog_entry(CATALOG, "platform", "dgx-h10")
+    with pytest.raises(UsageFault, match=r"no platform 'dgx'; there are dgx-1, .*dgx-h100, "):
+        starting._catalog_entry(CATALOG, "platform", "dgx")
+    with pytest.raises(UsageFault, match=r"there are qwen2.*catalog list model` lists all"):
+        starting._catalog_entry(CATALOG, "model", "Qwen")
     assert starting._catalog_entry(CATALOG, "model", "llama-3.1-8b") is not None

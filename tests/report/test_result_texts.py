@@ -220,7 +220,7 @@ SIMULATED = SimulationReport(
 def test_a_simulation_has_percentiles_rates_and_the_queue() -> None:
     """Of 23 points every second one is shown."""
     text = lines(simulation_as_text(SIMULATED, WIDE))
-    queue = [f"{at} s {at} {2 * at}" for at in range(0, 23, 2)]
+    queue = [f"{at} {at} {2 * at}" for at in range(0, 23, 2)]
     heading = "1,000 requests on 2 engines (16 accelerators): 8 requests a second, seed 7. The first 100 do not count."
     assert " ".join(text).startswith(heading)
     assert text[text.index("latency p50 p90 p99 formula") + 1 :] == [
@@ -236,7 +236,7 @@ def test_a_simulation_has_percentiles_rates_and_the_queue() -> None:
         "requests 7.5/s",
         "sustained at most 9.25/s",
         "Queue over time",
-        "time waiting running",
+        "time in s waiting running",
         *queue,
         "Hits of one cache of all engines, by its size",
         "size of the input tokens keeps a block for",

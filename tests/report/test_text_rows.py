@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from clusterspec.report import (
     fleet_text,
     separation_text,
     share_bar,
+    simulation_text,
     solve_text,
     text_table,
     text_width,
@@ -27,9 +29,11 @@ from clusterspec.report import (
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
 from clusterspec.report.estimate_rows import breakdown_text, clock_text, folded_term, nested_parts, value_text
 from clusterspec.report.estimate_text import memory_row, memory_text, term_text
+from clusterspec.results import Input, Tool
 from clusterspec.results.fleet import LinkUse
-from clusterspec.results.levers import LeverRow
+from clusterspec.results.levers import LeverRow, SensitivityReport
 from clusterspec.results.search import BreakEvenRow
+from clusterspec.results.simulation import QueuePoint
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Computed, Position, Source, Span, Written
 from tests.report.columns import lines
@@ -377,3 +381,28 @@ def test_the_steps_of_a_lever_are_idle_below_a_shown_effect() -> None:
     row = LeverRow("nodes", 1, 2, "1", 2.0, 1e9, None, True, 0.0004)
     assert solve_text._is_idle(row) and solve_text._is_idle(replace(row, effect=-0.0004))
     assert not solve_text._is_idle(replace(row, effect=0.0005)) and not solve_text._is_idle(replace(row, effect=None))
+
+
+def test_refused_steps_are_told_by_rule_and_by_parameter() -> None:
+    def row(key: str, after: object, *errors: str) -> LeverRow:
+        return LeverRow(key, 8, after, "1", None, None, None, None, None, errors)
+
+    rows = (row("nodes", 4, "a"), row("sharding", "none", "a"), row("nodes", 16, "a"), row("nodes", 2, "a", "b"))
+    report = SensitivityReport(Tool("1", "1"), Input("a.yaml", b""), 1.0, 1.0, None, rows)
+    assert solve_text._refusals_text(report, PLAIN).splitlines() == [
+        "No alternatives, since `check` finds an error with them:",
+        "  a: nodes → 4 or 16; sharding → none",
+        "  a and b: nodes → 2",
+    ]
+    assert solve_text._refusals_text(replace(report, levers=()), PLAIN) == ""
+
+
+@pytest.mark.parametrize(
+    ("last", "head", "shown"), [(9.0, "s", "9"), (599.0, "s", "599"), (600.0, "min", "10"), (36000.0, "h", "10")]
+)
+def test_the_times_of_a_queue_have_one_unit(last: float, head: str, shown: str) -> None:
+    queue = (QueuePoint(0.0, 0, 0), QueuePoint(last, 1, 2))
+    table = simulation_text._queue_table(SimpleNamespace(queue=queue), PLAIN)  # type: ignore[arg-type]
+    assert [line.split() for line in table.splitlines()] == [
+        ["time", "in", head, "waiting", "running"], ["0", "0", "0"], [shown, "1", "2"],
+    ]  # fmt: skip

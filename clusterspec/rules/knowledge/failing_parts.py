@@ -282,8 +282,8 @@ class FailingMachine:
         stated = self.operations.restart_time or self.operations.repair_time
         if self.operations.recovery != "shrink" and not stated and not standby_nodes(self.cluster, self.design.layout):
             yield (
-                "There is no spare node: a failed one is taken to work again after the restart. State "
-                "`operations.repair_time` where the job has to wait for the repair."
+                "There is no spare node: the figures assume that a failed node works again after the restart. State "
+                "`operations.repair_time` if the job has to wait for a repair."
             )
         between, each = self.kept.between.value, self.kept.restart.value + self.kept.interval.value / 2
         if each > OFTEN * between:
