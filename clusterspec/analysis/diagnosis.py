@@ -209,7 +209,7 @@ NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
 
 REMEDIES = {
     "node": "repair or exchange the node, then repeat",
-    "scale-up": "run it on each node alone; repair or exchange the nodes below it, then repeat",
+    "scale-up": "run it on each node alone; repair or exchange the nodes that miss the threshold, then repeat",
     "scale-out": "halve the set of nodes until the slow node, cable or switch is known; repair it, then repeat on all",
 }
 """The action after a failed test: by the outermost tier that the test uses, or for the only node."""

@@ -123,8 +123,8 @@ def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
 
 
 OF_TOTAL = ("cost.per_accelerator_hour", "cost.per_hour_at_work", "cost.per_week", "cost.rent_of_node")
-RENTED = "Rent of a node over the term; to buy is cheaper where node, network and operation cost less"
-WORKED = "An accelerator hour with planned work; to rent is cheaper below this price"
+RENTED = "Rent of a node over the term; buying is cheaper where node, network and operation cost less"
+WORKED = "An accelerator hour with planned work; renting is cheaper below this price"
 
 
 @pytest.mark.parametrize(("costs", "cells"), [((None, None), []), ((1.234, None), ["1.23", "–"])])
@@ -384,3 +384,19 @@ def test_utilization_of_all_roles_has_a_card_where_it_is_known() -> None:
     assert rl is not None and rl.mfu is not None
     cards = {card.label: card for card in headline_cards(found)}
     assert cards["MFU"].value == percent(rl.mfu) and cards["MFU"].note.startswith("of all roles")
+
+
+def test_fewer_cables_than_links_are_explained() -> None:
+    """A cable with fixed ends joins two links of 400 Gb/s in ports of 800 Gb/s: 298 modules are 149 pieces."""
+    cables = "{part: AOC 400G 30m, quantity: 128, unit_price: 700, price: 89600}"
+    full = report(
+        "clusterspec: 1\ncluster: {platform: dgx-b200, nodes: 16, spare_nodes: 1}\n"
+        "procurement: {currency: EUR, as_of: 2026-11-01, prices: {node: 415000}, quote: ["
+        f"{{part: DGX B200, quantity: 17, unit_price: 415000, price: 7055000}}, {cables}]}}\n",
+        "procurement",
+    )
+    page = paper.paper_as_html(compose(full))
+    assert (
+        "The bill counts 296 links. The quote offers cables with fixed ends, of which one may carry two links" in page
+    )
+    assert "149 pieces do for all links." in page

@@ -9,8 +9,8 @@ from clusterspec.results.full import FullReport
 from clusterspec.units import display, plural
 
 LEAD = (
-    "Bus bandwidth as the benchmark counts it, per direction. What nobody demands is proposed: the low end of the "
-    "predicted range. `clusterspec accept --format csv` fills in this form from the logs."
+    "Bus bandwidth as the benchmark counts it, per direction. Where the spec demands no threshold, the low end of the "
+    "predicted range is proposed. `clusterspec accept --format csv` fills in this form from the logs."
 )
 
 

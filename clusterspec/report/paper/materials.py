@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import SCALES, money_text, rounded_text
-from clusterspec.procurement.bill import Item, kind_words
+from clusterspec.procurement.bill import Bill, Item, kind_words, quantities_by_kind
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.report.charts.bars import StackPart, Year, yearly_chart
@@ -49,6 +49,19 @@ def quote_table(purchase: Purchase | None) -> PaperTable | None:
     return PaperTable(columns, rows, "purchase.quote", caption="Bill of materials against the quote")
 
 
+def _pieces_text(purchase: Purchase | None, bill: Bill) -> Iterator[Text]:
+    """Why the comparison needs fewer cables than the bill lists, where it does."""
+    links = quantities_by_kind(bill.items).get("cable", 0)
+    for number, part in enumerate(purchase.parts if purchase else ()):
+        if part.kind == "cable" and part.needed is not None and part.needed < links:
+            pieces, ends = plural(part.needed, "piece"), "do" if part.needed > 1 else "does"
+            yield Text(
+                f"The bill counts {links:,} links. The quote offers cables with fixed ends, of which one may carry two "
+                f"links and needs no modules: {pieces} {ends} for all links.",
+                f"purchase.quote[{number}]",
+            )
+
+
 REMARKS: dict[str, tuple[str, Tone]] = {
     "quoted": ("quoted", "good"),
     "surplus": ("more than needed", "fair"),
@@ -89,7 +102,7 @@ def materials_section(report: FullReport) -> Section | None:
     priced = bill.total is not None
     blocks: list[Block] = [_parts_table(report, priced=priced)]
     if (table := quote_table(report.purchase)) is not None:
-        blocks.append(table)
+        blocks += [table, *_pieces_text(report.purchase, bill)]
     blocks += uncounted_bullets("bill.total.not_counted", bill.not_counted)
     neighbor = report.cost.neighbor
     if neighbor is not None:
@@ -108,7 +121,7 @@ def uncounted_bullets(
     """The parts that a sum omits. ``beside`` names a part listed elsewhere on the page."""
     items = tuple((text, f"{field}[{number}]") for number, text in enumerate(texts) if text not in beside)
     if items:
-        yield Bullets("Not counted either" if len(items) < len(texts) else title, items)
+        yield Bullets("Also not counted" if len(items) < len(texts) else title, items)
 
 
 def _parts_table(report: FullReport, *, priced: bool) -> PaperTable:
@@ -151,7 +164,9 @@ def cost_section(report: FullReport) -> Section | None:
     blocks.append(_cost_terms_table(found))
     blocks += uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
     if not report.tender:
-        blocks.append(Text(NEVER_COUNTED))
+        buying = report.estimate.design.spec.procurement
+        taxes = "taxes other than the stated one" if buying is not None and buying.tax else "taxes"
+        blocks.append(Text(NEVER_COUNTED.format(taxes=taxes)))
     over = f"over {years_text(found.years)}" if found.years else "purchase only, without a `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
     return Section(
@@ -163,8 +178,8 @@ def cost_section(report: FullReport) -> Section | None:
 
 
 NEVER_COUNTED = (
-    "No amount of this report has taxes other than the stated one, interest, insurance, staff, buildings, software "
-    "licenses or a value at the end of the term: the spec has no keys for them."
+    "No amount of this report includes {taxes}, interest, insurance, staff, buildings, software licenses or a value at "
+    "the end of the term: the spec has no keys for them."
 )
 
 
@@ -190,9 +205,7 @@ def _uses_table(report: FullReport) -> PaperTable | None:
         )
         for number, one in enumerate(report.uses)
     )
-    return PaperTable(
-        columns, rows, "cost_by_use", caption="Cost where the machine is at work less or more of the term"
-    )
+    return PaperTable(columns, rows, "cost_by_use", caption="Cost by the share of the term in which the machine works")
 
 
 def _yearly_picture(cost: Cost) -> Picture:
@@ -279,12 +292,12 @@ def _unit_cost_rows(report: FullReport, cost: Cost) -> Iterator[TableRow]:
         yield TableRow(("A week of the machine, at work or delayed", each), "cost.per_week")
     if cost.rent_of_node is not None:
         each = rounded_text(Money.of(cost.rent_of_node, cost.currency))
-        name = "Rent of a node over the term; to buy is cheaper where node, network and operation cost less"
+        name = "Rent of a node over the term; buying is cheaper where node, network and operation cost less"
         yield TableRow((name, each), "cost.rent_of_node")
     bought = report.purchase is None or report.purchase.basis != "rent"
     if cost.per_hour_at_work is not None and bought and cost.of_machine:
         each = rounded_text(Money.of(cost.per_hour_at_work, cost.currency))
-        name = "An accelerator hour with planned work; to rent is cheaper below this price"
+        name = "An accelerator hour with planned work; renting is cheaper below this price"
         yield TableRow((name, each), "cost.per_hour_at_work")
     energy = cost.by_year[0].parts.get("energy") if cost.by_year and (cost.years or 0.0) >= 1 else None
     if energy:

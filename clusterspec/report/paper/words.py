@@ -78,7 +78,11 @@ HEADS = {
     "as_of": "date",
     "burn_in": "burn-in",
     "recompute": "recomputation",
+    "shares": "shared network",
+    "pue": "PUE",
 }
+UNCOUNTED = frozenset({"storage", "support_per_year"})
+"""Keys of `procurement.prices` whose parts are not counted."""
 FACT = re.compile(r"(?P<entry>.*\S) (?P<fact>[a-z]\w*(?:\.\w+)*)|(?P<alone>[a-z]\w*(?:\.\w+)+)")
 """The name of an entry and a fact of it, or a fact with parts alone."""
 PRECISION = re.compile(r"(?P<rate>sustained|peak|matmul)\.(?P<of>\w+)")
@@ -125,6 +129,8 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     ('tensor-parallel all-gather (exposed 7 %)', 'data-parallel reduce-scatter', 'the all-reduce')
     >>> plain_words("use `ep: 8, recompute: full` or `overlap: {ep: true}`; `clusterspec faults`")
     'use expert parallelism 8, recomputation: full or overlap: expert parallelism: yes; `clusterspec faults`'
+    >>> plain_words("`prices.node` is 420,000 EUR"), plain_words("write `shares: scale_out`")
+    ("the spec's price of a node is 420,000 EUR", 'write shared network: fabric between nodes')
     >>> plain_words("accelerator/gb300 peak.fp8; systems/gb300.yaml", {"gb300": "GB300"})
     'GB300 peak.fp8; systems/gb300.yaml'
     >>> plain_words("4 × tp 4 prefill + 1 × adp 8 ep 8 decode, or 2 × tp 8")
@@ -145,7 +151,10 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
 def _written_words(code: str) -> str:
     """The words of a key, or of keys with their values; empty for commands and other code."""
     if (name := NAME.fullmatch(code)) is not None:
-        return HEADS.get(name["last"], name["last"].replace("_", " "))
+        last = HEADS.get(name["last"], name["last"].replace("_", " "))
+        if not code.startswith(("prices.", "procurement.prices.")):
+            return last
+        return f"the spec's price of {'' if name['last'] in UNCOUNTED else 'a '}{last}"
     pairs = list(PAIRS.finditer(code))
     if "".join(pair[0] for pair in pairs) != code:
         return ""
