@@ -274,26 +274,26 @@ class LoadedDesign:
         value = _plain_values(changes)
         if self.study.document is None:
             return _design_of_text(json.dumps({section: value}), self.study.settings, self.name, self.study.folder)
-        return LoadedDesign(variation.rewritten_study(self.study, dict(_leaves(value, (section,)))))
+        return LoadedDesign(variation.rewritten_study(self.study, dict(_leaf_values(value, (section,)))))
 
     # As a value
 
     @property
-    def _identity(self) -> tuple[str, str, date]:
+    def _identity_key(self) -> tuple[str, str, date]:
         settings = self.study.settings
         return (json.dumps(self.to_mapping(), sort_keys=True), settings.catalog.version, settings.today)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, LoadedDesign) and self._identity == other._identity
+        return isinstance(other, LoadedDesign) and self._identity_key == other._identity_key
 
     def __hash__(self) -> int:
-        return hash(self._identity)
+        return hash(self._identity_key)
 
     def __repr__(self) -> str:
-        return f"<LoadedDesign {self.name}: {self._summary}>"
+        return f"<LoadedDesign {self.name}: {self._summary_text}>"
 
     @property
-    def _summary(self) -> str:
+    def _summary_text(self) -> str:
         if self.pools:
             pools = ", ".join(f"{name} {_cluster_text(pool.cluster)}" for name, pool in self.pools.items())
             return f"{plural(len(self.pools), 'pool')} ({pools}), {plural(len(self.jobs), 'job')}"
@@ -309,9 +309,10 @@ class LoadedDesign:
             for finding in self.findings
         )
         found = f"<ul>{findings}</ul>" if findings else "<p>Checked, nothing found against it.</p>"
-        title = f"<h3>{escape(self.name)}</h3><p>{escape(self._summary)}</p>"
+        title = f"<h3>{escape(self.name)}</h3><p>{escape(self._summary_text)}</p>"
         jobs = "".join(
-            f"<details><summary>{escape(f'{name}: {job._summary}')}</summary>{job.estimate()._repr_html_()}</details>"
+            f"<details><summary>{escape(name)}: {escape(job._summary_text)}</summary>"
+            f"{job.estimate()._repr_html_()}</details>"
             for name, job in self.jobs.items()
         )
         return f"{title}{found}{self.estimate()._repr_html_() if self.workload else jobs}"
@@ -349,11 +350,11 @@ def _plain_values(changes: Mapping[str, Any]) -> Mapping[str, Any]:
     return document.value
 
 
-def _leaves(value: Mapping[str, Any], head: KeyPath) -> Iterator[tuple[KeyPath, object]]:
+def _leaf_values(value: Mapping[str, Any], head: KeyPath) -> Iterator[tuple[KeyPath, object]]:
     """The values of nested mappings by key path, as `document.merged_value` replaces them."""
     for key, item in value.items():
         if isinstance(item, dict) and item:
-            yield from _leaves(item, (*head, key))
+            yield from _leaf_values(item, (*head, key))
         else:
             yield (*head, key), item
 

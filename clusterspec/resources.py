@@ -13,21 +13,21 @@ _PACKAGE = FilePath(__file__).resolve().parent
 
 
 @cache
-def _folder(name: str) -> FilePath:
+def _folder_path(name: str) -> FilePath:
     shipped = _PACKAGE / "_data" / name
     return shipped if shipped.is_dir() else _PACKAGE.parent / name
 
 
 def schemas() -> FilePath:
     """The folder of JSON Schemas."""
-    return _folder("schemas")
+    return _folder_path("schemas")
 
 
 def catalog() -> FilePath:
     """The folder of catalog entries, with one folder per kind."""
-    return _folder("catalog")
+    return _folder_path("catalog")
 
 
 def templates() -> FilePath:
     """The folder of report templates, style sheets and the starting spec."""
-    return _folder("templates")
+    return _folder_path("templates")

@@ -17,7 +17,7 @@ import clusterspec
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.open_data import export_csv
 from clusterspec.cells import escaped_cell
-from clusterspec.exchange.exporters.documents import _workbook
+from clusterspec.exchange.exporters.documents import _workbook_file
 from clusterspec.exchange.exporters.registry import csv_table
 from clusterspec.report import csv_text
 from tests.catalog.test_company import WHOLE
@@ -57,7 +57,7 @@ def executed(cell: object) -> bool:
 def sheet(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[list[object]]:
     """The cells of a workbook, as openpyxl reads it; a formula is a cell of the type f."""
     openpyxl = pytest.importorskip("openpyxl")
-    written = _workbook("t", heads, [tuple(row) for row in rows], "").content
+    written = _workbook_file("t", heads, [tuple(row) for row in rows], "").content
     assert isinstance(written, bytes)
     book = openpyxl.load_workbook(io.BytesIO(written))
     assert not [cell for row in book.active.rows for cell in row if cell.data_type == "f"]

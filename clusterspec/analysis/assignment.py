@@ -99,26 +99,28 @@ class _Program:
         if best is None:
             return None
         options, bound = best
-        value = self._value(options)
+        value = self._option_objective(options)
         gap = _relative_gap(value / self.scale, bound)
         limit = value / self.scale + TOLERANCE * max(1.0, abs(value / self.scale))
         smaller = self._least_solution(
             [float(each.nodes) for each in self.options], [*rows, (self.values, -1e30, limit)]
         )
-        if smaller is not None and self._value(smaller[0]) <= value * (1 + TOLERANCE):
+        if smaller is not None and self._option_objective(smaller[0]) <= value * (1 + TOLERANCE):
             options = smaller[0]
-        return Chosen(options, self._value(options), gap if gap > TOLERANCE else 0.0)
+        return Chosen(options, self._option_objective(options), gap if gap > TOLERANCE else 0.0)
 
     def _row_of(self, chosen: Sequence[int]) -> list[float]:
         return [float(index in chosen) for index in range(len(self.options))]
 
-    def _value(self, chosen: Sequence[int]) -> float:
+    def _option_objective(self, chosen: Sequence[int]) -> float:
         return sum_of(self.options[index].value for index in chosen)
 
     def _least_solution(
         self, values: Sequence[float], rows: Sequence[tuple[Sequence[float], float, float]]
     ) -> tuple[tuple[int, ...], float] | None:
-        """The options of a solution of least value, and the proven lower bound of that; None if there is none."""
+        """The options of the solution with the smallest value, and the proven lower bound of that value; None without a
+        solution.
+        """
         matrix, low, high = zip(*rows, strict=True)
         found = self._optimize.milp(
             values,

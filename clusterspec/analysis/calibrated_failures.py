@@ -84,8 +84,8 @@ def failure_rates_of(
 ) -> tuple[FailureRates, Merged]:
     """The failure rates of logs on the machine of a spec, and the spec with them in `operations.failures`.
 
-    ``period`` is the time observed in seconds, where the logs do not tell it; ``nodes`` the nodes observed, where they
-    are not those of the spec: then rates of parts of the fabric are not known. Raises `FormatError` if a log cannot be
+    ``period`` is the observed time in seconds if the logs do not state it. ``nodes`` is the number of observed nodes if
+    it differs from the spec; the rates of fabric parts are then not known. Raises `FormatError` if a log cannot be
     read, the time observed is unknown or the rates cannot be inserted; `UnresolvedSpec` without a cluster.
     """
     design = study.design

@@ -132,7 +132,7 @@ def machine(work: Study, candidate: Candidate, nodes: int, fabric: str, prices: 
         ("layout",): kept,
         ("measured",): candidate.measured,
         ("acceptance",): None,
-        ("procurement",): _procurement(work, candidate, prices) or None,
+        ("procurement",): _candidate_procurement(work, candidate, prices) or None,
     }
     return Machine(candidate, nodes, fabric, changes)
 
@@ -155,17 +155,19 @@ STATED_COUNTS = ("leaf_switches", "spine_switches", "core_switches", "transceive
 """Keys of `scale_out` that count or name parts of one fabric."""
 
 
-def _procurement(work: Study, candidate: Candidate, prices: Prices) -> Section:
+def _candidate_procurement(work: Study, candidate: Candidate, prices: Prices) -> Section:
     """The procurement terms for a candidate, with the prices that apply to it; the most specific prices win."""
     own, other = section_of_spec(work, "procurement"), candidate.procurement
     terms = {key: value for key, value in {**own, **other}.items() if key not in {"prices", *OF_ONE_QUOTE}}
     terms |= {key: value for key in ("currency", "as_of") if (value := getattr(prices, key))}
     same = candidate.cluster.get("platform") == section_of_spec(work, "cluster").get("platform", "")
-    stated = {key: value for key, value in _mapping(own.get("prices")).items() if same or key not in OF_ONE_MACHINE}
+    stated = {
+        key: value for key, value in _read_mapping(own.get("prices")).items() if same or key not in OF_ONE_MACHINE
+    }
     names = (candidate.cluster.get("accelerator"), candidate.cluster.get("platform"), candidate.name)
     filed = [prices.machines[name] for name in names if isinstance(name, str) and name in prices.machines]
     found: dict[str, Any] = {}
-    for section in (stated, prices.shared, *filed, _mapping(other.get("prices"))):
+    for section in (stated, prices.shared, *filed, _read_mapping(other.get("prices"))):
         found |= section
     return terms | ({"prices": found} if found else {})
 
@@ -181,7 +183,7 @@ def currency_of_all(work: Study, candidates: Sequence[Candidate], prices: Prices
     return str(next(iter(named), ""))
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def _read_mapping(value: object) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 

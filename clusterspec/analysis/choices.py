@@ -59,7 +59,7 @@ def choices(study: Study, report: FullReport) -> Choices | None:
     ]
     if found[0] is None:
         return None
-    sizes = () if study.fleet_part else _serving_sizes(study) if report.serves else _sizes(study)
+    sizes = () if study.fleet_part else _serving_sizes(study) if report.serves else _other_node_counts(study)
     rows = tuple(row for row in (*found, *sizes) if row is not None)
     if len(rows) < 2 or len({row.amount.currency for row in rows}) > 1:
         return None
@@ -172,7 +172,7 @@ def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:
     return term_text(buying.term.value) if rents and buying and buying.term else ""
 
 
-def _sizes(study: Study) -> Iterator[Choice]:
+def _other_node_counts(study: Study) -> Iterator[Choice]:
     """The machine of a training design with other numbers of nodes and the same layout, as far as its batch divides;
     where the design does not fit, also the smallest on which some layout does.
     """
@@ -216,7 +216,9 @@ def _other_sizes(study: Study) -> Iterator[tuple[Fraction, Changes]]:
 
 
 def _is_slice(study: Study, cluster: Cluster) -> bool:
-    """Whether a cloud rents the machine as a part of a larger domain, whose size follows from that of the machine."""
+    """Whether a cloud rents the machine as a part of a larger domain; the size of the rented domain then follows from
+    the size of the machine.
+    """
     stated = study.spec.cluster.scale_up if study.spec.cluster else None
     free = stated is None or (stated.domain is None and stated.shape is None)
     whole = cluster.platform.domain if cluster.platform and cluster.cloud else None

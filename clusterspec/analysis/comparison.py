@@ -114,7 +114,9 @@ def _incomparable_reason(old: Side, new: Side) -> str:
 def _caution_of_prices(old: Json, new: Json) -> str:
     if not _has_two_currencies(old, new):
         return ""
-    one, other = (f"in {name}" if name else "in no stated currency" for name in (_currency(old), _currency(new)))
+    one, other = (
+        f"in {name}" if name else "in no stated currency" for name in (_shared_currency(old), _shared_currency(new))
+    )
     return f"Prices are {one} in the old design and {other} in the new one: they are not comparable."
 
 
@@ -151,14 +153,14 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     one, other = old.estimate, new.estimate
     for name, unit, path in _FIGURES:
         yield Effect(name, unit, value_at(one, *path), value_at(other, *path))
-    yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
+    yield Effect("bisection bandwidth", "B/s", _bisection_bandwidth(one), _bisection_bandwidth(other))
     post_trained = "rl" in {value_at(each.value, "workload", "kind") for each in (old, new)}
     for name, unit, path, band in (*(_POST_TRAINED if post_trained else _TRAINED), *_ESTIMATED):
         within = _ranges_overlap(_range_of(one, path, band), _range_of(other, path, band))
         yield Effect(name, unit, value_at(one, *path), value_at(other, *path), within)
     yield Effect("goodput, with failures and checkpoints", SHARE, old.goodput, new.goodput)
     within = _ranges_overlap(_headroom_range(one), _headroom_range(other))
-    yield Effect("memory headroom", "B", _headroom(one), _headroom(other), within)
+    yield Effect("memory headroom", "B", _memory_headroom(one), _memory_headroom(other), within)
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
         yield Effect(
@@ -174,17 +176,17 @@ def _price_effects(old: Json, new: Json) -> Iterator[Effect]:
     """The price of both bills; one effect for each currency where they have two, since the amounts do not compare."""
     first, second = _comparable_price(old, new), _comparable_price(new, old)
     if not _has_two_currencies(old, new):
-        yield Effect(PRICE, _currency(new) or _currency(old), first, second)
+        yield Effect(PRICE, _shared_currency(new) or _shared_currency(old), first, second)
         return
-    yield Effect(PRICE, _currency(old), first, None)
-    yield Effect(PRICE, _currency(new), None, second)
+    yield Effect(PRICE, _shared_currency(old), first, None)
+    yield Effect(PRICE, _shared_currency(new), None, second)
 
 
 def _has_two_currencies(old: Json, new: Json) -> bool:
-    return None not in (_price(old), _price(new)) and _currency(old) != _currency(new)
+    return None not in (_total_price(old), _total_price(new)) and _shared_currency(old) != _shared_currency(new)
 
 
-def _currency(bill: Json) -> str:
+def _shared_currency(bill: Json) -> str:
     return str(value_at(bill, "total", "currency") or "")
 
 
@@ -268,7 +270,7 @@ def _ranges_overlap(one: Any, other: Any) -> bool | None:
     return bool(one[0] <= other[1] and other[0] <= one[1])
 
 
-def _bisection(estimate: Json) -> float | None:
+def _bisection_bandwidth(estimate: Json) -> float | None:
     """The bisection bandwidth of the fabric in B/s per direction."""
     number = value_at(estimate, "cluster", "accelerators")
     rate = value_at(estimate, "cluster", "scale_out", "bandwidth_per_accelerator")
@@ -276,7 +278,7 @@ def _bisection(estimate: Json) -> float | None:
     return float(bisection_bandwidth(number, rate)) / taper if number and rate and taper else None
 
 
-def _headroom(estimate: Json) -> float | None:
+def _memory_headroom(estimate: Json) -> float | None:
     capacity, total = (value_at(estimate, "memory", key) for key in ("capacity", "total"))
     return capacity - total if capacity is not None and total is not None else None
 
@@ -305,10 +307,10 @@ def _counted_quantity(bill: Json, other: Json, kind: str) -> float | None:
 
 def _comparable_price(bill: Json, other: Json) -> float | None:
     """The price of a bill; None if the bill lacks a fabric that the other bill has."""
-    return None if _is_fabric_uncounted(bill, other) else _price(bill)
+    return None if _is_fabric_uncounted(bill, other) else _total_price(bill)
 
 
-def _price(bill: Json) -> float | None:
+def _total_price(bill: Json) -> float | None:
     """The sum of the prices; of a range its middle."""
     prices = [item["price"] for item in bill["items"] if item.get("price") is not None]
     ends = [price if isinstance(price, list) else [price] for price in prices]
@@ -316,7 +318,9 @@ def _price(bill: Json) -> float | None:
 
 
 def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that another design does not have at the same key, nor in the same words at another one."""
+    """The findings that another design lacks: it has neither the rule at the same key nor the same message at another
+    key.
+    """
     left, found = list(known), list(findings)
     for alike in (lambda one: (one.rule, one.path), lambda one: (one.rule, one.message)):
         left, found = _unmatched_findings(left, found, alike), _unmatched_findings(found, left, alike)

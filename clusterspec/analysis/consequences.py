@@ -54,8 +54,9 @@ def with_ends_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
 
 
 def _following_ends(run: PlacedRun, found: Iterable[Cause]) -> set[str]:
-    """The lines of causes that tell of an end and stand below a failure that a rank tells of itself, without those of
-    the rank that torchrun observed first; where that rank tells of an end, the exceptions are of another one.
+    """The lines of causes that only follow from a failure: a rank reports the end of another one, and a rank above it
+    in the log reports a failure of its own. The rank that torchrun observed first is no consequence; if it reports an
+    end, exceptions in the log belong to other ranks and are consequences, too.
     """
     said = run.benchmark.evidence
     observed = {each.line for each in said if each.name == OBSERVED_END}

@@ -46,8 +46,8 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         utilization=used,
         rows=rows,
         row_meters=meters,
-        air_flow=_flow(heat.air.value, AIR, AIR_RISE) if heat else None,
-        liquid_flow=_flow(heat.liquid.value, WATER, LIQUID_RISE) if heat else None,
+        air_flow=_cooling_flow(heat.air.value, AIR, AIR_RISE) if heat else None,
+        liquid_flow=_cooling_flow(heat.liquid.value, WATER, LIQUID_RISE) if heat else None,
         node_units=cluster.platform.rack_units * cluster.all_nodes
         if cluster.platform and cluster.platform.rack_units
         else None,
@@ -126,12 +126,12 @@ WATER = 998.0 * 4182.0
 """The heat capacity of water of 20 °C, in J/(m³ K)."""
 
 
-def _flow(watts: float, capacity: float, rise: float) -> float | None:
+def _cooling_flow(watts: float, capacity: float, rise: float) -> float | None:
     return flow_of_coolant(watts, capacity, rise) if watts else None
 
 
 def _rows_of_racks(design: Design, drawn: Drawn | None) -> tuple[int | None, float | None]:
-    """The rows of racks with nodes, and the meters of a full one."""
+    """The number of rows of racks with nodes, and the length of a full row in meters."""
     written = design.spec.cluster
     floor, racks = written.floor if written else None, drawn.supply.racks if drawn else None
     if floor is None or floor.racks_per_row is None or racks is None:

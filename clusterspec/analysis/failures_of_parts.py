@@ -93,8 +93,8 @@ def _cost_of_hour(study: Study) -> tuple[float | None, str]:
 
 
 def early_factor(machine: FailingMachine) -> float | None:
-    """Hardware failures of the first year divided by those of a later year; None unless the spec states both figures of
-    early failures.
+    """The ratio of hardware failures in the first year to hardware failures in a later year; None unless the spec
+    states both figures of early failures.
     """
     early, burn_in = machine.operations.early_failures, machine.operations.burn_in
     if early is None or early.ratio is None or early.half_life is None or not early.half_life.value:

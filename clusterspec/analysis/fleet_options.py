@@ -353,7 +353,9 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
         cost=run_cost if plan.serving is None else _billed_part(parts, placed, part * share),
-        energy=_energy(found, plan.time_to_train if plan.serving is None else _term(placed) * share, part),
+        energy=_part_energy(
+            found, plan.time_to_train if plan.serving is None else _counted_seconds(placed) * share, part
+        ),
         missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
 
@@ -375,14 +377,14 @@ def _billed_part(parts: FleetStudy, placed: Study, part: float) -> float | None:
     return found.total.value * part if found is not None and found.total else None
 
 
-def _energy(found: Cost | None, seconds: float | None, part: float) -> float | None:
+def _part_energy(found: Cost | None, seconds: float | None, part: float) -> float | None:
     """Joules of a part of a pool at full load."""
     if found is None or not found.watts.parts or seconds is None:
         return None
     return found.watts.value * part * seconds
 
 
-def _term(study: Study) -> float:
+def _counted_seconds(study: Study) -> float:
     """The seconds for which a serving plan is counted: the term of the procurement, else a year."""
     procurement = study.spec.procurement
     return procurement.term.value if procurement and procurement.term else YEAR

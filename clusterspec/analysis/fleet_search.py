@@ -175,7 +175,7 @@ class _Table:
                 if self._by_nodes:
                     value = max(value, sum_of(each.least or 0.0 for each in options))
             if value is not None:
-                rows.append(Option(_item(place), place.pool, max(each.nodes for each in options), value))
+                rows.append(Option(_job_names_text(place), place.pool, max(each.nodes for each in options), value))
                 where.append(place)
         return rows, where
 
@@ -201,7 +201,7 @@ class _Table:
     def idle(self) -> list[str]:
         """The jobs without a usable place."""
         there = {row.item for row in self._rows()[0]}
-        return [_item(place) for place in self.places if _item(place) not in there]
+        return [_job_names_text(place) for place in self.places if _job_names_text(place) not in there]
 
     def _assignment(self, where: Sequence[Place], chosen: Chosen) -> Assignment | None:
         """The assignment, with the waits of its jobs for shared storage; None if a job then misses a target."""
@@ -246,7 +246,7 @@ def _with_wait(option: JobOption, wait: float) -> JobOption:
     return replace(option, store_wait=wait, **{key: value * wait for key, value in longer.items() if value is not None})
 
 
-def _item(place: Place) -> str:
+def _job_names_text(place: Place) -> str:
     return " ".join(place.jobs)
 
 

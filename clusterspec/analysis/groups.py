@@ -65,8 +65,8 @@ def sized_collectives(study: Study, tests: Sequence[PlannedTest]) -> tuple[Sized
 
 
 def half_size(curve: Sequence[tuple[float, float]]) -> float | None:
-    """The size from which on a rate is at least half of the last one, interpolated between the logarithms of sizes;
-    None if the shortest message has it.
+    """The message size at which the rate first reaches half of the rate of the largest message, interpolated between
+    the logarithms of sizes; None if the smallest message reaches it.
 
     >>> half_size([(1.0, 10.0), (4.0, 30.0), (16.0, 40.0)])
     2.0

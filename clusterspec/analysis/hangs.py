@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
-from clusterspec.analysis.nic_causes import failing_nics
 from clusterspec.analysis.error_reasons import cause_of_reason
+from clusterspec.analysis.nic_causes import failing_nics
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.service_causes import UNSAID
@@ -157,7 +157,9 @@ def _catalogued_causes(run: PlacedRun) -> Iterator[Cause]:
             reason = cause_of_reason(name, tells, each.text)
             if reason:
                 yield Cause(reason, evidence, NEXT_STEPS[reason], STRONG)
-            yield Cause(name, evidence, NEXT_STEPS[name], min(_WEIGHT_OF[tells], GIVEN) if reason else _WEIGHT_OF[tells])
+            yield Cause(
+                name, evidence, NEXT_STEPS[name], min(_WEIGHT_OF[tells], GIVEN) if reason else _WEIGHT_OF[tells]
+            )
 
 
 _SLOWING = frozenset(

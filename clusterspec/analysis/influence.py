@@ -92,12 +92,12 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     for choices in _alternatives(plan, assumption):
         found = _first_influence(plan, assumption, choices)
         known += [found] if found else []
-        if found and len(choices) > 1 and _increase(found) == 0:  # then the smallest saves the most
+        if found and len(choices) > 1 and _larger_increase(found) == 0:  # then the smallest saves the most
             least = _first_influence(plan, assumption, sorted(choices, key=SIZES[assumption[0]]))
             known += [least] if least else []
-        if found and isinstance(found.against, Figure) and (found.size < LEAST / 2 or _increase(found) > 0):
+        if found and isinstance(found.against, Figure) and (found.size < LEAST / 2 or _larger_increase(found) > 0):
             break  # the other end of a range as wide does not reach the limit either, or it costs less than the design
-    return max(known, key=lambda one: (_increase(one), one.size), default=None)
+    return max(known, key=lambda one: (_larger_increase(one), one.size), default=None)
 
 
 def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any]) -> Influence | None:
@@ -105,7 +105,7 @@ def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any]) -> 
     return next((found for each in choices if (found := _influence_of_value(plan, assumption, each))), None)
 
 
-def _increase(influence: Influence) -> float:
+def _larger_increase(influence: Influence) -> float:
     """The larger of the relative changes of time and memory."""
     return max(influence.step_time, influence.memory)
 

@@ -64,7 +64,7 @@ def tabulated_curve(
         axes, missed, tried = _refined_axes(logs, (list(x), y, list(z)))
         tables = tuple(tuple(tuple(logs(a, b, taper) for b in axes[1]) for a in axes[0]) for taper in axes[2])
         curve = _reduced_curve(Curve(tuple(axes[0]), tuple(axes[1]), tuple(axes[2]), joint, ratio, tables))
-        checks = [_error_at(curve, seconds, at) for at in _positions(bandwidth, nic, span, tapers)]
+        checks = [_error_at(curve, seconds, at) for at in _evenly_spaced_rates(bandwidth, nic, span, tapers)]
         found.append((max(missed, *checks), curve, tried + CHECKS))
         if found[-1][0] <= SOUND:
             break
@@ -79,7 +79,7 @@ Axes = tuple[list[float], list[float], list[float]]
 def _refined_axes(logs: Seconds, axes: Axes) -> tuple[Axes, float, int]:
     """The axes with points added until each cell of the table holds in its middle, the largest relative error that is
     left there, and the number of positions tried."""
-    open_, held, tried = list(product(*map(_intervals, axes))), 0.0, 0
+    open_, held, tried = list(product(*map(_intervals_between_points, axes))), 0.0, 0
     for last in (*[False] * ROUNDS, True):
         missed: list[tuple[Cell, int]] = []
         for cell in open_:
@@ -107,10 +107,10 @@ def _divided_cell(cell: Cell, axes: Axes) -> Iterator[Cell]:
     inside = (
         [point for point in points if low <= point <= high] for (low, high), points in zip(cell, axes, strict=True)
     )
-    return product(*map(_intervals, inside))
+    return product(*map(_intervals_between_points, inside))
 
 
-def _intervals(points: list[float]) -> list[tuple[float, float]]:
+def _intervals_between_points(points: list[float]) -> list[tuple[float, float]]:
     """The intervals between points; one point is an interval without width."""
     return list(pairwise(points)) if len(points) > 1 else [(points[0], points[0])]
 
@@ -121,7 +121,7 @@ def _interpolated_along(logs: Seconds, cell: Cell, middle: list[float], axis: in
     return (logs(*low) + logs(*high)) / 2
 
 
-def _positions(bandwidth: float, nic: float, span: float, tapers: tuple[float, float]) -> Iterator[Rates]:
+def _evenly_spaced_rates(bandwidth: float, nic: float, span: float, tapers: tuple[float, float]) -> Iterator[Rates]:
     """Rates that fill the range evenly."""
     for number in range(CHECKS):
         place = [(0.5 + number * step) % 1.0 for step in (0.7548776662, 0.5698402909, 0.3819660113)]
@@ -208,7 +208,7 @@ def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: floa
     x, y = log(bandwidth), log(rate / bandwidth if curve.ratio else rate)
     if len(curve.z) == 1:
         return exp(_interpolated_logarithm(curve, 0, x, y))
-    number, share = _position(curve.z, log(taper))
+    number, share = _index_and_fraction(curve.z, log(taper))
     return exp(
         (1 - share) * _interpolated_logarithm(curve, number, x, y)
         + share * _interpolated_logarithm(curve, number + 1, x, y)
@@ -218,17 +218,17 @@ def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: floa
 def _interpolated_logarithm(curve: Curve, table: int, x: float, y: float) -> float:
     """The logarithm of the seconds between the points of one table."""
     rows = curve.tables[table]
-    column, across = _position(curve.y, y)
+    column, across = _index_and_fraction(curve.y, y)
 
     def in_row(row: int) -> float:
         low = rows[row][column]
         return low if len(curve.y) == 1 else (1 - across) * low + across * rows[row][column + 1]
 
-    row, down = _position(curve.x, x)
+    row, down = _index_and_fraction(curve.x, x)
     return in_row(row) if len(curve.x) == 1 else (1 - down) * in_row(row) + down * in_row(row + 1)
 
 
-def _position(points: Sequence[float], value: float) -> tuple[int, float]:
+def _index_and_fraction(points: Sequence[float], value: float) -> tuple[int, float]:
     """The index of the point below a value and the fraction of the distance to the next; clamped at the ends."""
     if len(points) == 1:
         return 0, 0.0

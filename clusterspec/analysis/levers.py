@@ -60,7 +60,7 @@ def _nic_bandwidth(design: Design) -> float | None:
     return fabric.nic_bandwidth.value if fabric else None
 
 
-def _oversubscription(design: Design) -> float | None:
+def _leaf_oversubscription(design: Design) -> float | None:
     fabric = design.cluster.scale_out if design.cluster else None
     return fabric.oversubscription[0] if fabric and not fabric.levels and fabric.oversubscription else None
 
@@ -169,7 +169,7 @@ LEVERS: Mapping[str, Lever] = {
             "1",
             (1.0, 1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 16.0),
             -1,
-            _oversubscription,
+            _leaf_oversubscription,
             _ratio_quantity,
         ),
         Lever(

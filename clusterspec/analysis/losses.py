@@ -56,14 +56,14 @@ def gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | 
     """
     if plan.step_time is None or plan.rl is not None:
         return ()
-    found = sorted(_changes(plan.step_time.value, sensitivity, grid), key=lambda gain: gain.share)
+    found = sorted(_gains_of_changes(plan.step_time.value, sensitivity, grid), key=lambda gain: gain.share)
     best: dict[str, Gain] = {}
     for gain in found:
         best.setdefault(gain.key, gain)
     return tuple(gain for gain in best.values() if gain.share < -TIE)[:MOST_GAINS]
 
 
-def _changes(step: float, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> Iterator[Gain]:
+def _gains_of_changes(step: float, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> Iterator[Gain]:
     for number, row in enumerate(sensitivity.levers if sensitivity else ()):
         if row.effect is not None and row.fits is not False and not row.errors and row.key not in NO_GAIN:
             yield Gain(row.key, row.before, row.after, row.unit, row.effect, f"sensitivity.levers[{number}]")

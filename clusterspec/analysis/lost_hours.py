@@ -44,13 +44,13 @@ class YearlyLoss:
         return self.fixed + self.spread / 2
 
     @property
-    def square(self) -> float:
+    def mean_square_hours(self) -> float:
         """The mean square of the hours of one failure."""
         return self.mean**2 + self.spread**2 / 12
 
 
 def first_year_factor(ratio: float, half_life: float, burn_in: float, year: float) -> float:
-    """Failures in the first year of a new machine over those of a later year; all times in one unit.
+    """The ratio of failures in the first year of a new machine to failures in a later year; all times are in one unit.
 
     New parts fail ``ratio`` times as often as later, and half of the excess is gone after each ``half_life``. Failures
     during the ``burn_in`` come before the year begins.
@@ -81,11 +81,11 @@ def hours_lost(losses: Sequence[YearlyLoss], variance: float = 0.0) -> tuple[flo
     common factor of the rates, whose mean is 1.
     """
     mean = sum_of(each.failures * each.mean for each in losses)
-    deviation = (sum_of(each.failures * each.square for each in losses) + variance * mean**2) ** 0.5
+    deviation = (sum_of(each.failures * each.mean_square_hours for each in losses) + variance * mean**2) ** 0.5
     if not deviation:
         return mean, dict.fromkeys(NORMAL, mean)
     if sum_of(each.failures for each in losses) >= MANY:
-        return mean, {share: _quantile(mean, deviation, at, gamma=variance > 0) for share, at in NORMAL.items()}
+        return mean, {share: _hours_quantile(mean, deviation, at, gamma=variance > 0) for share, at in NORMAL.items()}
     longest = max(each.fixed + each.spread for each in losses)
     cell = max(mean + REACH * deviation, longest) / CELLS
     reached, total, quantiles = 0, 0.0, {}
@@ -98,7 +98,7 @@ def hours_lost(losses: Sequence[YearlyLoss], variance: float = 0.0) -> tuple[flo
     return mean, quantiles
 
 
-def _quantile(mean: float, deviation: float, at: float, *, gamma: bool) -> float:
+def _hours_quantile(mean: float, deviation: float, at: float, *, gamma: bool) -> float:
     """A quantile ``at`` standard deviations of the normal distribution, or of the gamma distribution."""
     if not gamma:
         return max(0.0, mean + at * deviation)

@@ -38,7 +38,7 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None, pe
         rows=tuple(_level_rows(cluster, fabric)),
         failures=tuple(_failures(cluster, fabric, rails)),
         rack=rack,
-        bisection=_bisection(cluster) if fabric and fabric.leaf_switches else None,
+        bisection=_bisection_bandwidth(cluster) if fabric and fabric.leaf_switches else None,
         free_leaf_ports=_free_leaf_ports(cluster, fabric) if fabric else None,
         more_nodes=None if cluster.cloud else _more_nodes(cluster, fabric, power, rack, peak),
     )
@@ -74,7 +74,7 @@ WHOLE_TOPOLOGIES = frozenset({"fat-tree", "rail-optimized", "single-switch"})
 """Topologies whose levels carry the traffic of any two halves."""
 
 
-def _bisection(cluster: Cluster) -> float | None:
+def _bisection_bandwidth(cluster: Cluster) -> float | None:
     """The bandwidth between two halves of the accelerators, in B/s per direction."""
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or share is None or cluster.nodes < 2 or out.topology not in WHOLE_TOPOLOGIES:

@@ -167,7 +167,9 @@ def _is_out_of_range(picks: Picks[Kept], kept: Kept) -> bool:
 
 
 def candidate_of(studied: Studied, job: SearchJob, space: Space, kept: Kept) -> Candidate[Kept] | None:
-    """A layout that the search kept, checked; None, and a failure of the study, where its check fails."""
+    """A layout that the search kept, with its findings. If its check fails, the result is None and the study notes the
+    failure.
+    """
     section = section_of(job, space.choice(kept.number))
     part = f"layout {section}"
     return studied.one.part(part, lambda: Candidate.of(kept, studied.with_layout(section), studied), None)

@@ -69,13 +69,13 @@ class PlacedRun:
         return self.group.nodes > 1 and self.group.domains > 1
 
     @cached_property
-    def _stated(self) -> frozenset[str]:
+    def _evidence_names(self) -> frozenset[str]:
         """The names of all evidence in the log."""
         return frozenset(each.name for each in self.benchmark.evidence)
 
     def log_lines(self, *names: str) -> list[tuple[str, int]]:
         """Text and line of the evidence in the log with any of these names."""
-        if self._stated.isdisjoint(names):
+        if self._evidence_names.isdisjoint(names):
             return []
         return [(each.text, each.line) for each in self.benchmark.evidence if each.name in names]
 
@@ -116,7 +116,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     apart = _two_apart(cluster, benchmark, series, count)
-    nodes = series.nodes or max(cluster.nodes_of_ranks(count), _hosts(cluster, series, count), 2 if apart else 1)
+    nodes = series.nodes or max(cluster.nodes_of_ranks(count), _host_count(cluster, series, count), 2 if apart else 1)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)
@@ -126,7 +126,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     return PlacedRun(bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or stated.ranks))
 
 
-def _hosts(cluster: Cluster, series: Series, ranks: int) -> int:
+def _host_count(cluster: Cluster, series: Series, ranks: int) -> int:
     """The hosts that print lines of a run, where they can be the nodes of its ranks; else 1: containers of one node
     have names of their own.
     """

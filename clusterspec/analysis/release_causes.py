@@ -63,7 +63,9 @@ def _conditions_hold(run: PlacedRun, fault: ReleaseFault) -> bool:
 
 
 def _fault_weight(run: PlacedRun, fault: ReleaseFault) -> float:
-    """How much speaks for a fault: its conditions; less where the log does not tell one of them."""
+    """The weight of a fault as a cause, by the number of its conditions; it is weak where the log does not show one of
+    them.
+    """
     if fault.host and not run.log_lines("amd-host"):
         return WEAK
     conditions = (fault.fabric, fault.host, fault.architectures, fault.collectives, fault.setting)

@@ -48,7 +48,7 @@ def rl_splits(
         tried = _changes_on_pool(design, rl)
     else:
         most = (cluster.nodes if nodes is None else nodes) - _nodes_of_models(rl, here=True)
-        some = _changes(rl, most, _degrees(design, rl))
+        some = _changes(rl, most, _engine_tp_degrees(design, rl))
         tried = some if nodes is None else (placement_on_nodes(changes, most) for changes in some)
     known = {} if rollouts is None else rollouts
     return _fastest_first(_evaluated_split(design, changes, known, layout) for changes in tried)
@@ -67,7 +67,7 @@ def splits_of_nodes(
     found = []
     for count in counts:
         keys = keys_of_nodes(design, nodes, count)
-        for tp in _degrees(design, rl) if degrees else (None,):
+        for tp in _engine_tp_degrees(design, rl) if degrees else (None,):
             degree: Changes = {(*RL, "rollout", "tp"): tp} if tp is not None else {}
             found.append(_evaluated_split(design, {**keys, **degree}, rollouts, layout))
     return _fastest_first(found)
@@ -153,7 +153,7 @@ def _rollout_counts(nodes: int) -> tuple[int, ...]:
     return tuple(sorted(parts))
 
 
-def _degrees(design: Design, rl: Rl) -> tuple[int, ...]:
+def _engine_tp_degrees(design: Design, rl: Rl) -> tuple[int, ...]:
     """The degrees of tensor parallelism of engines within a scale-up domain of their machine that divide the heads."""
     machine = machine_of(design, rl.rollout_pool) if rl.rollout_pool is not None else design.cluster
     assert design.workload is not None
@@ -164,7 +164,7 @@ def _degrees(design: Design, rl: Rl) -> tuple[int, ...]:
 def _changes_on_pool(design: Design, rl: Rl) -> Iterator[Changes]:
     """The keys of rollout on its other machine: on the nodes of the spec or fewer, in turns or ahead."""
     counts = {count for count in _rollout_counts(rl.rollout_nodes + 1) if count <= rl.rollout_nodes}
-    for tp in _degrees(design, rl):
+    for tp in _engine_tp_degrees(design, rl):
         for count in sorted(counts | {rl.rollout_nodes}):
             for staleness in sorted({0, max(1, rl.max_staleness)}):
                 yield {

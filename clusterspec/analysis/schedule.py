@@ -26,8 +26,8 @@ class Chunk(NamedTuple):
 def schedule(plan: Plan) -> Schedule | None:
     """The operations of each stage in seconds; None for one stage, and for schedules without a fixed order.
 
-    The slowest stage is drawn last, and the others with their mean: the sums over the stages are those of the
-    estimate. With many micro-batches only some are drawn; the idle time does not depend on their number.
+    The slowest stage is drawn last. The other stages are drawn with their mean time, so that the sums over all stages
+    equal the estimate. With many micro-batches only some are drawn; the idle time does not depend on their number.
     """
     record = plan.step
     if record is None or record.inputs.stages < 2 or record.choices.schedule not in SIMULATED:

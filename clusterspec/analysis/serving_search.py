@@ -107,7 +107,7 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
 
 
 def _separation(job: ServingJob, pins: Pins, found: FoundPlans, objective: str) -> Separation:
-    """Whether prefill and decode are better on separate engines, and from where on."""
+    """Whether prefill and decode are better on separate engines, and from which prompt length, load and link on."""
     together, apart = found.kinds
     reason = one_kind_reason(job, pins)
     if pins.values.get("pools") == "disaggregated":
@@ -203,7 +203,9 @@ def _is_in_range(first: Rated, other: Rated) -> bool:
 
 
 def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rated] | None:
-    """A plan in place of the spec's, checked; None, and a failure of the study, where its check fails."""
+    """A plan in place of the spec's, with its findings. If its check fails, the result is None and the study notes the
+    failure.
+    """
     return studied.one.part(
         f"plan {section_of(job, rated)}",
         lambda: Candidate.of(rated, _study_with_plan(studied, job, rated), studied, _target_rules(rated)),
@@ -336,7 +338,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         memory_range=study.plan.memory_range,
         fits=study.plan.fits,
         surely_fits=study.plan.surely_fits,
-        cost=_cost(studied, design, study.plan),
+        cost=_cost_per_million_tokens(studied, design, study.plan),
         errors=tuple(sorted(errors_of(study))),
         serving=(serving_json(times, design.workload.serving) or {}) | more,
     )
@@ -351,7 +353,7 @@ def _idle_accelerator_count(design: Design) -> int:
     return (nodes * cluster.ranks_per_node - layout.ranks) // cluster.ranks_per_accelerator
 
 
-def _cost(studied: Studied, design: Design, plan: Plan) -> float | None:
+def _cost_per_million_tokens(studied: Studied, design: Design, plan: Plan) -> float | None:
     """The cost of a million output tokens if only the nodes of the plan are bought; None without prices."""
     if design.cluster is None or design.layout is None:
         return None

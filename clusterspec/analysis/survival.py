@@ -44,7 +44,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
     nodes = tuple(sorted({max(2, min(MOST_NODES, round(own * factor))) for factor in NODE_FACTORS}))
     used = own * cluster.ranks_per_node
     sequences = max(1, round(work.global_batch / used))
-    models = _models(design)
+    models = _models_near_in_size(design)
     if not live:
         nodes, models = (own,), tuple(each for each in models if each[0] == (work.model.id or "this model"))
     taper = min(max(cluster.scale_out.taper, TAPERS[0]), TAPERS[1])
@@ -85,7 +85,7 @@ def _case(plan: Plan, key: tuple[str, int, str], communication: float, curve: Cu
     return WireCase(*key, plan.step.computing, communication, exposed, bubble, plan.memory_bytes, plan.fits, curve)
 
 
-def _models(design: Design) -> tuple[tuple[str, float], ...]:
+def _models_near_in_size(design: Design) -> tuple[tuple[str, float], ...]:
     """The model of the spec and two of `MODELS` nearest in size, by parameters; names are catalog ids."""
     from clusterspec.cost.parameters import model_weights
 

@@ -55,7 +55,9 @@ def tiers(cluster: Cluster, provenance: Provenance | None = None, fabric: Fabric
 
 
 def _rate_ratio(found: list[Tier], number: int) -> float | None:
-    """The ratio of the line rate of a tier to that of the next one outward; a domain spares groups the host."""
+    """The ratio of a tier's line rate to the line rate of the next tier outward. Groups inside a scale-up domain skip
+    the host tier.
+    """
     has_domain = any(tier.kind == "scale-up" for tier in found)
     after = next((tier for tier in found[number + 1 :] if tier.kind != "host" or not has_domain), None)
     return found[number].line_rate / after.line_rate if after else None
@@ -85,7 +87,7 @@ def _tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> I
         rows = message_rows(cluster, 2) if up.domain < 2 else ()
         origin = f"PCIe {cluster.pcie_host}, 16 lanes" if cluster.pcie_host else provenance.text(up.bandwidth.origin)
         yield _tier("host bus (PCIe)", "host", cluster.accelerators_per_node, slot, rows=rows, origin=origin)
-    yield from _scale_out(cluster, provenance, fabric)
+    yield from _scale_out_tiers(cluster, provenance, fabric)
 
 
 def _memory_tier(name: str, kind: str, rate: Figure, provenance: Provenance) -> Tier:
@@ -94,7 +96,7 @@ def _memory_tier(name: str, kind: str, rate: Figure, provenance: Provenance) -> 
     return Tier(name, kind, 1, rate.value, None, 8 * rate.value, **nothing, origin=provenance.text(rate.origin))
 
 
-def _scale_out(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
+def _scale_out_tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or not share or cluster.nodes < 2:
         return

@@ -24,8 +24,14 @@ ALL_EQUIPMENT = "all IT equipment at full load"
 
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     """The areas that apply to a design with a cluster."""
-    times = (*_links(plan), *_schedule(plan), *_requests(plan))
-    return (*_memory(plan), *times, *_power_areas(plan.design, rack), *_storage(plan), *_budget(plan, bill))
+    times = (*_link_area(plan), *_schedule_area(plan), *_request_areas(plan))
+    return (
+        *_memory_area(plan),
+        *times,
+        *_power_areas(plan.design, rack),
+        *_storage_area(plan),
+        *_budget_area(plan, bill),
+    )
 
 
 def _limited_area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
@@ -35,7 +41,7 @@ def _limited_area(area: str, constraint: str, value: float, limit: float, *, uni
     return Area(area, constraint, value, limit, unit, headroom, state, note)
 
 
-def _memory(plan: Plan) -> Iterator[Area]:
+def _memory_area(plan: Plan) -> Iterator[Area]:
     use = plan.memory
     if use is None or use.capacity is None:
         yield Area("memory", "memory of one accelerator", None, None, "B", None, "open", "not judged")
@@ -53,7 +59,7 @@ def _memory(plan: Plan) -> Iterator[Area]:
     yield replace(found, state=state)
 
 
-def _links(plan: Plan) -> Iterator[Area]:
+def _link_area(plan: Plan) -> Iterator[Area]:
     """The busy time of the links of a tier in a step; the busiest link bounds the step time from below. A tier whose
     exposed communication takes more than `CLOSE` of the step is tight, however long its links are free.
 
@@ -80,7 +86,7 @@ def _links(plan: Plan) -> Iterator[Area]:
         yield replace(found, state="tight") if found.state == "good" and seen > CLOSE * plan.step_time.value else found
 
 
-def _schedule(plan: Plan) -> Iterator[Area]:
+def _schedule_area(plan: Plan) -> Iterator[Area]:
     work = plan.design.workload
     if plan.mfu is not None and work is not None and work.expected_mfu:
         yield _limited_area("compute", "MFU stated in the plan", work.expected_mfu, plan.mfu, unit="1")
@@ -95,7 +101,7 @@ def _schedule(plan: Plan) -> Iterator[Area]:
 AREAS = {"ttft": "first token", "tpot": "output token", "itl": "token gap", "end_to_end": "whole request"}
 
 
-def _requests(plan: Plan) -> Iterator[Area]:
+def _request_areas(plan: Plan) -> Iterator[Area]:
     """Serving: latencies against the targets, and requests in flight against the KV cache capacity."""
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
@@ -135,7 +141,7 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
         yield Area("power", f"one rack of {rack.nodes} nodes", rack.watts, None, "W", None, "open", "no limit stated")
 
 
-def _storage(plan: Plan) -> Iterator[Area]:
+def _storage_area(plan: Plan) -> Iterator[Area]:
     """The time to write a checkpoint, in seconds, against the checkpoint interval."""
     spec = plan.design.spec
     networks = spec.cluster.networks if spec.cluster and plan.serving is None else None
@@ -151,7 +157,7 @@ CHECKPOINT_BYTES = 14.0
 """Checkpoint bytes per parameter: weights at 2, master weights and two moments at 4 each."""
 
 
-def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
+def _budget_area(plan: Plan, bill: Bill) -> Iterator[Area]:
     """The amount of the quote beside the budget; without a quote, the priced lines of the bill."""
     procurement = plan.design.spec.procurement
     if procurement is None or not procurement.budget:

@@ -77,7 +77,7 @@ def _parts_by_name() -> dict[str, KnownPart]:
     found: dict[str, KnownPart] = {}
     for each in known_parts():
         for one in (*each.names, *filter(_is_designation, each.name.split())):
-            for maker in _makers(each):
+            for maker in _maker_prefixes(each):
                 found.setdefault(letters_and_digits(f"{maker} {one}"), each)
     return found
 
@@ -86,6 +86,6 @@ def _is_designation(word: str) -> bool:
     return any(letter.isdigit() for letter in word) and any(letter.isalpha() for letter in word)
 
 
-def _makers(part: KnownPart) -> tuple[str, str, str]:
+def _maker_prefixes(part: KnownPart) -> tuple[str, str, str]:
     """What may stand before a name: nothing, the whole vendor, its first word."""
     return "", part.vendor, part.vendor.partition(" ")[0]

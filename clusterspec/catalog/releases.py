@@ -325,15 +325,15 @@ def _fault(text: str, fact: Fact) -> ReleaseFault | None:
         place=conditions.get("place", ""),
         fabric=conditions.get("fabric", ""),
         host=conditions.get("host", ""),
-        architectures=_alternatives(conditions.get("on", "").removeprefix("on ")),
-        collectives=_alternatives(conditions.get("of", "")),
+        architectures=_alternative_words(conditions.get("on", "").removeprefix("on ")),
+        collectives=_alternative_words(conditions.get("of", "")),
         setting=conditions.get("with", "").removeprefix("with "),
         note=fact.note,
         url=fact.origin.url if isinstance(fact.origin, Cited) else "",
     )
 
 
-def _alternatives(text: str) -> tuple[str, ...]:
+def _alternative_words(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split("/")))
 
 

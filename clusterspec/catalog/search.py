@@ -82,7 +82,7 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     if software.rows or software.parts or len(telling) in {0, len(words)}:
         return software if software.rows or software.parts else found
     wider = _found_by_all_words(catalog, " ".join(telling))
-    length = max((_meters(word) for word in words), default=0.0)
+    length = max((_length_in_meters(word) for word in words), default=0.0)
     rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
     parts = () if length else wider.parts
     return wider._replace(rows=rows, parts=parts) if rows or parts else found
@@ -98,7 +98,7 @@ def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:
     return Found(rows, tuple(each for each in wider.parts if each.kind in _SOFTWARE))
 
 
-def _meters(word: str) -> float:
+def _length_in_meters(word: str) -> float:
     """The length that a word gives in meters; 0 if it gives none."""
     length = _LENGTH.fullmatch(word)
     return float(length[1]) * (1000 if length[2] else 1) if length else 0.0
@@ -144,7 +144,9 @@ def _held_or_sliced(catalog: Catalog, text: str) -> set[tuple[str, str]]:
 
 def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
     """The words that a text has in one of their spellings."""
-    return [word for word in words if _has_spelling(word, searched) or _has_designation(_designation(word), searched)]
+    return [
+        word for word in words if _has_spelling(word, searched) or _has_designation(_part_designation(word), searched)
+    ]
 
 
 def _has_spelling(word: str, searched: str) -> bool:
@@ -157,7 +159,7 @@ def _has_designation(plain: str, searched: str) -> bool:
 
 
 @lru_cache(MOST_KEPT)
-def _designation(word: str) -> str:
+def _part_designation(word: str) -> str:
     """The letters and digits of a word that may designate a part; empty for other words."""
     plain = letters_and_digits(word)
     return plain if len(plain) > 3 and any(each.isdigit() for each in plain) else ""

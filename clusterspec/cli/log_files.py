@@ -18,7 +18,7 @@ from clusterspec.logs.benchmark import Benchmark
 def named_logs(names: Sequence[str]) -> Logs:
     """The logs with their names, as `read_log` reads them. Raises `UsageFault` if a file is not a log."""
     shown = _shown_names(names)
-    return [(shown[name], _log(name, read_bytes(name, LARGEST), unfinished=False)) for name in names]
+    return [(shown[name], _read_log(name, read_bytes(name, LARGEST), unfinished=False)) for name in names]
 
 
 def logs_of_ranks(names: Sequence[str]) -> NamedLogs:
@@ -30,14 +30,14 @@ def logs_of_ranks(names: Sequence[str]) -> NamedLogs:
         return log_folders.logs_of_ranks(
             names,
             read_bytes,
-            lambda name: (shown[name], _log(name, read_bytes(name, LARGEST), unfinished=True)),
+            lambda name: (shown[name], _read_log(name, read_bytes(name, LARGEST), unfinished=True)),
             lambda name: name != STDIN and Path(name).is_dir(),
         )
     except FormatError as why:
         raise UsageFault(str(why)) from None
 
 
-def _log(name: str, data: bytes, *, unfinished: bool) -> Benchmark:
+def _read_log(name: str, data: bytes, *, unfinished: bool) -> Benchmark:
     try:
         return read_log(name, data, unfinished=unfinished)
     except FormatError as why:

@@ -22,7 +22,7 @@ def watch(check: Check, paths: Collection[str]) -> int:
     """Checks until the user interrupts, and returns the exit status of the last check.
 
     A fault of a call, such as a configuration that is being edited, is printed; the next change is waited for. The
-    paths are those of the call, watched even where the check could not read them.
+    paths of the call are watched even if the check could not read them.
     """
     status = 0
     try:
@@ -51,7 +51,7 @@ def states(paths: Collection[str]) -> dict[str, tuple[int, int] | None]:
 
     Hidden folders are left out, as a check leaves them out.
     """
-    return {name: _state(name) for path in paths for name in _files_below(path)}
+    return {name: _file_state(name) for path in paths for name in _files_below(path)}
 
 
 def _files_below(path: str) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _files_below(path: str) -> Iterator[str]:
         yield from (f"{folder}/{name}" for name in files)
 
 
-def _state(name: str) -> tuple[int, int] | None:
+def _file_state(name: str) -> tuple[int, int] | None:
     try:
         status = Path(name).stat()
     except OSError:

@@ -288,7 +288,7 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
         least_spine_switches=count.least_spines * planes,
         least_core_switches=count.least_cores * planes,
         least_leaf_spine_links=count.least_leaf_spine * planes,
-        derivations=_derivations(cluster, count, carries) | {"transceivers": modules.how},
+        derivations=_derivation_texts(cluster, count, carries) | {"transceivers": modules.how},
         stated=_stated_counts(written),
         pods=count.pods,
     )
@@ -350,7 +350,7 @@ def _switch_name(cluster: Cluster) -> str:
     return f"{scale_out.switch_ports}-port switch" if scale_out and scale_out.switch_ports else "switch"
 
 
-def _derivations(cluster: Cluster, count: SwitchCount, carries: Mapping[str, tuple[int, str]]) -> dict[str, str]:
+def _derivation_texts(cluster: Cluster, count: SwitchCount, carries: Mapping[str, tuple[int, str]]) -> dict[str, str]:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = f", in each of {scale_out.planes} planes" if scale_out.planes > 1 else ""

@@ -214,7 +214,7 @@ def resolve_layout(
     nodes = job_nodes(section, cluster)
     degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
     cp_method = _cp_method(section, degrees, log)
-    sharding, serves = _sharding(section, software, workload, log), _is_serving(workload)
+    sharding, serves = _resolved_sharding(section, software, workload, log), _is_serving(workload)
     micro_batch = log.written_for_training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     master_precision, moments_precision = _state_precisions(section, serves, log)
     layout = Layout(
@@ -238,12 +238,12 @@ def resolve_layout(
         sharding=sharding,
         shard_group=_shard_group_size(section, sharding, degrees, cluster, log),
         order=_rank_order(section, log),
-        schedule=_schedule(section, degrees, serves, log),
+        schedule=_resolved_schedule(section, degrees, serves, log),
         virtual_stages=degrees.virtual_stages,
         stage_layers=resolve_stages(section, degrees, workload, log),
         micro_batch=micro_batch,
         micro_batches=_micro_batches(workload, degrees.dp, micro_batch),
-        recompute=_recomputation(section, serves, log),
+        recompute=_resolved_recomputation(section, serves, log),
         offload_optimizer=_offload(section).optimizer or 0.0,
         offload_activations=_offload(section).activations or 0.0,
         master_precision=master_precision,
@@ -307,7 +307,7 @@ def _is_serving(workload: Workload | None) -> bool:
     return workload is not None and workload.kind == "serve"
 
 
-def _sharding(section: LayoutSpec, software: Software, workload: Workload | None, log: ResolutionLog) -> str:
+def _resolved_sharding(section: LayoutSpec, software: Software, workload: Workload | None, log: ResolutionLog) -> str:
     """The sharding of model states; none in serving, where replicas are independent."""
     if _is_serving(workload):
         return section.sharding or "none"
@@ -369,7 +369,7 @@ def _rank_order(section: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
     return kept[: len(kept) - len(last)] + missing + last
 
 
-def _schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log: ResolutionLog) -> str:
+def _resolved_schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log: ResolutionLog) -> str:
     interleaved = degrees.virtual_stages > 1
     default = "interleaved" if interleaved else "1f1b"
     if degrees.pp == 1:
@@ -384,7 +384,7 @@ def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int 
     return max(1, workload.global_batch // (dp * micro_batch))
 
 
-def _recomputation(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:
+def _resolved_recomputation(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:
     if section.recompute is None and serves:
         return "none"
     if section.recompute is None:

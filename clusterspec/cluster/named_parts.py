@@ -18,18 +18,18 @@ def with_named_parts(machine: ClusterSpec, lookup: Lookup) -> ClusterSpec:
     """The machine with the figures of the storage systems and cooling units that it names, where it states none; each
     is listed as an assumption.
     """
-    networks, power = _networks(machine.networks, lookup), _power(machine.power, lookup)
+    networks, power = _resolved_networks(machine.networks, lookup), _resolved_power(machine.power, lookup)
     return replace(machine, networks=networks, power=power)
 
 
-def _networks(written: NetworksSpec | None, lookup: Lookup) -> NetworksSpec | None:
+def _resolved_networks(written: NetworksSpec | None, lookup: Lookup) -> NetworksSpec | None:
     store = written.storage if written is not None else None
     if written is None or store is None or store.system is None:
         return written
-    return replace(written, storage=_store(store, store.system, lookup))
+    return replace(written, storage=_resolved_storage(store, store.system, lookup))
 
 
-def _store(store: NetworkSpec, name: str, lookup: Lookup) -> NetworkSpec:
+def _resolved_storage(store: NetworkSpec, name: str, lookup: Lookup) -> NetworkSpec:
     """A storage network with the figures of its systems."""
     system = lookup.storage_system(name, (*STORAGE.split("."), "system"))
     if system is None:
@@ -56,7 +56,7 @@ def _figure_of_systems(
     )
 
 
-def _power(written: PowerSpec | None, lookup: Lookup) -> PowerSpec | None:
+def _resolved_power(written: PowerSpec | None, lookup: Lookup) -> PowerSpec | None:
     cdus = written.cdus if written is not None else None
     if written is None or cdus is None or cdus.model is None:
         return written

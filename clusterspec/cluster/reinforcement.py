@@ -57,8 +57,8 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
 
     pool = rl.rollout.pool if rl.rollout else None
     algorithm = log.written_or_assumed(rl.algorithm, f"{KEY}.algorithm", "grpo", "usual for verifiable rewards")
-    placement = _placement(rl, log)
-    trainer, rollout = _nodes(rl, layout or LayoutSpec(), placement, cluster, log)
+    placement = _resolved_placement(rl, log)
+    trainer, rollout = _trainer_and_rollout_nodes(rl, layout or LayoutSpec(), placement, cluster, log)
     return Rl(
         algorithm=algorithm,
         prompts=rl.prompts_per_step,
@@ -93,7 +93,7 @@ def _with_spread(written: int | LengthsSpec | None, log: ResolutionLog) -> Lengt
     )
 
 
-def _placement(rl: RlSpec, log: ResolutionLog) -> str:
+def _resolved_placement(rl: RlSpec, log: ResolutionLog) -> str:
     own = rl.rollout is not None and (rl.rollout.nodes is not None or rl.rollout.pool is not None)
     why = "rollout has nodes of its own" if own else "rollout states no nodes of its own"
     found: str = log.written_or_assumed(rl.placement, f"{KEY}.placement", "split" if own else "colocated", why)
@@ -111,7 +111,9 @@ def _placement(rl: RlSpec, log: ResolutionLog) -> str:
     return found
 
 
-def _nodes(rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log: ResolutionLog) -> tuple[int, int]:
+def _trainer_and_rollout_nodes(
+    rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log: ResolutionLog
+) -> tuple[int, int]:
     """Number of nodes of the trainer, and of separate rollout nodes."""
     rollout, key = rl.rollout or RolloutSpec(), f"{KEY}.rollout.nodes"
     roles = [role for role in (rl.reference, rl.critic, rl.reward) if role is not None and role.pool is None]
@@ -229,10 +231,10 @@ def trainer_workload(workload: Workload, rl: Rl) -> Workload:
 
 def spread_tokens(rl: Rl) -> float:
     """Tokens by which the sample of a token is longer than the mean sample: the variance over the mean."""
-    return (_variance(rl.inputs) + _variance(rl.outputs)) / rl.sample_tokens
+    return (_length_variance(rl.inputs) + _length_variance(rl.outputs)) / rl.sample_tokens
 
 
-def _variance(lengths: Lengths) -> float:
+def _length_variance(lengths: Lengths) -> float:
     """The variance of lengths; a cut keeps them within half of the cut of their mean."""
     found = lengths.mean**2 * lengths.variation
     return min(found, (lengths.most / 2) ** 2) if lengths.most else found

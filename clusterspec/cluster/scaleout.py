@@ -148,7 +148,9 @@ def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
 
 
 def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether every stated part carries a technology, and its line rate, if it has one, is that of the stated NICs."""
+    """Whether every stated part carries a technology, and the technology's line rate, if it has one, equals the line
+    rate of the stated NICs.
+    """
     technology, rate = sources.parts.lookup.named_entry("interconnect", name), _stated_rate(sources)
     return (
         isinstance(technology, Interconnect)
@@ -218,7 +220,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         nics_per_node=nics,
         nic_bandwidth=rate,
         topology=topology,
-        oversubscription=_oversubscription(section, log),
+        oversubscription=_resolved_oversubscription(section, log),
         planes=planes,
         rails=section.rails or (nics if topology in RAIL_TOPOLOGIES else 1),
         tiers=section.tiers or _tiers_of_switches(section, topology, log),
@@ -300,7 +302,7 @@ def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
     return switch.ports * int(split) or None
 
 
-def _oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tuple[float, ...]:
+def _resolved_oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tuple[float, ...]:
     written = tuple(ratio.value for ratio in section.oversubscription or () if ratio.value > 0)
     if written or section.levels:
         return written or tuple(_level(level, 0).oversubscription for level in section.levels or ())

@@ -48,7 +48,7 @@ def resolve_workload(
         expert_parameter_precision=precisions.experts,
         kv_precision=precisions.cache,
         gradient_precision=precisions.gradients,
-        optimizer=_optimizer(section, kind, log),
+        optimizer=_resolved_optimizer(section, kind, log),
         attention=log.written_or_assumed(
             section.attention, "workload.attention", "flash", "every current framework has it"
         ),
@@ -184,7 +184,7 @@ def _global_batch(section: WorkloadSpec, kind: str, log: ResolutionLog) -> int |
     return None
 
 
-def _optimizer(section: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
+def _resolved_optimizer(section: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
     if kind != "train":
         return section.optimizer or "adam"
     return log.written_or_assumed(section.optimizer, "workload.optimizer", "adam", "usual for transformers")

@@ -177,8 +177,8 @@ def range_figures(design: Design, seconds: float) -> tuple[tuple[str, Figure], .
     """The half-widths of a step's range that do not come from its software, each with its key as an assumption; they
     are independent and add in quadrature.
 
-    For the measured job itself it is the half-width of the measurement, for another job on a machine with a measured
-    step that of another layout. Otherwise they are `evidence_figures`.
+    The measured job itself has the half-width of the measurement. Another job on a machine with a measured step has the
+    half-width of another layout. Otherwise they are `evidence_figures`.
     """
     measured = measured_step(design)
     if measured is not None:

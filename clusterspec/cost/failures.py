@@ -242,8 +242,8 @@ def time_between_failures(
 ) -> tuple[Figure, tuple[float, float]]:
     """Seconds between failures of a job on some nodes, and the range.
 
-    Stated rates of accelerators, nodes, NICs and software replace those of the catalog. Those of parts of the network
-    count in `clusterspec faults`, which counts the parts; here the network counts by accelerators.
+    Stated failure rates of accelerators, nodes, NICs and software replace the rates of the catalog. Those of parts of
+    the network count in `clusterspec faults`, which counts the parts; here the network counts by accelerators.
     """
     stated = stated_time_between_failures(written, nodes)
     if stated is not None:

@@ -97,8 +97,8 @@ class NoPathError(Exception):
 
 
 class Group:
-    """Groups with the same ``links`` (None if no fabric connects their ranks), and the ``placement`` of one of the
-    groups.
+    """Groups that use the same ``links`` (None if no fabric connects their ranks); ``placement`` is the placement of
+    one of them.
     """
 
     def __init__(self, placement: Placement, links: MeasuredLinks | None) -> None:

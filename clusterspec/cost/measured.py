@@ -305,12 +305,14 @@ class _ShareSearch:
 
     def _with_share(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
         """The cluster with one measured share in place of an earlier one of the same kind."""
-        found = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._derivation())))
+        found = MeasuredShare(
+            self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._derivation_text()))
+        )
         same = (found.collective, found.tier, found.part, found.ranks)
         others = (each for each in cluster.measured if (each.collective, each.tier, each.part, each.ranks) != same)
         return replace(cluster, measured=(*others, found))
 
-    def _derivation(self) -> str:
+    def _derivation_text(self) -> str:
         where = f"measured[{self.measurement.index}]"
         size = _size_text(self.size)
         return f"{display(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {size} ({where})"

@@ -29,14 +29,14 @@ class Swings(NamedTuple):
 
 def swings(step: Term, used: int, busy: tuple[Term, Term, Term], idle: tuple[Term, Term, Term]) -> Swings:
     """The swings of a job on ``used`` nodes, each of which draws ``busy`` or ``idle`` (low, middle, high)."""
-    fall = ranged_term(*(_fall(used, at_work, without) for at_work, without in zip(busy, idle, strict=True)))
+    fall = ranged_term(*(_fall_term(used, at_work, without) for at_work, without in zip(busy, idle, strict=True)))
     low, high = (step.value if end is None else end for end in (step.low, step.high))
     fast, usual, slow = RISE
-    ramp = ranged_term(_ramp(step, low, slow), _ramp(step, step.value, usual), _ramp(step, high, fast))
+    ramp = ranged_term(_ramp_term(step, low, slow), _ramp_term(step, step.value, usual), _ramp_term(step, high, fast))
     return Swings(step, fall, ramp)
 
 
-def _fall(used: int, busy: Term, idle: Term) -> Term:
+def _fall_term(used: int, busy: Term, idle: Term) -> Term:
     figures = (
         ("used", Figure(float(used), "1", Computed("layout.nodes"))),
         ("node_busy", Figure(busy.value, "W", Computed(busy.formula))),
@@ -45,6 +45,6 @@ def _fall(used: int, busy: Term, idle: Term) -> Term:
     return computed_term("fall", power_fall, "W", figures)
 
 
-def _ramp(step: Term, watts: float, rise: Figure) -> Term:
+def _ramp_term(step: Term, watts: float, rise: Figure) -> Term:
     swing = Figure(watts, "W", Computed(step.formula))
     return computed_term("ramp", power_ramp, "W/s", (("swing", swing), ("rise_time", rise)))

@@ -52,12 +52,12 @@ def _folder_prefixes(folder: str) -> tuple[str, str]:
     repository.
     """
     place = os.path.realpath(folder)
-    relative = (os.path.relpath(place, root).replace(os.sep, "/") for root in _roots(folder))
+    relative = (os.path.relpath(place, root).replace(os.sep, "/") for root in _project_and_repository(folder))
     project, repository = ("" if path == "." else f"{path}/" for path in relative)
     return project, repository
 
 
-def _roots(folder: str) -> tuple[str, str]:
+def _project_and_repository(folder: str) -> tuple[str, str]:
     """The roots of the project and of the repository of a folder."""
     project = project_root(FilePath(folder))
     for candidate in (project, *project.parents):

@@ -367,8 +367,8 @@ def intended_key(word: str, known: Container[str] = ()) -> str:
 
 
 def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[str]:
-    """The known keys that share most words with a name, by their own names or by those of other programs; none if that
-    is less than the share ``least`` of the words of both.
+    """The known keys whose name, here or in another program, shares most words with a name; none if both share less
+    than ``least`` of their words.
 
     >>> similar_keys("prefix_hit_rate", ["prefix_hit", "request_rate"]), similar_keys("gpus_per_server", ["nodes"])
     (['prefix_hit'], [])

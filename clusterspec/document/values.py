@@ -130,7 +130,7 @@ class _LineReader:
         indent, key, quoted, bare, flow = pair.groups()
         deepest, into = self.opened[-1]
         if self.waiting or deepest != len(indent) or isinstance(into, list):
-            into = self._collection(len(indent), item=False)
+            into = self._collection_at_column(len(indent), item=False)
         if key in into:
             raise NotPlainError
         self.key, self.waiting = key, False
@@ -146,7 +146,7 @@ class _LineReader:
 
     def add_line(self, line: str, column: int, *, item: bool) -> None:
         """Adds another line with a key, or one with an item, which start at a column."""
-        into = self._collection(column, item=item)
+        into = self._collection_at_column(column, item=item)
         at = _offset_of_next_word(line, column + 1) if item else column
         match = KEY.match(line, at)
         if item and match is None:
@@ -164,7 +164,7 @@ class _LineReader:
         if not self.waiting:
             into[self.key] = _value_of_line(line, at)
 
-    def _collection(self, column: int, *, item: bool) -> Any:
+    def _collection_at_column(self, column: int, *, item: bool) -> Any:
         """The collection of a line that starts at a column: a new one after a key without a value."""
         if not self.waiting:
             return _collection_of_line(self.opened, column, item)

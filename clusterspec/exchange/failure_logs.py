@@ -178,7 +178,7 @@ def _table_objects(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
     head = lines[0][1] if lines else ""
     delimiter = max(",;\t|", key=head.count)
     names = [_column_name(each) for each in next(csv.reader([head], delimiter=delimiter), [])]
-    columns = {_role(each, names) for each in names}
+    columns = {_column_role(each, names) for each in names}
     if not {"time", "part"} <= columns:
         raise FormatError("is no log of failures: a table has a header with columns `time` and `part` (and `node`)", 1)
     for number, line in lines[1:]:
@@ -208,7 +208,7 @@ def _column_name(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.strip().lower()).strip("_")
 
 
-def _role(name: str, names: Sequence[str]) -> str | None:
+def _column_role(name: str, names: Sequence[str]) -> str | None:
     """The role of a column: the role for which this is the preferred name among the names in the table."""
     for role, known in _COLUMNS.items():
         if next((each for each in known.split() if each in names), None) == name:
@@ -219,7 +219,7 @@ def _role(name: str, names: Sequence[str]) -> str | None:
 def _rows_of_objects(objects: Iterator[tuple[int, Mapping[str, Any]]]) -> Iterator[_Row]:
     """The rows of named values. Raises `FormatError` if a time cannot be read."""
     for number, values in objects:
-        roles = {role: str(values[name]) for name in values if (role := _role(name, tuple(values)))}
+        roles = {role: str(values[name]) for name in values if (role := _column_role(name, tuple(values)))}
         if "time" not in roles or "part" not in roles:
             raise FormatError("an entry lacks `time` or `part`", number)
         time = time_of(roles["time"])

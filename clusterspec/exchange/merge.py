@@ -211,7 +211,7 @@ def _text_with_key(text: str, document: Document, parent: Path, node: Any, entry
         return _text_with_flow_entry(text, place.value.end, f"{yaml_scalar(key)}: {flow_text(value)}", not node)
     first = document.places[(*parent, next(iter(node)))].key
     assert first is not None
-    last = _last_line(document, parent)
+    last = _last_line_number(document, parent)
     lines[last:last] = key_lines(key, value, first.start.column - 1, note)
     return "\n".join(_lines_with_ends(lines, text))
 
@@ -225,7 +225,7 @@ def _text_with_items(text: str, document: Document, group: Sequence[ImportedValu
     lines = text.split("\n")
     first = document.source.line(place.value.start.line)
     lead = first[: len(first) - len(first.lstrip())]
-    last = _last_line(document, path)
+    last = _last_line_number(document, path)
     lines[last:last] = [f"{lead}- {flow_text(given.value)}  # {comment_text(str(given.at))}" for given in group]
     return "\n".join(_lines_with_ends(lines, text))
 
@@ -246,7 +246,7 @@ def _lines_with_ends(lines: list[str], text: str) -> list[str]:
     ]
 
 
-def _last_line(document: Document, path: Path) -> int:
+def _last_line_number(document: Document, path: Path) -> int:
     """The last line of a block."""
     size = len(path)
     return max(place.value.end.line for each, place in document.places.items() if each[:size] == path)

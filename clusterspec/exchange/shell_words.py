@@ -127,7 +127,7 @@ class Expansion:
         if kind in {"concatenation", "command_name"}:
             return [part for child in node.children for part in self.segments(child)]
         if kind in {"simple_expansion", "expansion"}:
-            return self._parameter(node, quoted=False)
+            return self._parameter_segments(node, quoted=False)
         if kind == "raw_string":
             text = text[1:-1]
         elif kind == "ansi_c_string":
@@ -166,24 +166,24 @@ class Expansion:
             # the grammar counts blanks before an expansion to it
             blanks = inner if is_text else inner[: len(inner) - len(inner.lstrip(_BEFORE_EXPANSION.encode()))]
             if literal := whole[at:start] + blanks:
-                found.append(self._literal(literal, line))
+                found.append(self._literal_segment(literal, line))
                 line += literal.count(b"\n")
             if child.type in {"simple_expansion", "expansion"}:
-                found += self._parameter(child, quoted=True)
+                found += self._parameter_segments(child, quoted=True)
             elif not is_text:
                 found += [part and part._replace(quoted=True) for part in self.segments(child)]
             line += inner[len(blanks) :].count(b"\n")
             at = child.end_byte - base
         if end := whole[at:-1]:
-            found.append(self._literal(end, line))
+            found.append(self._literal_segment(end, line))
         return found[1:] or found  # a word is on the line of its first part, which a variable may hold
 
-    def _literal(self, text: bytes, line: int) -> Segment:
+    def _literal_segment(self, text: bytes, line: int) -> Segment:
         shown = text.decode("utf-8", "replace")
         plain = _ESCAPED.sub(lambda match: CONTINUED if match[1] == "\n" else match[1], shown)
         return Segment(plain, line, self.branch)
 
-    def _parameter(self, node: Node, *, quoted: bool) -> Segments:
+    def _parameter_segments(self, node: Node, *, quoted: bool) -> Segments:
         """The value of ``$NAME``, ``${NAME:-default}`` or ``${NAME[@]}``; the text itself where it is unknown."""
         text = text_of(node).lstrip(_BEFORE_EXPANSION)
         line = self.line(node) + text_of(node)[: -len(text)].count("\n")
@@ -203,22 +203,22 @@ class Expansion:
             first = held if every or BREAK not in held else held[: held.index(BREAK)]
             return [each if each is BREAK else each._replace(quoted=quoted) for each in first]
         if sign.endswith(("-", "=")):
-            found = self._default(node, groups["name"], sign)
+            found = self._default_segments(node, groups["name"], sign)
             return [each and each._replace(quoted=True) for each in found] if quoted else found
         if sign.endswith("+"):
-            return self._alternative(node, held or []) if filled or not sign.startswith(":") else []
+            return self._alternative_segments(node, held or []) if filled or not sign.startswith(":") else []
         passed_on = groups["name"] in {"@", "*"}
         empty = every or (held is None and groups["name"] in self.left_unset)
         return [Segment("$@", line, self.branch)] if passed_on else [] if empty else unknown
 
-    def _default(self, node: Node, name: str, sign: str) -> Segments:
+    def _default_segments(self, node: Node, name: str, sign: str) -> Segments:
         """The default of an expansion; ``:=`` also sets the variable."""
         found: Segments = [Segment("", self.line(node), self.branch, quoted=False), *self._words_within(node)]
         if sign.endswith("="):
             self.variables[name] = [part for part in found if part is not BREAK]
         return found
 
-    def _alternative(self, node: Node, held: Segments) -> Segments:
+    def _alternative_segments(self, node: Node, held: Segments) -> Segments:
         """The words of ``${NAME:+words}`` of a variable that the script sets, undecided where its value is."""
         value = joined_word(held)
         found = [] if "$" in value.text else self._words_within(node)
@@ -246,7 +246,9 @@ class Expansion:
             return int(text)
         if kind in {"variable_name", "simple_expansion", "expansion", "word"}:
             expanded = kind in {"simple_expansion", "expansion"}
-            held = joined_word(self._parameter(node, quoted=True) if expanded else self.variables.get(text, []))
+            held = joined_word(
+                self._parameter_segments(node, quoted=True) if expanded else self.variables.get(text, [])
+            )
             return int(held.text) if held.text.isdecimal() and len(held.text) < 18 and not held.branch else None
         if kind == "parenthesized_expression":
             return self.arithmetic_value(node.named_children[0]) if node.named_children else None

@@ -47,7 +47,7 @@ def document_within(
     """
     if not is_page_or_script(file.text) and "<<" not in file.text:
         return None
-    matching = [each for each in islice(_documents(file), MOST_DOCUMENTS) if matches(each)]
+    matching = [each for each in islice(_documents_in_place(file), MOST_DOCUMENTS) if matches(each)]
     if not matching:
         return None
     found = [each for each in matching if _is_readable(each, read)] or matching[:1]
@@ -71,7 +71,7 @@ def _is_readable(file: InputFile, read: Callable[[InputFile], object]) -> bool:
     return True
 
 
-def _documents(file: InputFile) -> Iterator[InputFile]:
+def _documents_in_place(file: InputFile) -> Iterator[InputFile]:
     """The documents of a text, each as a file with empty lines before it."""
     lines, values = file.text.split("\n"), None
     blocks = [] if file.text.startswith("#!") else fenced_blocks(lines)

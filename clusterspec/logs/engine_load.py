@@ -31,7 +31,9 @@ def starved_engine(text: str) -> tuple[str, int] | None:
     """
     if "KV cache usage" not in text and "Decode batch" not in text:
         return None
-    loads = [(*load, number) for number, line in enumerate(lines_of(text), 1) if (load := _load(line[:2_000]))]
+    loads = [
+        (*load, number) for number, line in enumerate(lines_of(text), 1) if (load := _engine_load_of(line[:2_000]))
+    ]
     starved = [load for load in loads if load[2] >= FULL and load[1] > 0]
     best = max((rate for rate, _, usage, _ in loads if usage < FULL), default=0.0)
     if not starved or median(load[0] for load in starved) >= COLLAPSE * best:
@@ -42,8 +44,10 @@ def starved_engine(text: str) -> tuple[str, int] | None:
     return said, starved[0][3]
 
 
-def _load(line: str) -> tuple[float, int, float] | None:
-    """Tokens generated in a second, requests that wait, and share of the KV cache of a line; None if it has none."""
+def _engine_load_of(line: str) -> tuple[float, int, float] | None:
+    """The load that a line states: output tokens per second, waiting requests and the used share of the KV cache; None
+    if it states none.
+    """
     try:
         if "KV cache usage" in line and (match := _VLLM.search(line)):
             return float(match[1]), int(match[2]), float(match[3]) / 100

@@ -37,7 +37,10 @@ RUNTIME_ENDS = (
     # open-mpi/ompi, opal/util/stacktrace.c; google/glog, src/signalhandler.cc; Linux, arch/x86/kernel/traps.c
     ("crash", re.compile(rf"(\bSignal: {_CRASHES} \([0-9]{{1,2}}\))")),
     ("bus-error", re.compile(r"(\bSignal: Bus error \([0-9]{1,2}\))")),
-    ("crash", re.compile(r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) \(@.{1,80}|\*\*\* Aborted at [0-9]{6,12} \(unix time\))")),
+    (
+        "crash",
+        re.compile(r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) \(@.{1,80}|\*\*\* Aborted at [0-9]{6,12} \(unix time\))"),
+    ),
     ("crash", re.compile(r"(\btraps: .{1,60} (?:trap|general protection) .{1,40})")),
     # bash, jobs.c: a command that a signal ended; systemd, src/core/service.c and unit.c
     ("killed", re.compile(r"(: line [0-9]{1,6}: {1,4}[0-9]{1,9} Killed\b.{0,80})")),
@@ -48,7 +51,9 @@ RUNTIME_ENDS = (
     # kubernetes/kubernetes, pkg/kubelet/nodeshutdown; kubernetes-sigs/kueue, pkg/scheduler/preemption
     (
         "job-ended",
-        re.compile(r"(terminated in response to imminent node shutdown|(?:Evicted|Preempted) to accommodate a workload.{0,60})"),
+        re.compile(
+            r"(terminated in response to imminent node shutdown|(?:Evicted|Preempted) to accommodate a workload.{0,60})"
+        ),
     ),
 )
 """How runtimes, shells and services report that a signal ended a process."""

@@ -38,7 +38,7 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     match, and so must their element counts, other than those of an all-to-all (modelscope/FunASR issue 2317).
     """
     found = (*_groups_that_differ(text), *_groups_that_differ(text, sized=True))
-    return next((_divergence(calls) for calls in found if _at_one_number(calls)), None)
+    return next((_divergence_and_line(calls) for calls in found if _at_one_number(calls)), None)
 
 
 def parted_ranks(text: str) -> tuple[str, int] | None:
@@ -47,7 +47,7 @@ def parted_ranks(text: str) -> tuple[str, int] | None:
     The program or the network may hold the rank back whose number is the least: others go on, since a broadcast does
     not wait for those that receive it.
     """
-    return next((_divergence(calls) for calls in _groups_that_differ(text) if not _at_one_number(calls)), None)
+    return next((_divergence_and_line(calls) for calls in _groups_that_differ(text) if not _at_one_number(calls)), None)
 
 
 def _groups_that_differ(text: str, *, sized: bool = False) -> Iterator[Calls]:
@@ -62,7 +62,7 @@ def _at_one_number(calls: Calls) -> bool:
     return len({call.rpartition(" ")[2] for call in different}) < len(different)
 
 
-def _divergence(calls: Calls) -> tuple[str, int]:
+def _divergence_and_line(calls: Calls) -> tuple[str, int]:
     return _divergence_text(calls), min(line for _, line in calls.values())
 
 
@@ -86,7 +86,7 @@ def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False)
     """
     groups: dict[str, Calls] = {}
     unclear: set[str] = set()
-    for number, match in _watchdogs(text):
+    for number, match in _watchdog_reports(text):
         job, group, rank = match[1], match[2] or "", int(match[3])
         size = f" of {match[6]} elements" if sized and match[6] and match[5] in _EQUAL else ""
         calls, call = groups.setdefault(group, {}), f"{match[5]}{size} number {match[4]}"
@@ -101,7 +101,7 @@ MOST_REPORTS = 50_000
 
 
 @recent(1)
-def _watchdogs(text: str) -> tuple[tuple[int, re.Match[str]], ...]:
+def _watchdog_reports(text: str) -> tuple[tuple[int, re.Match[str]], ...]:
     """The reports of watchdogs with their lines; several questions about one log need them."""
     if "Watchdog caught" not in text:
         return ()

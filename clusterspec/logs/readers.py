@@ -289,12 +289,12 @@ class SpecLogs:
         place = os.path.normpath(name)
         if place not in self.known:
             try:
-                self.known[place] = self._read(name)
+                self.known[place] = self._read_nccl_log(name)
             except NotALogError as fault:
                 self.known[place] = fault
         return self.known[place]
 
-    def _read(self, name: str) -> NcclLog:
+    def _read_nccl_log(self, name: str) -> NcclLog:
         if self.left <= 0:
             raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
         text = log_text(name, self.folder)

@@ -52,7 +52,7 @@ def _whole_number(value: object) -> int | None:
     return int(number) if number is not None and number == int(number) and number <= MOST_RANKS else None
 
 
-def _document(text: str, line: int = 0) -> Any:
+def _json_document(text: str, line: int = 0) -> Any:
     """A JSON document. Raises `NotALogError` if it is none."""
     try:
         return json.loads(text)
@@ -61,7 +61,7 @@ def _document(text: str, line: int = 0) -> Any:
         raise NotALogError(f"is not a JSON document: {str(fault)[:120]}", line or at) from None
 
 
-def _ranks(collective: str, pairs: Sequence[tuple[float, float]]) -> int | None:
+def _rank_count(collective: str, pairs: Sequence[tuple[float, float]]) -> int | None:
     """The number of ranks, from the ratio of algorithm to bus bandwidth (GB/s) at the largest size where it is
     decisive.
     """
@@ -84,7 +84,7 @@ def _series(
     """A series in order of size; ``rates`` are algorithm bandwidths in GB/s by size, where the tool prints them."""
     ordered = tuple(sorted(points, key=lambda point: point.size))
     pairs = [(rates[point.size], point.busbw / 1e9) for point in ordered if point.size in rates]
-    return Series(collective, ranks or _ranks(collective, pairs), nodes, ordered, wrong=wrong)
+    return Series(collective, ranks or _rank_count(collective, pairs), nodes, ordered, wrong=wrong)
 
 
 # SuperBench: ``results-summary.jsonl``, one line for each node (microsoft/superbenchmark at 700d6501: names of metrics
@@ -110,7 +110,7 @@ def read_superbench(text: str) -> Benchmark:
     found: list[Series] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            found += _node_series(_document(line, number), number)
+            found += _node_series(_json_document(line, number), number)
         if len(found) > MOST_TABLES * 10:
             raise NotALogError(f"more than {MOST_TABLES * 10:,} series", number)
     if not found:
@@ -163,7 +163,7 @@ def is_cvs(head: str) -> bool:
 
 def read_cvs(text: str) -> Benchmark:
     """A series for each collective, data type, number of ranks and cycle. Raises `NotALogError` if there is none."""
-    rows = _document(text)
+    rows = _json_document(text)
     if not isinstance(rows, list) or len(rows) > MOST_ROWS:
         raise NotALogError(f"is not a list of at most {MOST_ROWS:,} results")
     lines = [text.count("\n", 0, match.start()) + 1 for match in re.finditer(r'"size"\s*:', text)]
@@ -206,7 +206,7 @@ def is_readiness(head: str) -> bool:
 
 def read_readiness(text: str) -> Benchmark:
     """A series for each measurement. Raises `NotALogError` if there is none."""
-    document = _document(text)
+    document = _json_document(text)
     items = document.get("items", [document]) if isinstance(document, dict) else None
     if not isinstance(items, list) or len(items) > MOST_TABLES:
         raise NotALogError(f"is no BandwidthMeasurement and no list of at most {MOST_TABLES}")

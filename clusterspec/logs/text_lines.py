@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-
 LONGEST_SHOWN = 160
 """Characters of a line that are shown as evidence."""
 CUT = "…"

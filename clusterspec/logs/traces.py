@@ -352,7 +352,7 @@ def _client_lengths(path: Path) -> dict[float, tuple[Lengths, Lengths]]:
     try:
         written = json.loads(path.read_text("utf-8"))
         found = {
-            float(start): (_distribution(kinds["input_tokens"]), _distribution(kinds["output_tokens"]))
+            float(start): (_length_distribution(kinds["input_tokens"]), _length_distribution(kinds["output_tokens"]))
             for start, kinds in written.items()
             if kinds["input_tokens"] != "{}" and kinds["output_tokens"] != "{}"
         }
@@ -363,7 +363,7 @@ def _client_lengths(path: Path) -> dict[float, tuple[Lengths, Lengths]]:
     return found
 
 
-def _distribution(text: str) -> Lengths:
+def _length_distribution(text: str) -> Lengths:
     """The lengths and weights of a distribution, `{224: 0.25, 225: 0.75}`. Raises `ValueError` if it is none."""
     pairs = [PAIR.fullmatch(each) for each in text.removeprefix("{").removesuffix("}").split(", ")]
     if len(pairs) > MOST_BINS:

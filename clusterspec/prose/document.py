@@ -91,7 +91,7 @@ class ProseText:
     def rates_beside(self, near: Sequence[Subject]) -> frozenset[float]:
         """The bandwidths of the parts that the text names, where nearby subjects imply generations; in B/s one way."""
         implied = (self.subject_with_generation(each, near) for each in self.parts if not each.ids)
-        return self._rates_of_entries.union(*(self._rates(each) for each in implied))
+        return self._rates_of_entries.union(*(self._rate_values(each) for each in implied))
 
     @cached_property
     def parts(self) -> tuple[Subject, ...]:
@@ -102,9 +102,9 @@ class ProseText:
 
     @cached_property
     def _rates_of_entries(self) -> frozenset[float]:
-        return frozenset(rate for subject in self.parts if subject.ids for rate in self._rates(subject))
+        return frozenset(rate for subject in self.parts if subject.ids for rate in self._rate_values(subject))
 
-    def _rates(self, subject: Subject) -> frozenset[float]:
+    def _rate_values(self, subject: Subject) -> frozenset[float]:
         return frozenset(fact.value for fact in self.known.figures_of(subject) if fact.unit == "B/s")
 
     def subject_with_generation(self, subject: Subject, near: Sequence[Subject]) -> Subject:

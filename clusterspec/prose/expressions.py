@@ -60,8 +60,8 @@ class _ExpressionParser:
 
     def total(self, depth: int = 0) -> Value | None:
         value = self.product(depth)
-        while value is not None and self._sign() in SUM:
-            minus = self._take() != "+"
+        while value is not None and self._current_text() in SUM:
+            minus = self._next_text() != "+"
             other = self.product(depth)
             if other is None or other.dimensions != value.dimensions:
                 return None
@@ -70,18 +70,18 @@ class _ExpressionParser:
 
     def product(self, depth: int) -> Value | None:
         value = self.power(depth)
-        while value is not None and (self._sign() in PRODUCT or self._sign() in QUOTIENT):
-            divide = self._take() in QUOTIENT
-            other = self._denominator(depth) if divide and self.tight else self.power(depth)
+        while value is not None and (self._current_text() in PRODUCT or self._current_text() in QUOTIENT):
+            divide = self._next_text() in QUOTIENT
+            other = self._denominator_value(depth) if divide and self.tight else self.power(depth)
             if other is None or (divide and other.number == 0):
                 return None
             value = _value_quotient(value, other) if divide else _value_product(value, other)
         return value
 
-    def _denominator(self, depth: int) -> Value | None:
+    def _denominator_value(self, depth: int) -> Value | None:
         """The product up to the next division sign."""
         value = self.power(depth)
-        while value is not None and self._sign() in PRODUCT:
+        while value is not None and self._current_text() in PRODUCT:
             self.at += 1
             other = self.power(depth)
             value = _value_product(value, other) if other is not None else None
@@ -91,11 +91,11 @@ class _ExpressionParser:
         """An operand with its exponent, a whole number: `2^10`, `10**-3`."""
         base = self.operand(depth)
         stars = self.words[self.at : self.at + 2]
-        sign = 1 if self._sign() == "^" else 2 if [word.text for word in stars] == ["*", "*"] else 0
+        sign = 1 if self._current_text() == "^" else 2 if [word.text for word in stars] == ["*", "*"] else 0
         if base is None or not sign:
             return base
         self.at += sign
-        minus = self._sign() in ("-", "−")
+        minus = self._current_text() in ("-", "−")
         self.at += minus
         exponent = self.operand(depth)
         if exponent is None or any(base.dimensions) or any(exponent.dimensions) or exponent.number % 1:
@@ -111,7 +111,7 @@ class _ExpressionParser:
         self.at += 1
         if token.text == "(":
             value = self.total(depth + 1)
-            if self._sign() != ")":
+            if self._current_text() != ")":
                 return None
             self.at += 1
             return value
@@ -123,7 +123,7 @@ class _ExpressionParser:
             return None
         if self.at < len(self.words) and self.words[self.at].kind is TokenKind.WORD and not self.words[self.at].gap:
             return None  # a letter on a number: algebra, or thousands and millions
-        share = self._sign() == "%"
+        share = self._current_text() == "%"
         self.at += share
         if not share:
             self._skip_nouns()
@@ -151,10 +151,10 @@ class _ExpressionParser:
             "for",
         )
 
-    def _sign(self) -> str:
+    def _current_text(self) -> str:
         return self.words[self.at].text if self.at < len(self.words) else ""
 
-    def _take(self) -> str:
+    def _next_text(self) -> str:
         self.at += 1
         return self.words[self.at - 1].text
 

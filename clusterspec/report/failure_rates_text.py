@@ -21,8 +21,8 @@ def failure_rates_text(report: FailureRates, ink: Ink = PLAIN) -> str:
             f"{row.failures:,}",
             f"{row.parts:,}",
             plain(row.years, 4),
-            _rate(row.rate),
-            _ends(row.low, row.high),
+            _rate_text(row.rate),
+            _range_text(row.low, row.high),
         )
         for row in report.rows
     ]
@@ -30,11 +30,11 @@ def failure_rates_text(report: FailureRates, ink: Ink = PLAIN) -> str:
     return table + "\n" + "".join(paragraph(plain_line(each), ink) for each in _sentences(report))
 
 
-def _rate(rate: float | None) -> str:
+def _rate_text(rate: float | None) -> str:
     return "–" if rate is None else plain(rate, 3)
 
 
-def _ends(low: float, high: float) -> str:
+def _range_text(low: float, high: float) -> str:
     return f"{plain(low, 3)} and {plain(high, 3)}" if low else f"0 and {plain(high, 3)}"
 
 

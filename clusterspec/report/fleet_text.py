@@ -192,14 +192,14 @@ def cost_parts(report: FleetReport) -> tuple[tuple[str, ...], list[tuple[str, ..
     """The heads and rows of a table of the cost of each pool by its parts; no rows where no cost is known."""
     names = list(dict.fromkeys(part for use in report.pools.values() for part in use.parts))
     rows = [
-        (name, *(_money(use.parts.get(part), use) for part in names), _money(use.cost, use))
+        (name, *(_money_cell(use.parts.get(part), use) for part in names), _money_cell(use.cost, use))
         for name, use in report.pools.items()
         if use.cost is not None
     ]
     return ("pool", *names, "total"), rows
 
 
-def _money(amount: float | None, use: PoolUse) -> str:
+def _money_cell(amount: float | None, use: PoolUse) -> str:
     return money_text(round(amount), use.currency) if amount is not None else UNKNOWN
 
 
@@ -282,7 +282,7 @@ def _job_row(report: FleetReport, name: str) -> tuple[str, ...]:
     use = report.jobs[name]
     share = percent(use.share)
     pools = ", ".join((use.pool or UNKNOWN, *use.beside))
-    nodes = " + ".join(_count(each) for each in (use.nodes, *use.beside.values()))
+    nodes = " + ".join(_count_text(each) for each in (use.nodes, *use.beside.values()))
     where = (name, pools, nodes, share)
     return (*where, *_predicted_cells(report, name))
 
@@ -318,7 +318,7 @@ def _money_cells(report: FleetReport, name: str, use: JobUse) -> tuple[str, str]
 def pool_row(name: str, use: PoolUse) -> tuple[str, ...]:
     in_use = percent(use.used_share) if use.used_share is not None else UNKNOWN
     money = money_text(round(use.cost), use.currency) if use.cost is not None else UNKNOWN
-    return (name, _count(use.nodes), str(use.used), _count(use.idle), in_use, _cell(use.power, "W"), money)
+    return (name, _count_text(use.nodes), str(use.used), _count_text(use.idle), in_use, _cell(use.power, "W"), money)
 
 
 def _sum_row(report: FleetReport) -> tuple[str, ...]:
@@ -327,7 +327,7 @@ def _sum_row(report: FleetReport) -> tuple[str, ...]:
     used = sum(use.used for use in report.pools.values())
     money = total_cost(report)
     paid = money_text(round(money.low), money.currency) if money else UNKNOWN
-    return ("all", _count(nodes), str(used), _count(idle), "", _cell(pool_total(report, "power"), "W"), paid)
+    return ("all", _count_text(nodes), str(used), _count_text(idle), "", _cell(pool_total(report, "power"), "W"), paid)
 
 
 def pool_total(report: FleetReport, figure: str) -> float | None:
@@ -342,7 +342,7 @@ def total_cost(report: FleetReport) -> Money | None:
     return Money.of(total, currencies.pop()) if total is not None and len(currencies) == 1 else None
 
 
-def _count(number: float | None) -> str:
+def _count_text(number: float | None) -> str:
     return plain(number) if number is not None else UNKNOWN
 
 

@@ -37,7 +37,7 @@ def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
     heads = [HEADS[column] for column in columns]
     right = range(3 if several else 2, len(heads) - 1)
     table = text_table(heads, rows[:MOST_ROWS], right=(1, *right), wrap=(0, len(heads) - 1), ink=ink)
-    parts += [ink.paint("bold", "Machines") + "\n" + table + more + paragraph(_legend(report), ink)]
+    parts += [ink.paint("bold", "Machines") + "\n" + table + more + paragraph(_legend_text(report), ink)]
     return "\n".join(parts)
 
 
@@ -100,7 +100,7 @@ def _cost_text(row: MachineRow, report: MachinesReport) -> str:
     return money_text(round(row.cost), report.currency) if row.cost is not None else UNKNOWN
 
 
-def _legend(report: MachinesReport) -> str:
+def _legend_text(report: MachinesReport) -> str:
     """The meaning of the columns, and the items that every cost omits."""
     cost = "over the term" if report.whole_term else "of the purchase, since `procurement.term` is not stated"
     text = "time: of a step, or to the first / of each next token. run: without interruptions. power: IT at full load."

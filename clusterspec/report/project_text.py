@@ -26,7 +26,7 @@ OF_SERVING = ("time to first token", "time per output token", "output tokens per
 
 def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
     """A table of the specs, and below it the difference of each."""
-    lines = [f"{plain_line(report.old)} -> {plain_line(report.new)}: {_count(report)}", ""]
+    lines = [f"{plain_line(report.old)} -> {plain_line(report.new)}: {_count_text(report)}", ""]
     if report.specs:
         lines += [text_table(*_table(report), ink=ink), ""]
     lines += [*_total_lines(report), *_skipped_lines(report)]
@@ -36,7 +36,7 @@ def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
 
 def project_as_markdown(report: ProjectDiffReport) -> str:
     """A table of the specs, and the difference of each under a line that opens it."""
-    parts = [f"**clusterspec diff**: `{plain_line(report.old)}` to `{plain_line(report.new)}`: {_count(report)}"]
+    parts = [f"**clusterspec diff**: `{plain_line(report.old)}` to `{plain_line(report.new)}`: {_count_text(report)}"]
     if report.specs:
         parts.append(markdown_table(*_table(report)))
     parts += [*_total_lines(report), *_skipped_lines(report)]
@@ -82,7 +82,7 @@ def _figure_rows(spec: SpecDiff) -> list[tuple[str, str]]:
 def _total_lines(report: ProjectDiffReport) -> list[str]:
     """The sums over the specs that change them."""
     return [
-        f"{total.name}, sum of {sum(_is_counted(spec, total) for spec in report.specs)} specs: {_movement(total)}"
+        f"{total.name}, sum of {sum(_is_counted(spec, total) for spec in report.specs)} specs: {_movement_text(total)}"
         for total in report.totals
     ]
 
@@ -92,7 +92,7 @@ def _is_counted(spec: SpecDiff, total: Effect) -> bool:
     return effect is not None and effect.unit == total.unit
 
 
-def _count(report: ProjectDiffReport) -> str:
+def _count_text(report: ProjectDiffReport) -> str:
     number = len(report.specs) + len(report.skipped)
     return f"{plural(number, 'spec')} changed" if number else "no spec changed"
 
@@ -124,11 +124,11 @@ def _cells(spec: SpecDiff, shown: Sequence[str]) -> tuple[str, ...]:
 def _cell(spec: SpecDiff, effect: Effect) -> str:
     """A figure before and after. An added or removed spec has only one of them."""
     if spec.change == "changed":
-        return _movement(effect)
+        return _movement_text(effect)
     return effect_figure(effect, effect.new if spec.change == "added" else effect.old)
 
 
-def _movement(effect: Effect) -> str:
+def _movement_text(effect: Effect) -> str:
     change = relative_change(effect).partition(" (")[0]
     moved = f"{effect_figure(effect, effect.old)} to {effect_figure(effect, effect.new)}"
     return f"{moved} ({change})" if change else moved

@@ -1,4 +1,6 @@
-"""Sentences on whether prefill and decode are better on separate engines, and from where on."""
+"""Sentences on whether prefill and decode are better on separate engines, and from which prompt length, load and link
+on.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,17 @@ BREAK_EVENS = {
 def separation_text(found: Separation) -> str:
     """Whether and why prefill and decode are better on separate engines, and where that changes."""
     if found.separate is None:
-        return f"{_capitalized(SEPARATE)} were not compared: {found.why}." if found.why else ""
+        return f"{_capitalized_text(SEPARATE)} were not compared: {found.why}." if found.why else ""
     better, other = (found.apart, found.together) if found.separate else (found.together, found.apart)
     name, against = (SEPARATE, ONE_KIND) if found.separate else (ONE_KIND, SEPARATE)
     assert better is not None
     if other is None or not other.meets_targets:
         why = f"; {_excess_text(other.excess)}" if other else ""
-        return f"{_capitalized(name)}: no plan with {against} meets the targets at the load{why}."
+        return f"{_capitalized_text(name)}: no plan with {against} meets the targets at the load{why}."
     return " ".join(
         each
         for each in (
-            f"{_capitalized(name)}: {_side_text(better)}, against {_side_text(other)} with {against}.",
+            f"{_capitalized_text(name)}: {_side_text(better)}, against {_side_text(other)} with {against}.",
             _reason_text(found),
             _break_evens_text(found),
         )
@@ -43,7 +45,7 @@ def _excess_text(excess: float) -> str:
     return f"the nearest exceeds a limit by {percent(excess - 1, 2)}"
 
 
-def _capitalized(text: str) -> str:
+def _capitalized_text(text: str) -> str:
     return text[0].upper() + text[1:]
 
 

@@ -66,7 +66,7 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     heads, last = (f"  {report.key}", *roles, report.metric or "", "meets it"), len(roles) + 1
     body = grid.text_table(heads, rows, right=range(1, last + 1), wrap=(last + 1,), ink=ink)
     title = ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n"
-    return f"{answer}\n{title}{body}{_gaps(known, tried, ink)}"
+    return f"{answer}\n{title}{body}{_gap_text(known, tried, ink)}"
 
 
 def _distinct_amounts(report: SolveReport, values: Sequence[float]) -> list[str]:
@@ -77,7 +77,7 @@ def _distinct_amounts(report: SolveReport, values: Sequence[float]) -> list[str]
     return [f"{plain(value * 8 / 1e9, 4)} Gb/s" for value in values]
 
 
-def _gaps(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
+def _gap_text(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
     """A line about values without a metric: why they have none, and that they are omitted."""
     if len(known) == len(tried):
         return ""

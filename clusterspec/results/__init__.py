@@ -214,11 +214,11 @@ class CheckReport(Result):
                 "findings": [finding_json(finding) for finding in self.findings],
                 "summary": self.summary,
             }
-            | self._baseline()
+            | self._baseline_json()
             | ({"notes": list(self.notes)} if self.notes else {})
         )
 
-    def _baseline(self) -> Json:
+    def _baseline_json(self) -> Json:
         """The hidden findings and stale entries of the baseline as JSON; empty without one."""
         if self.hidden is None:
             return {}

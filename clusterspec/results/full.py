@@ -151,8 +151,8 @@ class FullReport(Result):
         estimate = self.estimate
         return {
             "purchase": self.purchase.to_json() if self.purchase else None,
-            "estimate": _estimate(estimate),
-            "bill": _bill(self.bill),
+            "estimate": _estimate_json(estimate),
+            "bill": _bill_json(self.bill),
             "cost": _without_header(self.cost.to_json()),
             "cost_by_use": [one._asdict() for one in self.uses],
             "choices": self.choices.to_json() if self.choices else None,
@@ -198,7 +198,7 @@ class FullReport(Result):
             "launch": self.launch.to_json() if self.launch else None,
             "plans": _without_header(self.plans.to_json()) if self.plans else None,
             "spec": self.text,
-            "difference": _difference(self.difference, tender=self.tender) if self.difference else None,
+            "difference": _difference_json(self.difference, tender=self.tender) if self.difference else None,
             "against": [other.to_json() for other in self.against],
         }
 
@@ -214,7 +214,7 @@ def _without_folders(row: Json) -> Json:
     return row | {"file": PurePath(row["file"]).name} | ({"related": related} if "related" in row else {})
 
 
-def _difference(found: DiffReport, *, tender: bool) -> Json:
+def _difference_json(found: DiffReport, *, tender: bool) -> Json:
     """A difference without names of files; in a tender, also without findings."""
     document = {key: value for key, value in _without_header(found.to_json()).items() if key != "against"}
     findings = {
@@ -223,12 +223,12 @@ def _difference(found: DiffReport, *, tender: bool) -> Json:
     return document | {"findings": findings}
 
 
-def _estimate(report: EstimateReport) -> Json:
+def _estimate_json(report: EstimateReport) -> Json:
     document = _without_header(report.to_json())
     return document | {"waived": [_without_folders(row) for row in document["waived"]]}
 
 
-def _bill(report: BillReport) -> Json:
+def _bill_json(report: BillReport) -> Json:
     """The bill with null for absent prices."""
     document = _without_header(report.to_json())
     prices = {"unit_price": None, "price": None, "assumed": None}

@@ -91,20 +91,20 @@ def _resolved_node(node: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _variants(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _node_variants(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """A schema node and its alternatives."""
     node = _resolved_node(node)
     offered = [*node.get("anyOf", ()), *node.get("oneOf", ())]
-    return [node, *(variant for one in offered for variant in _variants(one))]
+    return [node, *(variant for one in offered for variant in _node_variants(one))]
 
 
 def _known_properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The keys of a mapping; empty if arbitrary keys are allowed."""
     found: dict[str, Mapping[str, Any]] = {}
-    for variant in _variants(node):
+    for variant in _node_variants(node):
         found |= variant.get("properties", {})
     return found
 
 
 def _item_schema(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    return next((one["items"] for one in _variants(node) if isinstance(one.get("items"), Mapping)), {})
+    return next((one["items"] for one in _node_variants(node) if isinstance(one.get("items"), Mapping)), {})

@@ -56,12 +56,12 @@ def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[
 
 def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
     if problem.rule == "missing-direction":
-        yield from _bandwidths(facts, dotted_path(problem.path), text)
+        yield from _bandwidth_headlines(facts, dotted_path(problem.path), text)
     elif problem.rule == "missing-sparsity":
         yield from _peak_headlines(facts, problem.path, text)
     elif problem.rule == "unreadable-quantity" and "," in text:
         whole = text.replace(",", "")
-        yield from _bandwidths(facts, dotted_path(problem.path), whole)
+        yield from _bandwidth_headlines(facts, dotted_path(problem.path), whole)
         yield from _peak_headlines(facts, problem.path, whole)
 
 
@@ -76,7 +76,7 @@ def _catalog_figure_text(problem: Problem, facts: Facts) -> str:
     return f"; {own.whose} has {display(own.value, 'B/s')} unidirectional, {display(2 * own.value, 'B/s')} duplex"
 
 
-def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
+def _bandwidth_headlines(facts: Facts, at: str, text: str) -> Iterator[Headline]:
     """Possible scopes of a bandwidth: one accelerator, one-way or duplex; otherwise a link, a node or a domain."""
     figures = [figure for word in Direction if (figure := _stated_figure(facts, at, f"{text} {word}")) is not None]
     own = [
@@ -128,7 +128,7 @@ def _peak_headlines(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
         sparse = f"the peak of {of} with 2:4 sparsity, {display(wanted, 'FLOP/s')} dense"
         is_sparse = quantity.sparsity is Sparsity.SPARSE
         yield Headline(sparse if is_sparse else f"the dense peak of {of}", quantity.written)
-    for what in () if own else _other_peak_readings(_groups(facts, whose), peaks, read_as):
+    for what in () if own else _other_peak_readings(_numbered_groups(facts, whose), peaks, read_as):
         yield Headline(what, f"{display(wanted, 'FLOP/s', 4)} dense", certain=False)
 
 
@@ -150,7 +150,7 @@ def _other_peak_readings(
     return []
 
 
-def _groups(facts: Facts, whose: str) -> Iterator[tuple[int, str]]:
+def _numbered_groups(facts: Facts, whose: str) -> Iterator[tuple[int, str]]:
     yield 1, whose
     if facts.cluster is None:
         return

@@ -247,17 +247,17 @@ def _signed_value(node: Any, figures: Mapping[str, Any]) -> Any:
     return (
         not _truth_value(node.operand, figures)
         if isinstance(node.op, ast.Not)
-        else -_operand(_node_value(node.operand, figures))
+        else -_number_operand(_node_value(node.operand, figures))
     )
 
 
 def _arithmetic_value(node: Any, figures: Mapping[str, Any]) -> Any:
     return _OPERATORS[type(node.op)](
-        _operand(_node_value(node.left, figures)), _operand(_node_value(node.right, figures))
+        _number_operand(_node_value(node.left, figures)), _number_operand(_node_value(node.right, figures))
     )
 
 
-def _operand(value: Any) -> float:
+def _number_operand(value: Any) -> float:
     """A number. Text is rejected, since text times a number would grow without limit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{_value_text(value)} is not a number")

@@ -73,7 +73,7 @@ def part_value(document: Document, part: FleetPart) -> Value:
             rl = value["workload"]["rl"]
             value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.beside}}}
     if "procurement" in value or "prices" in pool:
-        value["procurement"] = _procurement(value.get("procurement"), pool, mapping_at(whole, ("pools",)))
+        value["procurement"] = _pool_procurement(value.get("procurement"), pool, mapping_at(whole, ("pools",)))
     return value
 
 
@@ -148,7 +148,7 @@ def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
     return isinstance(ends, list) and pool in ends and any(each in ends for each in others)
 
 
-def _procurement(section: object, pool: Value, pools: Value) -> object:
+def _pool_procurement(section: object, pool: Value, pools: Value) -> object:
     """The `procurement` section of one pool: with its prices, and without amounts for all pools.
 
     If other pools have a storage system, a pool without one does not carry its price.

@@ -16,14 +16,14 @@ from clusterspec.analysis.choices import (
     recommended_row,
 )
 from clusterspec.analysis.failures_of_pairs import _stops_same_engines
-from clusterspec.analysis.fleet_options import Goal, _missed_targets, _term
+from clusterspec.analysis.fleet_options import Goal, _counted_seconds, _missed_targets
 from clusterspec.analysis.fleet_search import _optimality_gap
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.machine_search import _least_row, _missed_limits, _or_worst, _ranking_key, _with_money
 from clusterspec.analysis.rl_nodes import BestLayouts, Divisions
 from clusterspec.analysis.rl_splits import (
     FEW,
-    _degrees,
+    _engine_tp_degrees,
     _rl_of,
     _rollout_counts,
     faster_splits,
@@ -158,8 +158,8 @@ def test_a_run_misses_its_limit_and_a_plan_is_counted_for_its_term_or_a_year() -
     assert list(_missed_targets("a", one, 9.0, Goal(within={"b": 1.0}))) == []
     assert list(_missed_targets("a", one, 9.0, Goal(within={"": 8.0}))) == ["run 9 s > 8 s"]
     assert list(_missed_targets("a", one, None, Goal(within={"a": 8.0}))) == ["run of unknown time > 8 s"]
-    assert _term(one) == 4 * YEAR
-    assert _term(study_of(JOB.replace(", term: 4 years", ""))) == YEAR
+    assert _counted_seconds(one) == 4 * YEAR
+    assert _counted_seconds(study_of(JOB.replace(", term: 4 years", ""))) == YEAR
 
 
 @each(
@@ -185,7 +185,7 @@ def test_nodes_of_a_job_are_those_of_its_roles_and_keep_their_proportion() -> No
     assert (rl.trainer_nodes, rl.rollout_nodes, nodes_of_job(design)) == (4, 4, 8)
     assert nodes_by_role(design) == {"trainer": 4, "rollout": 4}
     assert [rollout_nodes_in_proportion(design, nodes) for nodes in (12, 8, 3, 2, 1)] == [6, 4, 2, 1, 1]
-    assert _degrees(design, rl) == (1, 2, 4)  # Qwen2.5 7B has 28 heads
+    assert _engine_tp_degrees(design, rl) == (1, 2, 4)  # Qwen2.5 7B has 28 heads
     keys = keys_of_nodes(design, 12, 5)
     assert keys == {
         ("layout", "nodes"): 7,

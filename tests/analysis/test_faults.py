@@ -379,7 +379,7 @@ def test_the_hours_of_a_year_are_those_of_a_simulation() -> None:
     ):
         years = min(10_000, round(30_000 / sum(each.failures for each in losses)))
         hours, (mean, quantiles) = simulated(losses, years), hours_lost(losses)
-        error = sum(each.failures * each.square for each in losses) ** 0.5 / years**0.5
+        error = sum(each.failures * each.mean_square_hours for each in losses) ** 0.5 / years**0.5
         assert mean == pytest.approx(sum(each.failures * each.mean for each in losses))
         assert mean == pytest.approx(sum(hours) / years, abs=3 * error)
         for share, value in quantiles.items():

@@ -60,8 +60,8 @@ def test_oversubscription_divides_the_rate_or_has_its_own_tables() -> None:
     [(-1, (0, 0.0)), (0, (0, 0.0)), (1, (0, 0.5)), (2, (1, 0.0)), (5, (1, 0.75)), (6, (1, 1.0)), (9, (1, 1.0))],
 )
 def test_a_value_is_in_its_interval(value: float, found: tuple[int, float]) -> None:
-    assert interpolation._position((0.0, 2.0, 6.0), value) == found
-    assert interpolation._position((5.0,), value) == (0, 0.0)
+    assert interpolation._index_and_fraction((0.0, 2.0, 6.0), value) == found
+    assert interpolation._index_and_fraction((5.0,), value) == (0, 0.0)
 
 
 def test_points_are_evenly_spaced_and_kept_where_a_line_is_off() -> None:
@@ -70,8 +70,8 @@ def test_points_are_evenly_spaced_and_kept_where_a_line_is_off() -> None:
     assert interpolation._needed_numbers(lambda number: abs(number - 4) * 1.0, 9) == [0, 4, 8]
     for height, kept in ((0.0059, [0, 8]), (0.0061, [0, 4, 8])):
         assert interpolation._needed_numbers(lambda number, up=height: up * (4 - abs(number - 4)) / 4, 9) == kept  # type: ignore[misc]
-    assert interpolation._intervals([1.0, 2.0, 4.0]) == [(1.0, 2.0), (2.0, 4.0)]
-    assert interpolation._intervals([3.0]) == [(3.0, 3.0)]
+    assert interpolation._intervals_between_points([1.0, 2.0, 4.0]) == [(1.0, 2.0), (2.0, 4.0)]
+    assert interpolation._intervals_between_points([3.0]) == [(3.0, 3.0)]
 
 
 def test_a_cell_is_divided_by_the_points_inside_it() -> None:
@@ -92,7 +92,7 @@ def test_the_middle_of_a_cell_is_taken_along_one_axis() -> None:
 
 
 def test_positions_fill_the_range_evenly() -> None:
-    found = [*interpolation._positions(100.0, 10.0, 4.0, (1.0, 8.0))]
+    found = [*interpolation._evenly_spaced_rates(100.0, 10.0, 4.0, (1.0, 8.0))]
     assert len(found) == 16 and found[0] == pytest.approx((100.0, 10.0, 8**0.5))
     share = 0.5 + 0.7548776662 - 1
     assert found[1][0] == pytest.approx(100 * 4 ** (2 * share - 1))

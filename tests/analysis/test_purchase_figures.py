@@ -139,7 +139,7 @@ def test_hours_of_few_failures_are_quantiles_of_their_number() -> None:
     assert mean == 6.0
     assert found == pytest.approx({0.05: 2.0, 0.5: 6.0, 0.95: 12.0}, abs=0.05)
     loss = YearlyLoss(1.0, 2.0, 6.0)
-    assert (loss.mean, loss.square) == (5.0, 28.0)  # 25 and 36 / 12
+    assert (loss.mean, loss.mean_square_hours) == (5.0, 28.0)  # 25 and 36 / 12
     assert hours_lost([]) == (0.0, {0.05: 0.0, 0.5: 0.0, 0.95: 0.0})
     assert hours_lost([YearlyLoss(0.0, 5.0)])[1][0.95] == 0.0
     never, often = hours_lost([YearlyLoss(0.04, 5.0)])[1], hours_lost([YearlyLoss(0.06, 5.0)])[1]

@@ -15,7 +15,7 @@ from clusterspec.analysis.serving_choices import holds_load, load_tokens, nodes_
 from clusterspec.analysis.simulation.caches import replay_of
 from clusterspec.analysis.simulation.plans import Simulation
 from clusterspec.analysis.simulation.ranks import Limits
-from clusterspec.analysis.survival import _models
+from clusterspec.analysis.survival import _models_near_in_size
 from clusterspec.cluster.requests import CacheTier, Engines
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.cost.parameters import model_weights
@@ -229,7 +229,7 @@ def test_the_models_of_a_grid_are_the_own_and_the_two_nearest_in_size() -> None:
     }
     for own, names in cases.items():
         design = design_of(TRAINS.replace("llama-3.1-8b", own))
-        found = _models(design)
+        found = _models_near_in_size(design)
         assert tuple(name for name, _ in found) == names
         assert design.catalog is not None
         assert [size for _, size in found] == [model_weights(design.catalog.model(name)).total for name in names]

@@ -359,10 +359,10 @@ def test_nodes_with_two_jobs_are_divided_by_their_shares() -> None:
 )  # fmt: skip
 def test_a_peak_names_the_parts_that_it_sums(watts: float, switches: int, said: str) -> None:
     inputs = (("nodes", Figure(1e5, "W", Computed("x"))), ("switches", Figure(watts, "W", Computed("x"))))
-    assert facility._nameplates(Term("peak", 1e5, "W", "sum", inputs), switches) == said
-    assert facility._span(Term("peak", 1e5, "W", "sum")) == ""
-    assert facility._span(Term("peak", 1e5, "W", "sum", low=9e4, high=1.2e5)) == ", 90 kW to 120 kW"
-    assert facility._span(Term("peak", 1e5, "W", "sum", low=1e5, high=1e5)) == ""
+    assert facility._nameplate_text(Term("peak", 1e5, "W", "sum", inputs), switches) == said
+    assert facility._span_text(Term("peak", 1e5, "W", "sum")) == ""
+    assert facility._span_text(Term("peak", 1e5, "W", "sum", low=9e4, high=1.2e5)) == ", 90 kW to 120 kW"
+    assert facility._span_text(Term("peak", 1e5, "W", "sum", low=1e5, high=1e5)) == ""
 
 
 def test_cards_of_a_design_begin_with_its_step_and_those_of_a_purchase_with_prices() -> None:

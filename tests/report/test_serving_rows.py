@@ -193,8 +193,8 @@ def test_waits_before_a_token_are_drawn_by_part() -> None:
 def test_a_part_below_two_thousandths_is_not_drawn() -> None:
     parts = [StackPart("large", "forward", 1.0, "1 s"), StackPart("small", "tp", 0.0021, "2.1 ms")]
     names = ("title", "caption")
-    assert 'aria-label="large 1 s; small 2.1 ms"' in serving._timeline(parts, 1.0, names, "[0]").svg
-    assert 'aria-label="large 1 s"' in serving._timeline(parts, 1.05, names, "[0]").svg
+    assert 'aria-label="large 1 s; small 2.1 ms"' in serving._timeline_picture(parts, 1.0, names, "[0]").svg
+    assert 'aria-label="large 1 s"' in serving._timeline_picture(parts, 1.05, names, "[0]").svg
 
 
 def test_a_serving_section_needs_times_and_a_load() -> None:

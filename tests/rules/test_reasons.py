@@ -10,7 +10,7 @@ from clusterspec.quantity import Bandwidth
 from clusterspec.records import replace
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.market import BANDS, StatedPrice
-from clusterspec.rules.physical.optics_mixed import _difference
+from clusterspec.rules.physical.optics_mixed import _difference_text
 from clusterspec.rules.procurement.price_outside_market import _lowest_rent
 from clusterspec.rules.scale_up import low_scale_up_bandwidth
 from tests.cost.collectives.machines import cluster
@@ -39,7 +39,7 @@ MIXED = [  # the changes of the two ends, and the reason why they do not work to
 def test_two_ends_work_together_unless_a_property_differs(
     lower: dict[str, str], upper: dict[str, str], reason: str
 ) -> None:
-    assert _difference(replace(DR, **lower), replace(DR, **upper)) == reason  # type: ignore[arg-type]
+    assert _difference_text(replace(DR, **lower), replace(DR, **upper)) == reason  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ def separated_plans(
     decode += _busiest_engines(job, ladders)
     stated = () if refusals(job.design) else (job.load.prefill, job.load.decode)
     own = [engine for engine in stated if engine is not None]
-    for prompts in _one_of_each([*prefill, *own[:1]]):
-        for answers in _one_of_each([*decode, *own[1:]]):
+    for prompts in _single_replicas([*prefill, *own[:1]]):
+        for answers in _single_replicas([*decode, *own[1:]]):
             if prompts.ranks <= job.prefill_room(answers.ranks) and answers.ranks <= job.decode_room(prompts.ranks):
                 yield from _plans_of_pair(job, prompts, answers, rated_plan_of)
     if not job.load.targets and prefill:
-        for answers in _one_of_each(_busiest_engines(job, ladders)[:BALANCED]):
+        for answers in _single_replicas(_busiest_engines(job, ladders)[:BALANCED]):
             yield from _balanced_plans(job, replace(prefill[-1], replicas=1), answers, rated_plan_of)
 
 
@@ -76,7 +76,7 @@ def _prefill_engines_away(job: ServingJob, most: float) -> Iterator[tuple[Engine
             yield replace(engine, pool=job.load.prefill.pool if job.load.prefill else None), one
 
 
-def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
+def _single_replicas(kinds: Iterable[Engines]) -> list[Engines]:
     """Each kind of engine once, as a single replica."""
     return list(dict.fromkeys(replace(engine, replicas=1) for engine in kinds))
 
@@ -245,7 +245,7 @@ def search(
     seeker.total = max(1, sum(8 + min(16, job.ranks // engine.ranks) for engine in kinds))
     found: list[Rated] = list(_plans_of_spec(seeker, pins))
     shown: list[Rated] = []
-    ladders = _ladders(seeker, kinds, pins)
+    ladders = _plans_by_engines(seeker, kinds, pins)
     if pins.values.get("pools") != "disaggregated":
         for engine in ladders:
             found += _plans_of_one_kind(seeker, engine)
@@ -317,7 +317,7 @@ def _plans_of_one_kind(seeker: _Search, engine: Engines) -> Iterator[Rated]:
             yield one
 
 
-def _ladders(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines, list[Rated]]:
+def _plans_by_engines(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines, list[Rated]]:
     """Each engine layout that fits, with increasing numbers of requests in flight.
 
     Pipeline stages are used only for models that do not fit otherwise, and for accelerators without scale-up

@@ -1,4 +1,6 @@
-"""Whether separate engines for prefill and decode are better than one kind of engine, and from where on."""
+"""Whether separate engines for prefill and decode are better than one kind of engine, and from which prompt length,
+load and link on.
+"""
 
 from __future__ import annotations
 

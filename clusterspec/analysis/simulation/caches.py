@@ -242,8 +242,8 @@ def session_arrivals(
 def conversation_blocks(
     number: int, session: Session, output: int
 ) -> Iterator[tuple[tuple[Block, ...], tuple[Block, ...]]]:
-    """For each turn of a conversation the blocks of its prompt, which the next turn repeats, and those of its answer,
-    of which the next turn repeats the first.
+    """For each turn of a conversation: the blocks of its prompt, which the next turn repeats, and the blocks of its
+    answer, of which the next turn repeats only the first.
     """
     repeated = min(output, session.growth)
     blocks = _filled_blocks(

@@ -76,7 +76,7 @@ class ColumnEvaluation:
 
     def _batch_inputs(self, rows: BatchRows) -> tuple[list[Layout], dict[str, Array], list[RowsOfOrders]]:
         some: list[RowsOfOrders] = [(table.orders, cast(dict[str, Array], table.rows)) for table in rows.tables]
-        return _variants(self.job, rows.words), cast(dict[str, Array], rows.divisions), some
+        return _layout_variants(self.job, rows.words), cast(dict[str, Array], rows.divisions), some
 
 
 def on_columns(design: Design, job: SearchJob) -> Evaluate:
@@ -132,7 +132,7 @@ def number_column(column: object) -> Numbers:
     return cast(Numbers, column)
 
 
-def _variants(job: SearchJob, words: Words) -> list[Layout]:
+def _layout_variants(job: SearchJob, words: Words) -> list[Layout]:
     layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, recompute_layers=None)
     words_of = ((again, parallel) for again in words.recompute for parallel in (False, True))
     return [replace(layout, recompute=again, sequence_parallel=parallel) for again, parallel in words_of]
@@ -207,10 +207,10 @@ def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> tuple[
         "variant": 2 * recompute + numpy.tile(parallel, again),
     }
     number = numpy.tile(first, again) + (numpy.tile(index * again, again) + recompute) * len(members[0][1].orders)
-    return RowTable(members[0][1].orders, rows, number), _divisions(members, shards, shardings)
+    return RowTable(members[0][1].orders, rows, number), _degree_columns(members, shards, shardings)
 
 
-def _divisions(
+def _degree_columns(
     members: list[tuple[int, Family]], counts: Column, shardings: list[Sequence[tuple[int, Sharding]]]
 ) -> Columns:
     """The degrees of each family with each of its shard groups."""

@@ -223,7 +223,7 @@ def _pipelines(
     micro = divisors(batch // dp) if batch % dp == 0 else ()
     virtual = [each for each in range(1, MOST_VIRTUAL_STAGES + 1) if _is_balanced(job, pp, each)]
     allowed = [
-        (int(str(each)), _schedules(job, pins, pp, int(str(each))))
+        (int(str(each)), _legal_schedules(job, pins, pp, int(str(each))))
         for each in pins.choices("virtual_stages", virtual)
         if _allows_stages(job, pp, int(str(each)))
         and not violations(_layout_numbers(job, degrees, 1, int(str(each))), demands, LATER | OF_MICRO_BATCHES)
@@ -261,7 +261,7 @@ def _allows_stages(job: SearchJob, pp: int, virtual: int) -> bool:
     return not has_uneven_stages(job, stages) or not refused
 
 
-def _schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, ...]:
+def _legal_schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, ...]:
     if virtual > 1:
         return ("interleaved",) if pins.values.get("schedule", "interleaved") == "interleaved" else ()
     if pp == 1:

@@ -56,12 +56,12 @@ class Walk:
     def batches(self) -> Iterator[list[Timed]]:
         """All layouts, each once."""
         spread = sorted(range(len(self.space.families)), key=lambda at: at * GOLDEN % 1)
-        own = sorted(range(len(spread)), key=lambda at: _distance(self.space.families[at], self.job.layout))[:1]
+        own = sorted(range(len(spread)), key=lambda at: _degree_distance(self.space.families[at], self.job.layout))[:1]
         for at in (*own, *spread[:FIRST_FAMILIES]):
             yield self._newly_timed_layouts([self._like_own(at)])
         while self._open:
             *_, best = heappop(self._open)
-            yield self._newly_timed_layouts(self._neighbors(best))
+            yield self._newly_timed_layouts(self._neighbor_places(best))
         for at in spread:
             yield self._newly_timed_layouts(range(self.space.first[at], self.space.first[at + 1]))
 
@@ -97,7 +97,7 @@ class Walk:
         )
         return self.space.number_of_layout(at, [like.index(max(like)) for like in likes])
 
-    def _neighbors(self, number: int) -> list[int]:
+    def _neighbor_places(self, number: int) -> list[int]:
         """The layouts that differ from one in a single choice, and the matching layouts of neighboring families."""
         at, place = self.space.place(number)
         family = self.space.families[at]
@@ -108,7 +108,7 @@ class Walk:
         ]
         chosen = [values[index] for values, index in zip(family.axes, place, strict=True)]
         for other, each in enumerate(self.space.families):
-            if other != at and _distance(each, family) <= STEP:
+            if other != at and _degree_distance(each, family) <= STEP:
                 pairs = zip(each.axes, chosen, strict=True)
                 found.append(
                     self.space.number_of_layout(
@@ -118,6 +118,6 @@ class Walk:
         return found
 
 
-def _distance(one: Family | Layout, other: Family | Layout) -> float:
+def _degree_distance(one: Family | Layout, other: Family | Layout) -> float:
     """The number of doublings and halvings between two sets of degrees."""
     return sum(abs(log2(getattr(one, axis) / getattr(other, axis))) for axis in _DEGREES)

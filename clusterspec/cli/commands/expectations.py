@@ -34,7 +34,7 @@ def describe_test(parser: argparse.ArgumentParser) -> None:
 
 def run_test(args: argparse.Namespace) -> int:
     """Run all tests and print those that fail. Raises `UsageFault` for a file that is invalid, and for no test."""
-    names = list(dict.fromkeys(name for given in args.paths for name in _files(given)))
+    names = list(dict.fromkeys(name for given in args.paths for name in _test_files(given)))
     if not names:
         raise UsageFault(f"no file of tests in {', '.join(args.paths)}; their names end in {SUFFIXES[0]}")
     args.stdin_filename = None
@@ -58,7 +58,7 @@ def run_test(args: argparse.Namespace) -> int:
     return FOUND if report.failed else OK
 
 
-def _files(given: str) -> Iterator[str]:
+def _test_files(given: str) -> Iterator[str]:
     """The test files of a path: the file itself, or all files below a folder except hidden ones."""
     place = Path(given)
     if not place.is_dir():

@@ -26,7 +26,7 @@ def run_failure_rates(args: argparse.Namespace) -> int:
     study = study_of(args, args.spec)
     files = [InputFile(name if name == STDIN else Path(name).name, read_bytes(name, LARGEST)) for name in args.log]
     try:
-        report, merged = analysis.failure_rates_of(study, files, period=_seconds(args.period), nodes=args.nodes)
+        report, merged = analysis.failure_rates_of(study, files, period=_stated_period(args.period), nodes=args.nodes)
     except UnresolvedSpec as why:
         raise SpecFault(f"{args.spec}: {why}") from None
     except FormatError as why:
@@ -52,7 +52,7 @@ def _refuse_pool_without_job(study: Study, merged: Merged) -> None:
         )
 
 
-def _seconds(text: str | None) -> float | None:
+def _stated_period(text: str | None) -> float | None:
     """A stated period. Raises `UsageFault` if it is no positive time."""
     if text is None:
         return None

@@ -66,11 +66,11 @@ class EditedFile:
 
     def read(self, _: Request) -> Answer:
         """The text on disk with the page's line ends, and its hash, by which the page detects a change."""
-        data = self._bytes()
+        data = self._bytes_on_disk()
         text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
         return {"status": 0, "text": text, "state": hashlib.sha256(data).hexdigest()}
 
-    def _bytes(self) -> bytes:
+    def _bytes_on_disk(self) -> bytes:
         """The bytes on disk. Raises `UsageFault` for a file that the page could not write back."""
         if Path(self.path).exists() and not Path(self.path).is_file():
             raise UsageFault(f"{self.path}: is not a regular file; the page can edit only those")
@@ -103,7 +103,7 @@ class EditedFile:
             now = self.read(request)
             if now["state"] != seen:
                 return now | {"status": 1, "err": f"{self.path} has changed on disk; nothing was written\n"}
-            old = self._bytes().decode("utf-8")
+            old = self._bytes_on_disk().decode("utf-8")
         data = with_line_ends(text, old).encode("utf-8")
         if len(data) > documents.LARGEST:
             raise UsageFault(f"more than {documents.LARGEST >> 20} MiB; nothing was written")
@@ -202,7 +202,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(200, *found)
 
     def do_POST(self) -> None:
-        body = self._body()
+        body = self._request_body()
         if body is None or not self._is_own_host() or not self._is_own_page() or self.path != "/answer":
             self.close_connection = True
             self._send(403, "text/plain; charset=utf-8", b"")
@@ -216,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
             answer = {"status": 2, "out": "", "err": f"clusterspec: {fault}\n"}
         self._send(200, "application/json", json.dumps(answer).encode("utf-8"))
 
-    def _body(self) -> bytes | None:
+    def _request_body(self) -> bytes | None:
         """The body of a request; None if its length is not stated or is too large."""
         stated = self.headers.get("Content-Length", "")
         if not (stated.isascii() and stated.isdigit() and len(stated) < 10) or int(stated) > LARGEST_BODY:

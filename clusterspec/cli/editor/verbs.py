@@ -149,7 +149,7 @@ def _spec_verb(command: str, *names: str) -> Callable[[Session, Request], Answer
     return answer
 
 
-def _search(session: Session, request: Request) -> Answer:
+def _search_answer(session: Session, request: Request) -> Answer:
     """A search. If it ended early, the result also counts the layouts evaluated and all layouts of the space."""
     told: list[tuple[int, int, bool]] = []
     progress = session.progress
@@ -170,13 +170,13 @@ def _search(session: Session, request: Request) -> Answer:
     return answer | {"stopped": {"evaluated": done, "of": total} if ends and done < total else None}
 
 
-def _diff(session: Session, request: Request) -> Answer:
+def _diff_answer(session: Session, request: Request) -> Answer:
     """A comparison of another text with that of the editor."""
     texts = {OLD: text_of(request, "old"), session.name: text_of(request)}
     return session.command(["diff", *options_of(request, "format", *OF_DESIGN)], [OLD, session.name], texts)
 
 
-def _report(session: Session, request: Request) -> Answer:
+def _report_answer(session: Session, request: Request) -> Answer:
     """The report as HTML, or as JSON."""
     from clusterspec.cli.commands.reports import whole_report
 
@@ -212,7 +212,7 @@ def _about_answer(session: Session, _: Request) -> Answer:
     return {"status": 0, "version": __version__, "catalog": tool.catalog, "rules": len(RULES), "name": session.name}
 
 
-def _hover(session: Session, request: Request) -> Answer:
+def _hover_answer(session: Session, request: Request) -> Answer:
     """The hover text at a position, as Markdown."""
     from clusterspec.cli.language_server.features import hover_text
     from clusterspec.source import Position
@@ -245,7 +245,7 @@ def _with_layout(session: Session, request: Request) -> Answer:
     return {"status": 0, "text": text_with_layout(session.study(text_of(request)), mapping_of(request, "layout"))}
 
 
-def _vary(session: Session, request: Request) -> Answer:
+def _varied_text_answer(session: Session, request: Request) -> Answer:
     """The text with a lever of `sensitivity` at another value."""
     from clusterspec.analysis.levers import changes_of
     from clusterspec.analysis.rewrite import text_with_changes
@@ -276,17 +276,17 @@ VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
     "cost": _spec_verb("cost", *OF_DESIGN),
     "bom": _spec_verb("bom", *OF_DESIGN),
     "faults": _spec_verb("faults", *OF_DESIGN),
-    "search": _search,
-    "diff": _diff,
-    "report": _report,
+    "search": _search_answer,
+    "diff": _diff_answer,
+    "report": _report_answer,
     "convert": _without_spec("convert", "quantity"),
     "init": _starting_spec,
     "explain": _without_spec("explain", "rule"),
     "about": _about_answer,
-    "hover": _hover,
+    "hover": _hover_answer,
     "complete": _completion_answer,
     "with_layout": _with_layout,
-    "vary": _vary,
+    "vary": _varied_text_answer,
     "values": _lever_values,
 }
 """What a page can ask for. None of them writes a file or starts a program."""

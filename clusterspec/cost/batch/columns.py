@@ -159,11 +159,11 @@ class LayoutColumns(NamedTuple):
 
     def column_layout(self, template: Layout, ones: Sequence[str] = ()) -> Layout:
         """One layout whose degrees are columns over all rows; a degree named in ``ones`` is 1 for all rows."""
-        floats: dict[str, Any] = {name: self._float(column) for name, column in self.degrees.items()}
+        floats: dict[str, Any] = {name: self._float64_values(column) for name, column in self.degrees.items()}
         floats |= dict.fromkeys(ones, 1)
-        return replace(template, **floats, micro_batches=as_integer(self._float(self.micro_batches)))
+        return replace(template, **floats, micro_batches=as_integer(self._float64_values(self.micro_batches)))
 
-    def _float(self, values: Array) -> Array:
+    def _float64_values(self, values: Array) -> Array:
         return self.library.asarray(values, "float64")
 
 

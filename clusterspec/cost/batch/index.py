@@ -68,8 +68,8 @@ class PairIndex:
 
     def numbers_and_new_rows(self, first: Numbers, second: Numbers) -> tuple[Numbers, Array | None]:
         """The number of each pair, and one row of each new pair in ascending number; None if there is none."""
-        code = self._codes(first, second)
-        found = self._find(code)
+        code = self._pair_codes(first, second)
+        found = self._values_of_codes(code)
         if found.min() >= 0:
             return Numbers(found, self.size), None
         rows = self.library.flatnonzero(found < 0)
@@ -80,12 +80,12 @@ class PairIndex:
         else:
             self._hashed.add(new, numbers)
         self.size += len(new)
-        return Numbers(self._find(code), self.size), rows[where]
+        return Numbers(self._values_of_codes(code), self.size), rows[where]
 
-    def _find(self, codes: Array) -> Array:
+    def _values_of_codes(self, codes: Array) -> Array:
         return self._table.take(codes) if self._hashed is None else self._hashed.find(codes)
 
-    def _codes(self, first: Numbers, second: Numbers) -> Array:
+    def _pair_codes(self, first: Numbers, second: Numbers) -> Array:
         if self._hashed is None:
             self._grow(first.end, second.end)
         return first.values * (FAR if self._hashed else self._shape[1]) + second.values

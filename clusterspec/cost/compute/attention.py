@@ -184,8 +184,8 @@ def flash_attention(shard: Shard, flops: float, blocks: tuple[float, float] | No
 
 
 def _blocks_of_window(shard: Shard) -> tuple[float, float]:
-    """The length of a causal sequence whose blocks of queries read as many keys as those of this one do, and the part
-    of it whose pairs count: all of it without a window.
+    """The length of the causal sequence whose query blocks read as many keys as the query blocks of this one, and the
+    part of that length whose query-key pairs count. Without a window, both are the length of this sequence.
 
     Every block of queries reads the keys of its window and its own. A causal sequence of L tokens reads L / 2 and half
     a block for each query, so that one of 2 w + B tokens reads what a window of w does, and uses w of w + B / 2.

@@ -101,7 +101,7 @@ class SoftwareBehavior:
             stack=stack,
             products=figure("products", 1.0),
             grouped=figure("products.grouped", 1.0),
-            fusion=_fusion(stack.fused, figure("fusion", 1.0)),
+            fusion=_unfused_traffic_factor(stack.fused, figure("fusion", 1.0)),
             routing=figure("fusion.routing", 1.0),
             copies=figure("routing.copies", 0.0),
             placements=figure("routing.placements", 0.0),
@@ -109,7 +109,7 @@ class SoftwareBehavior:
             biases=0.0 if stack.fused else figure("routing.biases", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
-            loss=_loss(stack.loss, figure("loss", LOSS)),
+            loss=_loss_bytes(stack.loss, figure("loss", LOSS)),
             fused_experts=stack.fused_experts or stack.compiled,
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
@@ -167,12 +167,12 @@ FUSED_LOSS = assumed_figure(
 )
 
 
-def _loss(kind: str | None, usual: float) -> float:
+def _loss_bytes(kind: str | None, usual: float) -> float:
     """Bytes that the loss moves for one logit, both ways; ``usual`` where nothing is stated or the loss is plain."""
     return usual if kind in (None, "plain") else min(usual, FUSED_LOSS.value)
 
 
-def _fusion(fused: bool | None, usual: float) -> float:
+def _unfused_traffic_factor(fused: bool | None, usual: float) -> float:
     """Traffic of fully fused memory-bound kernels relative to fused, eager, or (None) ``usual`` kernels."""
     if fused is None:
         return usual

@@ -256,8 +256,8 @@ def _attention_figure(workload: Workload, software: SoftwareBehavior, year: int,
 
 
 def _backward_figure(workload: Workload, software: SoftwareBehavior, reached: _Reached) -> Figure:
-    """The rate of attention's backward pass over that of its forward pass, for the library or, without a figure of it,
-    for all.
+    """The ratio of the backward rate of attention to its forward rate: of the library if that has a figure, else of all
+    libraries.
     """
     own = f"attention.{attention_library(workload, software.stack)}.backward"
     name = own if own in reached.accelerator.achievable else "attention.backward"

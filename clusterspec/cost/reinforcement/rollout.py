@@ -185,14 +185,14 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
     """
     if lengths.p99 <= lengths.mean:
         return [float(lengths.mean)] * count
-    quantiles, scale, cut = list(_quantiles(lengths, count)), *_median_and_cut(lengths, count)
+    quantiles, scale, cut = list(_middle_quantiles(lengths, count)), *_median_and_cut(lengths, count)
     rank = NormalDist().inv_cdf(max(0.5, 1 - LONGEST / max(2, of_all)))
     longest = min(cut, scale * exp(lengths.log_deviation * rank))
     return [*quantiles[:-1], max(longest, quantiles[-1])]
 
 
 @lru_cache(64)
-def _quantiles(lengths: Lengths, count: int) -> tuple[float, ...]:
+def _middle_quantiles(lengths: Lengths, count: int) -> tuple[float, ...]:
     """The middle quantiles of ``count`` equal parts of a distribution that is cut, ascending."""
     scale, cut = _median_and_cut(lengths, count)
     return tuple(min(cut, scale * one) for one in _normal_quantiles(lengths.log_deviation, count))

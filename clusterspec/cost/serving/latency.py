@@ -65,8 +65,8 @@ class Stretched:
         return factor * value
 
     def factor_of_limit(self, most: float) -> float | None:
-        """The factor from which on the plan no longer serves its request rate, by bisection; None if it still does
-        with ``most``, or does not as predicted.
+        """The smallest factor on step times at which the plan no longer serves its request rate, found by bisection. It
+        is None if the plan serves the rate even with ``most``, or does not serve it as predicted.
         """
         if most not in self._limits:
             self._limits[most] = self._found_limit(most)

@@ -163,7 +163,9 @@ def _entries_of_layers(engine: Engine, length: float, fresh: float) -> float:
 
 
 def _selected_entries(engine: Engine, part: CompressedAttention, length: float, fresh: float) -> float:
-    """Compressed entries of light layers: those that the index selects, or all where there are no more."""
+    """Compressed entries that a query of a lightly compressed layer attends to: as many as the index selects, or all
+    entries if there are fewer.
+    """
     held, new = (compressed_entries(each, part.light_ratio) for each in (length, fresh))
     return mean_selected(engine, held, new) if engine.model.sparse is not None else held - new / 2
 

@@ -50,7 +50,7 @@ def write(source: ExportInput) -> ExportedFile:
     lines = [f"data_dir: data/{source.name}"]
     for name, section in sections.items():
         lines += [f"{name}:", *(f"  {key}: {value}" for key, value in section)]
-    return ExportedFile(HEAD.format(name=source.name) + "\n".join(lines) + "\n", tuple(_omitted(source, tiers)))
+    return ExportedFile(HEAD.format(name=source.name) + "\n".join(lines) + "\n", tuple(_omission_texts(source, tiers)))
 
 
 Section = list[tuple[str, str]]
@@ -116,10 +116,10 @@ def _memory_section(source: ExportInput) -> Section:
     """Memory beside weights, cache and activations: communicators by size of group, and the context of a process."""
     held = COMMUNICATORS * COMMUNICATOR.value
     groups = ", ".join(f"{ranks}: {_whole_number(held if ranks > 1 else 0.0)}" for ranks in GROUPS)
-    return [("nccl_mem", f"{{{groups}}}"), ("other_mem", _whole_number(_context(source)))]
+    return [("nccl_mem", f"{{{groups}}}"), ("other_mem", _whole_number(_context_bytes(source)))]
 
 
-def _context(source: ExportInput) -> float:
+def _context_bytes(source: ExportInput) -> float:
     """Bytes of the context of a process under the software of the layout; 0 if the design names none."""
     layout = source.design.layout
     spread = layout.stack.memory_of(layout.sharding).context if layout and layout.stack else None
@@ -130,7 +130,7 @@ def _whole_number(value: float) -> str:
     return str(round(value))
 
 
-def _omitted(source: ExportInput, tiers: NetworkTiers) -> Iterator[str]:
+def _omission_texts(source: ExportInput, tiers: NetworkTiers) -> Iterator[str]:
     cluster = tiers.cluster
     accelerator = cluster.accelerator
     yield "measured kernels and collectives: the target computes from the rates alone"
@@ -140,7 +140,7 @@ def _omitted(source: ExportInput, tiers: NetworkTiers) -> Iterator[str]:
     if not _compute_capability(accelerator):
         named = accelerator.architecture or "not known"
         yield f"sm_version: the architecture of {accelerator.name} ({named}) has no compute capability of NVIDIA"
-    if not _context(source):
+    if not _context_bytes(source):
         yield "other_mem: 0 is written, since the layout names no software with its release"
     yield "latencies of tiers: p2p_latency is that of one message between two nodes"
     if tiers.inside is not None and tiers.inside.peer.value < tiers.inside.line.value:

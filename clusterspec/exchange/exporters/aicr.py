@@ -74,7 +74,7 @@ def write(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"AICR has no criterion for {cluster.accelerator.name}")
     if cluster.nodes < 2:
         raise NotExportable("AICR tests collectives over two nodes and more")
-    service = _service(cluster, accelerator)
+    service = _kubernetes_service(cluster, accelerator)
     check = _check(cluster, service, accelerator)
     limit = limit_on(source, "all-reduce", cluster.nodes, SIZES.get(service or "", 16 * GIB))
     lines = [
@@ -104,7 +104,7 @@ def write(source: ExportInput) -> ExportedFile:
     return limits_file("\n".join(lines) + "\n", [limit], omitted)
 
 
-def _service(cluster: Cluster, accelerator: str) -> str | None:
+def _kubernetes_service(cluster: Cluster, accelerator: str) -> str | None:
     """The Kubernetes service of the platform's cloud; `generic` for machines of a site for which it has a check."""
     known = SERVICES.get(cluster.platform.vendor or "") if cluster.platform else None
     if known is None and _spans_nodes(cluster) and NVLINK.covers("generic", accelerator):

@@ -43,15 +43,15 @@ def write(source: ExportInput) -> ExportedFile:
     rates = ", ".join(f"{each.bandwidth / 1e9:g}" for each in dimensions)
     head = HEAD.format(name=source.name, rates=rates)
     lines = (
-        f"topology: {_flow(each.block for each in dimensions)}",
-        f"npus_count: {_flow(each.npus for each in dimensions)}",
-        f"bandwidth: {_flow(round(each.bandwidth / GIBI, 6) for each in dimensions)}  # GB/s",
-        f"latency: {_flow(round(each.latency * 1e9, 3) for each in dimensions)}  # ns",
+        f"topology: {_flow_text(each.block for each in dimensions)}",
+        f"npus_count: {_flow_text(each.npus for each in dimensions)}",
+        f"bandwidth: {_flow_text(round(each.bandwidth / GIBI, 6) for each in dimensions)}  # GB/s",
+        f"latency: {_flow_text(round(each.latency * 1e9, 3) for each in dimensions)}  # ns",
     )
-    return ExportedFile(head + "\n".join(lines) + "\n", tuple(_omitted(tiers, dimensions)))
+    return ExportedFile(head + "\n".join(lines) + "\n", tuple(_omission_texts(tiers, dimensions)))
 
 
-def _flow(values: Iterator[object]) -> str:
+def _flow_text(values: Iterator[object]) -> str:
     return f"[ {', '.join(str(each) for each in values)} ]"
 
 
@@ -86,7 +86,7 @@ def _far_dimensions(tiers: NetworkTiers) -> Iterator[Dimension]:
     yield Dimension("Switch", islands, tiers.nic_share, tiers.far_hop / 2)
 
 
-def _omitted(tiers: NetworkTiers, dimensions: tuple[Dimension, ...]) -> Iterator[str]:
+def _omission_texts(tiers: NetworkTiers, dimensions: tuple[Dimension, ...]) -> Iterator[str]:
     inside, between = tiers.inside, tiers.between
     shares = [*([inside.ring] if inside else []), *([between.share] if between else [])]
     yield f"the share of line rate that rings achieve, by tier: {', '.join(f'{each.value:.3g}' for each in shares)}"

@@ -32,7 +32,7 @@ def write(source: ExportInput) -> ExportedFile:
     cluster = source.cluster
     if tiers.inside is not None and tiers.inside.topology == "torus":
         raise NotExportable("a torus: a network of the target has one bandwidth, whatever group uses it")
-    matrix, vector = _processors(cluster.accelerator)
+    matrix, vector = _processor_rates(cluster.accelerator)
     system = {
         "matrix": matrix,
         "vector": vector,
@@ -41,10 +41,10 @@ def write(source: ExportInput) -> ExportedFile:
         "processing_mode": "roofline",
         "networks": [*_near_network(tiers), *_far_network(tiers)],
     }
-    return ExportedFile(json.dumps(system, indent=2) + "\n", tuple(_omitted(tiers)))
+    return ExportedFile(json.dumps(system, indent=2) + "\n", tuple(_omission_texts(tiers)))
 
 
-def _processors(accelerator: Accelerator) -> tuple[dict[str, object], dict[str, object]]:
+def _processor_rates(accelerator: Accelerator) -> tuple[dict[str, object], dict[str, object]]:
     """The matrix and the vector rates by data type, with their achieved shares for every size."""
     types = {name: accelerator.peaks[each] for name, each in TYPES.items() if each in accelerator.peaks}
     if not types:
@@ -52,18 +52,18 @@ def _processors(accelerator: Accelerator) -> tuple[dict[str, object], dict[str, 
     if (plain := accelerator.peaks.get("fp32")) is None:
         raise NotExportable(f"no fp32 rate of {accelerator.name} is known, which the target needs for vectors")
     shares = {name: sustained_product_share(accelerator, TYPES[name]) for name in types}
-    matrix: dict[str, object] = {name: _rate(peak.value, shares[name]) for name, peak in types.items()}
-    return matrix, {name: _rate(plain.value, 1.0) for name in types}
+    matrix: dict[str, object] = {name: _rate_entry(peak.value, shares[name]) for name, peak in types.items()}
+    return matrix, {name: _rate_entry(plain.value, 1.0) for name in types}
 
 
-def _rate(flops: float, share: float) -> dict[str, object]:
+def _rate_entry(flops: float, share: float) -> dict[str, object]:
     return {"tflops": round(flops / 1e12, 6), "gflops_efficiency": [[0, round(share, 6)]]}
 
 
 def _device_memory(accelerator: Accelerator) -> dict[str, object]:
     if accelerator.memory is None or accelerator.memory_bandwidth is None:
         raise MissingPart(f"the memory of {accelerator.name} is not known")
-    return _memory(accelerator.memory.value, accelerator.memory_bandwidth.value, streaming_share(accelerator))
+    return _memory_entry(accelerator.memory.value, accelerator.memory_bandwidth.value, streaming_share(accelerator))
 
 
 def _host_memory(cluster: Cluster) -> dict[str, object]:
@@ -71,10 +71,10 @@ def _host_memory(cluster: Cluster) -> dict[str, object]:
     link = cluster.accelerator.host_link
     rate = link.value if link else slot_rate(cluster.pcie_host or USUAL_SLOT)
     held = cluster.host_memory.value / cluster.accelerators_per_node if cluster.host_memory else 0.0
-    return _memory(held, rate, 1.0)
+    return _memory_entry(held, rate, 1.0)
 
 
-def _memory(size: float, rate: float, share: float) -> dict[str, object]:
+def _memory_entry(size: float, rate: float, share: float) -> dict[str, object]:
     return {"GiB": round(size / GIBI, 6), "GBps": round(rate / 1e9, 6), "MB_efficiency": [[0, round(share, 6)]]}
 
 
@@ -88,7 +88,9 @@ def _near_network(tiers: NetworkTiers) -> Iterator[dict[str, object]]:
     if inside.reduction is not None:
         operations["all_reduce"] = [round(inside.ring.value / inside.reduction.value, 6), 1]
     latency = tiers.near_start + tiers.near_hop
-    yield _network(inside.line.value, inside.ring.value, tiers.near, latency, operations) | {"must_be_filled": True}
+    yield _network_entry(inside.line.value, inside.ring.value, tiers.near, latency, operations) | {
+        "must_be_filled": True
+    }
 
 
 def _far_network(tiers: NetworkTiers) -> Iterator[dict[str, object]]:
@@ -98,10 +100,10 @@ def _far_network(tiers: NetworkTiers) -> Iterator[dict[str, object]]:
     operations: dict[str, list[float | None]] = {"p2p": [1.0, None]}
     operations |= {name: list(each) for name, each in RING_OPERATIONS.items()}
     latency = tiers.far_start + tiers.far_hop
-    yield _network(tiers.nic_share, tiers.between.share.value, tiers.cluster.accelerators, latency, operations)
+    yield _network_entry(tiers.nic_share, tiers.between.share.value, tiers.cluster.accelerators, latency, operations)
 
 
-def _network(
+def _network_entry(
     rate: float, share: float, size: int, latency: float, operations: dict[str, list[float | None]]
 ) -> dict[str, object]:
     return {
@@ -115,7 +117,7 @@ def _network(
     }
 
 
-def _omitted(tiers: NetworkTiers) -> Iterator[str]:
+def _omission_texts(tiers: NetworkTiers) -> Iterator[str]:
     cluster = tiers.cluster
     yield "shares by size: one achieved share for every size of a product, a transfer and a message"
     yield "vector rates by precision: the fp32 rate for each, without a loss"

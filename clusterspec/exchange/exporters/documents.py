@@ -167,7 +167,7 @@ def bill_as_xlsx(source: ExportInput) -> ExportedFile:
     rows = _bill_rows(source)
     ranges = any(isinstance(row[PRICE], str) and row[PRICE] for row in rows)
     name = "" if ranges or source.bill.total is None else "total" if source.bill.complete else "partial_sum"
-    return _workbook("Bill of materials", HEADS, rows, name)
+    return _workbook_file("Bill of materials", HEADS, rows, name)
 
 
 def price_sheet_as_xlsx(source: ExportInput) -> ExportedFile:
@@ -176,7 +176,7 @@ def price_sheet_as_xlsx(source: ExportInput) -> ExportedFile:
     """
     if not source.bill.items:
         raise MissingPart(f"nothing can be counted: {source.bill.why}")
-    return _workbook("Price sheet", SHEET, sheet_rows(source.bill.items), "total", blank=True)
+    return _workbook_file("Price sheet", SHEET, sheet_rows(source.bill.items), "total", blank=True)
 
 
 PRICE = HEADS.index("price")
@@ -185,7 +185,7 @@ WIDTHS = {"part": 34, "derivation": 60, "remark": 34, "delivery_weeks": 16, "war
 AMOUNT = "#,##0.00"
 
 
-def _workbook(
+def _workbook_file(
     title: str, heads: Sequence[str], rows: Iterable[tuple[object, ...]], total: str, *, blank: bool = False
 ) -> ExportedFile:
     """A spreadsheet with one table. With ``total``, its last row has this name and the sums. With ``blank``, prices are

@@ -98,12 +98,12 @@ _UNACCUMULATED = {"fp8", "nanoo_fp8", "te_fp8_delayedscaling"}
 def write(source: ExportInput) -> ExportedFile:
     """The configuration. Raises `NotExportable` if MaxText has no such mesh, stages or model."""
     layout, work = training_design(source, "maxtext")
-    quantized = _quantization(source.cluster, work)
+    quantized = _quantization_option(source.cluster, work)
     if work.optimizer not in _OPTIMIZERS or quantized is None:
         raise NotExportable(f"MaxText has no {work.optimizer} in {work.precision}")
     if quantized in _UNACCUMULATED and layout.pp == 1 and (layout.micro_batches or 1) > 1:
         raise NotExportable(f"MaxText refuses {quantized} with {layout.micro_batches} micro-batches accumulated")
-    omitted = ["data, tokenizer, steps and run_name", *omitted_from_training(work), *_omissions(layout)]
+    omitted = ["data, tokenizer, steps and run_name", *omitted_from_training(work), *_omission_texts(layout)]
     lines = [f"# {source.name}: {plural(layout.ranks, 'device')} on {plural(layout.nodes, 'node')}"]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
@@ -151,7 +151,7 @@ def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: li
     yield f"context_parallel_strategy: {strategy}"
 
 
-def _quantization(cluster: Cluster, work: Workload) -> str | None:
+def _quantization_option(cluster: Cluster, work: Workload) -> str | None:
     """The quantization of a precision and its recipe; empty for none, None if MaxText has no such precision."""
     if work.precision == "fp8" and (cluster.accelerator.id or "").startswith(_NANOO):
         return "nanoo_fp8"
@@ -314,7 +314,7 @@ def _rotary_lines(block: Block) -> Iterator[str]:
         yield f"original_max_position_embeddings: {block.rope_original_length}"
 
 
-def _omissions(layout: Layout) -> Iterator[str]:
+def _omission_texts(layout: Layout) -> Iterator[str]:
     if layout.sharding == "zero2":
         yield "zero2: MaxText shards optimizer states alone, or parameters as well"
     if isinstance(layout.recompute, tuple):

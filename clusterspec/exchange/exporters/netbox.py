@@ -66,7 +66,7 @@ def write(source: ExportInput) -> ExportedFile:
     if not whole:
         raise MissingPart("neither the platform nor a switch has a known height in rack units")
     content = "\n".join(line for each in whole for line in each.lines()) + "\n"
-    return ExportedFile(content, tuple(_omitted(cluster, found)))
+    return ExportedFile(content, tuple(_omission_texts(cluster, found)))
 
 
 def _device_types(cluster: Cluster) -> Iterator[DeviceType]:
@@ -113,7 +113,7 @@ def _interface_type(
     return plain if plain in ETHERNET_TYPES and family in ETHERNET_FAMILIES else OTHER
 
 
-def _omitted(cluster: Cluster, found: tuple[DeviceType, ...]) -> Iterator[str]:
+def _omission_texts(cluster: Cluster, found: tuple[DeviceType, ...]) -> Iterator[str]:
     yield "the depth of devices: not known, written as full, the default of NetBox"
     yield "power inlets, consoles, weight, airflow and ports for management: their forms are not known"
     yield "networks other than the accelerators' at the node"

@@ -73,7 +73,7 @@ def write(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"torchtitan has no configuration of {name or 'the model of the spec'}")
     if work.optimizer not in {"adam", "adamw"} or work.precision not in {"bf16", "fp8", "fp4", "fp32"}:
         raise NotExportable(f"this writer knows no {work.optimizer} in {work.precision} of torchtitan")
-    converters = _converters(work)
+    converters = _converter_constructors(work)
     if layout.dispatcher.kind == "deepep" and any("GroupedExperts" in each for each in converters):
         raise NotExportable("torchtitan quantizes experts with its own or the hybrid dispatcher, not with deepep")
     module, base, flavor = BASES[name]
@@ -109,11 +109,14 @@ def write(source: ExportInput) -> ExportedFile:
         "    return config",
         "",
     ]
-    omitted = ("data, tokenizer, learning rate, steps and compilation: those of " + base, *_omissions(layout, work))
+    omitted = (
+        "data, tokenizer, learning rate, steps and compilation: those of " + base,
+        *_omission_texts(layout, work),
+    )
     return ExportedFile("\n".join(lines), omitted)
 
 
-def _converters(work: Workload) -> list[str]:
+def _converter_constructors(work: Workload) -> list[str]:
     """Constructors of converters that quantize linear layers and experts
     (torchtitan/components/quantization/__init__.py).
     """
@@ -134,7 +137,7 @@ def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
     arguments = [f'"{flavor}"']
     if (backend := _DISPATCHERS.get(layout.dispatcher.kind)) and work.model.experts:
         arguments.append(f'moe_comm_backend="{backend}"')
-    if converters := _converters(work):
+    if converters := _converter_constructors(work):
         arguments.append(f"converters=[{', '.join(converters)}]")
     return [f"config.model_spec = model_registry({', '.join(arguments)})"] if len(arguments) > 1 else []
 
@@ -227,7 +230,7 @@ def _stage_modules(stage_layers: tuple[int, ...]) -> Iterator[list[str]]:
         yield ["tok_embeddings"] * (stage == 0) + names + ["norm", "lm_head"] * (stage == len(stage_layers) - 1)
 
 
-def _omissions(layout: Layout, work: Workload) -> Iterator[str]:
+def _omission_texts(layout: Layout, work: Workload) -> Iterator[str]:
     yield from omitted_from_training(work)
     if work.precision == "fp4" or work.recipe == "mxfp8":
         yield "the precision of the output layer: quantized as well unless fqns names the layers"

@@ -110,12 +110,12 @@ def _read_port(line: str, number: int, found: _Ports) -> None:
         far, rate = _OTHER.match(match[6]), _RATE.search(match[5])
         if far and rate:
             there = _End(far[1], int(far[2]), far[3].strip(), False)
-            found.links.append(_Link(here, there, f"{rate[1]}x{_lane(rate[2], rate[3])}"))
+            found.links.append(_Link(here, there, f"{rate[1]}x{_speed_by_lane_rate(rate[2], rate[3])}"))
     if len(found.links) > 2 * MOST_LINKS:
         raise FormatError(f"more than {MOST_LINKS:,} links", number)
 
 
-def _lane(rate: str, ten: str | None) -> str:
+def _speed_by_lane_rate(rate: str, ten: str | None) -> str:
     """The name of a speed by the rate of its lane in Gb/s, as printed; the rate if none is within 0.1 %."""
     if ten:
         return "FDR10"
@@ -139,9 +139,9 @@ def _refuse_missing_switches(found: _Ports, switches: set[str]) -> None:
 def _record_fabric(found: _Ports, switches: set[str], builder: ImportBuilder) -> None:
     graph, speeds, line = FabricGraph(), Counter[str](), found.first
     graph.switches |= dict.fromkeys(sorted(switches, key=int))
-    ends = dict(_ends(found.links))
+    ends = dict(_named_ports(found.links))
     units = {lid for lid, (name, _) in ends.items() if AGGREGATION in name}
-    adapters = _adapters({lid: end for lid, end in ends.items() if lid not in switches and lid not in units})
+    adapters = _adapters_by_lid({lid: end for lid, end in ends.items() if lid not in switches and lid not in units})
     joined = {frozenset((here[:2], there[:2])): (here.lid, there.lid, speed) for here, there, speed in found.links}
     for one, other, speed in joined.values():
         if units.isdisjoint((one, other)):
@@ -156,13 +156,13 @@ def _record_fabric(found: _Ports, switches: set[str], builder: ImportBuilder) ->
     record_rate(speeds, builder, line)
 
 
-def _ends(links: list[_Link]) -> Iterator[tuple[str, tuple[str, int]]]:
+def _named_ports(links: list[_Link]) -> Iterator[tuple[str, tuple[str, int]]]:
     """Every LID with its device name and port. Names that the other end of a link prints come last."""
     yield from ((here.lid, (here.name, here.port)) for here, _, _ in links)
     yield from ((there.lid, (there.name, there.port)) for _, there, _ in links)
 
 
-def _adapters(ports: dict[str, tuple[str, int]]) -> dict[str, str]:
+def _adapters_by_lid(ports: dict[str, tuple[str, int]]) -> dict[str, str]:
     """The adapter of each LID, identified by the LID of its first port. Ports with the same name and different numbers
     belong to one adapter.
     """

@@ -54,10 +54,10 @@ def _states_devices(file: InputFile) -> bool:
 def _read_devices(file: InputFile) -> ImportResult:
     """The accelerators of the node that a gres.conf without names of nodes is of."""
     parts, first = Counter[str](), 0
-    for number, text in _records(file, "Name"):
+    for number, text in _records_with_lines(file, "Name"):
         pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
         if pairs.get("name", "").lower() == "gpu":
-            parts[_whole_type(pairs, number)] += _devices(pairs, number)
+            parts[_whole_type(pairs, number)] += _device_count(pairs, number)
             first = first or number
     builder = ImportBuilder(SLURM_NODES, file.name)
     name, count = _kind_of_node(parts, first)
@@ -102,7 +102,7 @@ def _read_partitions(file: InputFile) -> ImportResult:
     """The nodes of a partition with accelerators. Raises `SeveralParts` if there are several."""
     found: list[tuple[str, int, int, str, int]] = []
     without = 0
-    for number, text in _records(file, "PartitionName"):
+    for number, text in _records_with_lines(file, "PartitionName"):
         pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
         total = re.search(r"(?:^|,)gres/gpu=([0-9]{1,7})", pairs.get("tres", ""))
         types = re.findall(r"(?:^|,)gres/gpu:([A-Za-z0-9_.-]{1,60})=[0-9]", pairs.get("tres", ""))
@@ -161,14 +161,16 @@ def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
     whole: dict[str, tuple[Kind, int]] = {}
     parts: dict[str, tuple[Counter[str], int]] = {}
     default = ""
-    for number, text in _records(file):
+    for number, text in _records_with_lines(file):
         pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
         names = expanded_hosts(pairs.get("nodename", ""), number)
         if names == ["DEFAULT"]:
             default = pairs.get("gres", default)
         elif pairs.get("name", "").lower() == "gpu":
             for node in names:
-                parts.setdefault(node, (Counter(), number))[0][_whole_type(pairs, number)] += _devices(pairs, number)
+                parts.setdefault(node, (Counter(), number))[0][_whole_type(pairs, number)] += _device_count(
+                    pairs, number
+                )
         elif "name" not in pairs:
             kind = _kind_of_gres(pairs.get("gres", default), number)
             whole |= dict.fromkeys(names, (kind, number))
@@ -177,7 +179,7 @@ def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
     return whole
 
 
-def _records(file: InputFile, first: str = "NodeName") -> Iterator[tuple[int, str]]:
+def _records_with_lines(file: InputFile, first: str = "NodeName") -> Iterator[tuple[int, str]]:
     """Every record with its first line: a line of a file with its continuations, or a block of ``scontrol``."""
     begins = re.compile(rf"[ \t]*{first}[ \t]*=", re.IGNORECASE)
     held, start = "", 0
@@ -201,7 +203,7 @@ def _whole_type(pairs: dict[str, str], line: int) -> str:
     return _kind_of_gres(f"gpu:{kind}:1", line)[0] if (kind := pairs.get("type", "")) else ""
 
 
-def _devices(pairs: dict[str, str], line: int) -> int:
+def _device_count(pairs: dict[str, str], line: int) -> int:
     if pairs.get("count", "").isdecimal() and len(pairs["count"]) < 6:
         return int(pairs["count"])
     return len(expanded_hosts(pairs.get("file", ""), line)) or 1

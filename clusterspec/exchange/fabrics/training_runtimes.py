@@ -66,7 +66,7 @@ def record_training_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the nodes of a runtime alone. Raises `FormatError` if it has no job of the training step, or if that asks
     for no accelerators.
     """
-    if not _accelerators(yaml)[0]:
+    if not _accelerators_and_line(yaml)[0]:
         why = "asks for no accelerators: a TrainJob that names it states them (resourcesPerNode)"
         raise FormatError(f"the training step of a {str(yaml.mapping.get('kind'))[:40]} {why}", yaml.line(*_JOBS))
     _record_rest(yaml, builder, nodes=True, accelerators=True)
@@ -81,7 +81,7 @@ def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerator
         builder.set("layout.nodes", 1, yaml.line(*policy))
     elif nodes:
         builder.set("layout.nodes", whole_of(stated), yaml.line(*policy, "numNodes"))
-    asked, line = _accelerators(yaml)
+    asked, line = _accelerators_and_line(yaml)
     if accelerators and asked:
         builder.set("cluster.accelerators_per_node", asked, line)
     elif accelerators:
@@ -91,7 +91,7 @@ def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerator
         builder.count("ranks_per_node", ranks, yaml.line(*policy, "mpi", "numProcPerNode"))
 
 
-def _accelerators(yaml: Yaml) -> tuple[int, int]:
+def _accelerators_and_line(yaml: Yaml) -> tuple[int, int]:
     """The accelerators that a node of the training step asks for, and the line of its job.
 
     Raises `FormatError` if no job is of that step.

@@ -82,13 +82,13 @@ def _reserving_services(file: InputFile, *, every: bool = False) -> list[_Reserv
     found = []
     for name, service in services.items() if isinstance(services, dict) else ():
         path = ("services", name)
-        each = _devices(yaml, path, service, str(name)) or _Reserved(str(name), None, "", 0, yaml.line(*path))
+        each = _reserved_devices(yaml, path, service, str(name)) or _Reserved(str(name), None, "", 0, yaml.line(*path))
         if every or each.number or each.why:
             found.append(each)
     return sorted(found, key=lambda each: each.first)
 
 
-def _devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reserved | None:
+def _reserved_devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reserved | None:
     """The devices that one service reserves; None if it reserves no accelerators."""
     first = yaml.line(*path)
     devices, line = value_at(service, *_RESERVED), yaml.line(*path, *_RESERVED)

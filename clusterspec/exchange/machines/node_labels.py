@@ -63,7 +63,7 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
     """Set the accelerator that all labels of a file name, unless already set; record differing labels."""
     text = file.uncommented
     found = list(_LABEL.finditer(text))
-    named = {_accelerator(match["name"], match["value"]) for match in found} - {None}
+    named = {_accelerator_id(match["name"], match["value"]) for match in found} - {None}
     toruses = {match["shape"]: match.start() for match in _TOPOLOGY.finditer(text)}
     if len(toruses) == 1 and (found or builder.reading().value(("cluster", "accelerators_per_node")) is not None):
         (shape, at), *_ = toruses.items()
@@ -104,14 +104,16 @@ def _is_list(match: re.Match[str]) -> bool:
     return "operator" in match[0] and match["more"] is not None
 
 
-def _accelerator(name: str, value: str) -> str | None:
+def _accelerator_id(name: str, value: str) -> str | None:
     """The catalog id of an accelerator by a label.
 
-    >>> _accelerator("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"), _accelerator("gke-accelerator", "nvidia-l4")
-    ('h100-sxm-80gb', 'l4')
-    >>> _accelerator("karpenter.k8s.aws/instance-gpu-name", "h200")
+    >>> _accelerator_id("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3")
+    'h100-sxm-80gb'
+    >>> _accelerator_id("gke-accelerator", "nvidia-l4")
+    'l4'
+    >>> _accelerator_id("karpenter.k8s.aws/instance-gpu-name", "h200")
     'h200-sxm-141gb'
-    >>> _accelerator("kubernetes.io/instance-type", "p5.48xlarge")
+    >>> _accelerator_id("kubernetes.io/instance-type", "p5.48xlarge")
     'h100-sxm-80gb'
     """
     if name.startswith("gke"):

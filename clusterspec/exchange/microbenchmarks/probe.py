@@ -65,7 +65,7 @@ def _samples(torch: Any, device: Any) -> Iterator[dict[str, Any]]:
         target = torch.empty_like(source)
         seconds = _call_seconds(torch, partial(target.copy_, source))
         yield {"kernel": "copy", "bytes": size, "seconds": seconds}
-    yield {"kernel": "launch", "seconds": [_launch(torch, device) for _ in range(REPEATS)]}
+    yield {"kernel": "launch", "seconds": [_launch_seconds(torch, device) for _ in range(REPEATS)]}
 
 
 def _call_seconds(torch: Any, call: Callable[[], Any]) -> list[float]:
@@ -83,7 +83,7 @@ def _call_seconds(torch: Any, call: Callable[[], Any]) -> list[float]:
     return [first.elapsed_time(last) / 1e3 for first, last in pairs]
 
 
-def _launch(torch: Any, device: Any) -> float:
+def _launch_seconds(torch: Any, device: Any) -> float:
     """Seconds of the host for one call of a kernel that does next to nothing."""
     one = torch.zeros(1, device=device)
     torch.cuda.synchronize()

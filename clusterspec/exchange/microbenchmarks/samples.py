@@ -118,13 +118,13 @@ def points(samples: Samples, chip: Accelerator) -> list[Point]:
 
     Raises `FormatError` where the entry has no peak or bandwidth to compare with, or is slower than what was measured.
     """
-    return [*_gemms(samples, chip), *_prompts(samples, chip)]
+    return [*_gemm_points(samples, chip), *_prompt_points(samples, chip)]
 
 
-def _gemms(samples: Samples, chip: Accelerator) -> Iterator[Point]:
+def _gemm_points(samples: Samples, chip: Accelerator) -> Iterator[Point]:
     for precision in dict.fromkeys(each.precision for each in samples.kinds if each.kernel == "gemm"):
         found = [each for each in samples.kinds if (each.kernel, each.precision) == ("gemm", precision)]
-        peak = _peak(chip, precision)
+        peak = _peak_rate(chip, precision)
         shares = [2 * math.prod(each.sizes.values()) / each.seconds / peak for each in found]
         best, fastest = max(zip(shares, found, strict=True), key=lambda pair: pair[0])
         _refuse_faster(fastest, best, chip)
@@ -159,18 +159,18 @@ def _gemm_bytes(each: Kind) -> float:
     return GEMM_BYTES[each.precision] * (m * k + k * n) + 2 * m * n
 
 
-def _prompts(samples: Samples, chip: Accelerator) -> Iterator[Point]:
+def _prompt_points(samples: Samples, chip: Accelerator) -> Iterator[Point]:
     for each in sorted(
         (each for each in samples.kinds if each.kernel == "attention"), key=lambda each: each.sizes["tokens"]
     ):
         tokens, heads, width = (each.sizes[name] for name in ("tokens", "heads", "width"))
-        share = 2 * tokens**2 * heads * width / each.seconds / _peak(chip, "bf16")
+        share = 2 * tokens**2 * heads * width / each.seconds / _peak_rate(chip, "bf16")
         _refuse_faster(each, share, chip)
         note = "half of the products, as a causal mask leaves them"
         yield Point(f"attention.prefill.{tokens}", f"{share:.3g}", "peak.bf16", note)
 
 
-def _peak(chip: Accelerator, precision: str) -> float:
+def _peak_rate(chip: Accelerator, precision: str) -> float:
     peak = chip.peaks.get(precision)
     if peak is None:
         raise FormatError(f"the entry of {chip.id} has no peak in {precision} to compare with")

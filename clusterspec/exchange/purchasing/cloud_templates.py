@@ -58,19 +58,19 @@ def read_cloudformation(file: InputFile) -> ImportResult:
         raise FormatError("states no type of machine: parameters without a default or other templates may")
     record_pools(Pools(blocks), builder)
     given = [each.labels[0] for each in blocks if each.kind == "variable" and each.table["default"] is not None]
-    sizes = {each for block in blocks for each in _expressions(block.table)}
+    sizes = {each for block in blocks for each in _reference_expressions(block.table)}
     if used := [name for name in given if f"var.{name}" in sizes]:
         why = f"defaults of parameters, which a stack may replace: {', '.join(used)}"
         builder.unknown(plural(len(used), "value"), why)
     return builder.reading()
 
 
-def _expressions(value: Any, name: str = "") -> set[str]:
+def _reference_expressions(value: Any, name: str = "") -> set[str]:
     """The references that give the types and numbers of machines."""
     if isinstance(value, dict):
-        return {each for key, inner in value.items() for each in _expressions(inner, key)}
+        return {each for key, inner in value.items() for each in _reference_expressions(inner, key)}
     if isinstance(value, list):
-        return {each for inner in value for each in _expressions(inner, name)}
+        return {each for inner in value for each in _reference_expressions(inner, name)}
     return {str(value)} if isinstance(value, Expression) and _SIZES.fullmatch(name) else set()
 
 
@@ -117,7 +117,7 @@ def _groups_in_text(name: str, text: str, line: int) -> Iterator[Block]:
         elif isinstance(value, dict):
             table = Table()
             for key, inner in value.items():
-                table[_snake(key)], table.lines[_snake(key)] = inner, line
+                table[_snake_name(key)], table.lines[_snake_name(key)] = inner, line
             yield Block("resource", ("group", str(value.get("InstanceGroupName") or name)), table, line)
 
 
@@ -125,20 +125,20 @@ def _table(yaml: Yaml, value: dict[str, Any], path: Path, names: frozenset[str])
     """A mapping with the names of Terraform (``InstanceType`` is ``instance_type``) and references to parameters."""
     table = Table()
     for key, inner in value.items():
-        name = _snake(str(key))
-        table[name], table.lines[name] = _converted(yaml, inner, (*path, key), names), yaml.line(*path, key)
+        name = _snake_name(str(key))
+        table[name], table.lines[name] = _converted_value(yaml, inner, (*path, key), names), yaml.line(*path, key)
     if named := next((value[key] for key in _NAMED if isinstance(value.get(key), str)), None):
         table["name"] = named
     return table
 
 
-def _converted(yaml: Yaml, value: Any, path: Path, names: frozenset[str]) -> Any:
+def _converted_value(yaml: Yaml, value: Any, path: Path, names: frozenset[str]) -> Any:
     if isinstance(value, dict) and set(value) == {"Ref"}:
         return Expression(f"var.{value['Ref']}")
     if isinstance(value, dict) and len(path) < _DEEPEST:
         return _table(yaml, value, path, names)
     if isinstance(value, list) and len(path) < _DEEPEST:
-        items = [_converted(yaml, each, (*path, n), names) for n, each in enumerate(value)]
+        items = [_converted_value(yaml, each, (*path, n), names) for n, each in enumerate(value)]
         return [inner for each in items for inner in (each if isinstance(each, list) else [each])]  # of an !If
     if isinstance(value, str):  # the tag !Ref leaves the name of the parameter
         name = match[1] if (match := _WHOLE.fullmatch(value)) else value
@@ -151,9 +151,9 @@ def _count_of(value: Any) -> Any:
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 10 else value
 
 
-def _snake(name: str) -> str:
+def _snake_name(name: str) -> str:
     """
-    >>> _snake("MinInstanceCount"), _snake("instanceType"), _snake("MaxvCpus")
+    >>> _snake_name("MinInstanceCount"), _snake_name("instanceType"), _snake_name("MaxvCpus")
     ('min_instance_count', 'instance_type', 'maxv_cpus')
     """
     return _CAMEL.sub("_", name).lower()

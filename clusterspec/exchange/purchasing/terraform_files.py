@@ -103,7 +103,7 @@ def record_pools(stated: Pools, builder: ImportBuilder) -> None:
     known = []
     for pool in pools:
         builder.count(f"{pool.machine} machines ({pool.name})"[:80], pool.count, pool.line)
-        platform = _platform(pool.machine, ids)
+        platform = _platform_id(pool.machine, ids)
         if platform or pool.accelerator or pool.accelerators:
             known.append((pool, platform))
         elif pool.count != 0:
@@ -140,7 +140,7 @@ def _set_cluster(known: list[tuple[Pool, str | None]], builder: ImportBuilder) -
         builder.unknown("cluster.nodes", why[:300], known[0][0].line)
 
 
-def _platform(machine: str, ids: tuple[str, ...]) -> str | None:
+def _platform_id(machine: str, ids: tuple[str, ...]) -> str | None:
     """The platform of the catalog with a type of machine; SageMaker writes ``ml.`` before those of EC2."""
     name = machine.removeprefix("ml.")
     return next(
@@ -151,7 +151,7 @@ def _platform(machine: str, ids: tuple[str, ...]) -> str | None:
 # Pools of a file
 
 
-def _defaults(blocks: list[Block]) -> dict[str, Any]:
+def _values_by_reference(blocks: list[Block]) -> dict[str, Any]:
     """The defaults of variables and the local values of a file, by their references."""
     found: dict[str, Any] = {}
     for block in blocks:
@@ -176,7 +176,7 @@ class Pools:
     """Finds the pools of the blocks of a file; ``open`` lists types of machines that references give."""
 
     def __init__(self, blocks: list[Block]) -> None:
-        self.blocks, self.defaults = blocks, _defaults(blocks)
+        self.blocks, self.defaults = blocks, _values_by_reference(blocks)
         self.open: list[tuple[str, int]] = []
 
     def pools(self) -> Iterator[Pool]:
@@ -222,12 +222,12 @@ class Pools:
             count *= copies
         label = name if isinstance(name, str) and not isinstance(name, Expression) else block.labels[-1]
         line = table.lines.get(next(each for each in TYPES if each in table), block.line)
-        return Pool(label[:60], machine, line, count, given, *_accelerators(table, self.defaults))
+        return Pool(label[:60], machine, line, count, given, *_product_and_count(table, self.defaults))
 
     def count(self, places: list[Table], *, of_module: bool) -> tuple[int | None, str]:
         """The number of machines of a pool, and why it is open; one machine of a resource where no place states it."""
         stated = {name: _resolved_value(place[name], self.defaults) for place in reversed(places) for name in place}
-        least, most = _bound(stated, _LEAST), _bound(stated, _MOST)
+        least, most = _pool_bound(stated, _LEAST), _pool_bound(stated, _MOST)
         for name in (*_DESIRED, *_FIRST):
             value = stated.get(name)
             if isinstance(value, Expression):
@@ -261,12 +261,12 @@ def _scaling_blocks(table: Table) -> Iterator[Table]:
                 yield each
 
 
-def _bound(stated: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+def _pool_bound(stated: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     values = (stated.get(name) for name in names)
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
-def _accelerators(table: Table, defaults: Mapping[str, Any]) -> tuple[str | None, int | None]:
+def _product_and_count(table: Table, defaults: Mapping[str, Any]) -> tuple[str | None, int | None]:
     """The product and the number of accelerators that a pool adds to its machines."""
     kind, number = table.get("accelerator_type"), table.get("accelerator_count")
     for name in ("guest_accelerator", "guest_accelerators", "gpu"):

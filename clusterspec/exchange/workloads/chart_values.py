@@ -116,16 +116,16 @@ def chart_engines(yaml: Yaml) -> Iterator[tuple[str, Keys]]:
         value, path = around[-1]
         if value.get("enabled") is False:
             continue
-        image = _image(value) or image
+        image = _image_name(value) or image
         keys = _engine_keys(yaml, around)
-        engine = _engine(keys, image, path, value) if keys else None
+        engine = _engine_name(keys, image, path, value) if keys else None
         if keys and engine:
             yield engine, keys
         elif len(path) < DEEPEST:
-            waiting += [((*around, place), image) for place in _inner(value, path)][::-1]
+            waiting += [((*around, place), image) for place in _inner_mappings(value, path)][::-1]
 
 
-def _inner(value: dict[str, Any], path: Path) -> Iterator[Place]:
+def _inner_mappings(value: dict[str, Any], path: Path) -> Iterator[Place]:
     """The mappings inside a mapping, or in its lists."""
     for key, held in value.items():
         listed = [((*path, key, n), each) for n, each in enumerate(held)] if isinstance(held, list) else []
@@ -134,13 +134,13 @@ def _inner(value: dict[str, Any], path: Path) -> Iterator[Place]:
                 yield each, where
 
 
-def _image(value: dict[str, Any]) -> str:
+def _image_name(value: dict[str, Any]) -> str:
     """The image of a mapping, a text or a repository with a tag."""
     image = value.get("image")
     return str(image.get("repository") or "") if isinstance(image, dict) else image if isinstance(image, str) else ""
 
 
-def _engine(keys: Keys, image: str, path: Path, value: dict[str, Any]) -> str | None:
+def _engine_name(keys: Keys, image: str, path: Path, value: dict[str, Any]) -> str | None:
     """The engine that an image, a key or an option tells; None if none does."""
     names = {*map(str, path), *value}
     for engine, own in (("vllm", _OWN), ("sglang", _OWN_OF_SGLANG)):
@@ -152,7 +152,7 @@ def _engine(keys: Keys, image: str, path: Path, value: dict[str, Any]) -> str | 
 def _engine_keys(yaml: Yaml, around: tuple[Place, ...]) -> Keys | None:
     """The options beside a model and in the mappings next to it; None if there is no model, or no option."""
     value, path = around[-1]
-    named = _model(value, path)
+    named = _model_and_place(value, path)
     if named is None:
         return None
     keys = Keys(
@@ -177,7 +177,7 @@ def _engine_keys(yaml: Yaml, around: tuple[Place, ...]) -> Keys | None:
     return keys
 
 
-def _model(value: dict[str, Any], path: Path) -> tuple[str, Path] | None:
+def _model_and_place(value: dict[str, Any], path: Path) -> tuple[str, Path] | None:
     """The model that a mapping names, with its place."""
     for name in _MODELS:
         held = value.get(name)

@@ -279,7 +279,7 @@ def list_accumulation(keys: Keys, builder: ImportBuilder, replicas: int | None =
 _SHARDS_LAYERS = re.compile(r"(?:^|_)(?:tp|tensor_parallel|autotp|pp|pipeline_parallel|parallelism_config)(?:_|$)")
 
 
-def _replicas(keys: Keys, builder: ImportBuilder) -> int | None:
+def _replica_count(keys: Keys, builder: ImportBuilder) -> int | None:
     """The replicas of a run of the Trainer: its processes, divided by those that share a sequence; None where a launch
     does not state all of these, or may shard layers.
     """
@@ -300,7 +300,7 @@ def set_trainer_accumulation(keys: Keys, builder: ImportBuilder) -> None:
     ``no_sync`` holds for all but the last accumulated batch, unless ``accelerator_config`` states ``sync_each_batch``
     (huggingface/transformers, src/transformers/trainer.py, ``_inner_training_loop``).
     """
-    list_accumulation(keys, builder, _replicas(keys, builder))
+    list_accumulation(keys, builder, _replica_count(keys, builder))
     given = {each.path[-1]: each.value for each in builder.given}
     sharded = given.get("framework") == "fsdp" and given.get("sharding") != "none"
     if not sharded or (keys.whole("gradient_accumulation_steps") or 1) == 1:

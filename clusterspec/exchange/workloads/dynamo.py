@@ -71,7 +71,7 @@ def read_dynamo(file: InputFile) -> ImportResult:
         raise FormatError("holds no DynamoGraphDeployment")
     shown = ", ".join(str(value_at(yaml.value, "metadata", "name"))[:40] for yaml in graphs)
     yaml = chosen_part(graphs, file.part, plural(len(graphs), "graph"), f"holds {len(graphs)} graphs: {shown}")
-    started = (_worker(yaml, path, component, documents) for path, component in _components(yaml))
+    started = (_worker(yaml, path, component, documents) for path, component in _components_with_paths(yaml))
     workers = [worker for worker in started if worker is not None]
     builder = ImportBuilder(DYNAMO, file.name)
     kept = _engines_of_plan(workers, builder)
@@ -95,7 +95,7 @@ def read_dynamo(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _components(yaml: Yaml) -> list[tuple[Path, dict[str, Any]]]:
+def _components_with_paths(yaml: Yaml) -> list[tuple[Path, dict[str, Any]]]:
     """The components of a graph of either version, each with its path."""
     services, listed = value_at(yaml.value, "spec", "services"), value_at(yaml.value, "spec", "components")
     found: list[tuple[Path, Any]] = []

@@ -82,13 +82,13 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.framework", "fsdp", keys.line(sharded))
     full = f"{_ACTOR}fsdp.enable_full_shard"
     if keys.find(full) and (size := str(keys.get(f"{_ACTOR}fsdp.fsdp_size") or -1)) == "-1":  # all ranks
-        builder.set("layout.sharding", _SHARDING.get(str(_boolean(keys, full))), keys.line(full))
-    elif keys.find(full) and _boolean(keys, full):
+        builder.set("layout.sharding", _SHARDING.get(str(_boolean_value(keys, full))), keys.line(full))
+    elif keys.find(full) and _boolean_value(keys, full):
         set_shard_groups(keys, f"{_ACTOR}fsdp.fsdp_size", builder, keys.line(full))
     elif keys.find(full):
         builder.unknown(f"fsdp_size: {size[:40]}", "groups of ranks that share a part of the states", keys.line(full))
     size, filled = f"{_ACTOR}micro_batch_size_per_device_for_update", f"{_ACTOR}dynamic_batching"
-    if keys.find(filled) and _boolean(keys, filled) is False:
+    if keys.find(filled) and _boolean_value(keys, filled) is False:
         builder.set("layout.micro_batch", keys.whole(size), keys.line(size))
     elif keys.find(size, filled):
         keys.get(size)
@@ -106,7 +106,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
             builder.unknown(name.rpartition(".")[2], why, keys.line(name))
 
 
-def _boolean(keys: Keys, name: str) -> bool | None:
+def _boolean_value(keys: Keys, name: str) -> bool | None:
     return boolean_value(keys.get(name))
 
 

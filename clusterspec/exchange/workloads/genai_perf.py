@@ -123,30 +123,30 @@ def _add_metric(metrics: dict[str, dict[str, Any]], heads: list[str], row: list[
 
 def figures_of_metrics(value: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a result by their names in the results of vLLM. What a result lacks is absent."""
-    completed = _statistic(value, "request_count", "avg")
+    completed = _metric_statistic(value, "request_count", "avg")
     figures: dict[str, Any] = {
         "completed": completed,
-        "failed": _statistic(value, "error_request_count", "avg"),
-        "request_throughput": _statistic(value, "request_throughput", "avg"),
-        "output_throughput": _statistic(value, "output_token_throughput", "avg"),
-        "duration": _duration(value),
+        "failed": _metric_statistic(value, "error_request_count", "avg"),
+        "request_throughput": _metric_statistic(value, "request_throughput", "avg"),
+        "output_throughput": _metric_statistic(value, "output_token_throughput", "avg"),
+        "duration": _run_seconds(value),
         **_input_settings(value.get("input_config")),
     }
     for side, name in _TOKENS.items():
-        mean = _statistic(value, name, "avg")
+        mean = _metric_statistic(value, name, "avg")
         figures[f"mean_{side}_tokens"] = mean
-        ends = {end: _statistic(value, name, end) for end in ("min", "p99", "max")}
+        ends = {end: _metric_statistic(value, name, end) for end in ("min", "p99", "max")}
         if None not in ends.values():
             figures[f"{side}_spread"] = ends
     for name, short in _LATENCIES.items():
         factor = _MILLISECONDS.get(str(_mapping_within(value, name).get("unit")).lower())
         for statistic, shown in _STATISTICS.items():
-            if factor and (seen := _statistic(value, name, statistic)) is not None:
+            if factor and (seen := _metric_statistic(value, name, statistic)) is not None:
                 figures[f"{shown}_{short}_ms"] = seen * factor
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
-def _statistic(value: Mapping[str, Any], metric: str, name: str) -> float | None:
+def _metric_statistic(value: Mapping[str, Any], metric: str, name: str) -> float | None:
     """A statistic of a metric; None if it is absent, or no finite number of zero or more."""
     seen = _mapping_within(value, metric).get(name)
     if isinstance(seen, bool) or not isinstance(seen, int | float) or abs(seen) > 1e15 or not math.isfinite(seen):
@@ -154,9 +154,9 @@ def _statistic(value: Mapping[str, Any], metric: str, name: str) -> float | None
     return float(seen) if seen >= 0 else None
 
 
-def _duration(value: Mapping[str, Any]) -> float | None:
+def _run_seconds(value: Mapping[str, Any]) -> float | None:
     """Seconds of the run, which GenAI-Perf does not state."""
-    stated = _statistic(value, "benchmark_duration", "avg")
+    stated = _metric_statistic(value, "benchmark_duration", "avg")
     factor = _MILLISECONDS.get(str(_mapping_within(value, "benchmark_duration").get("unit")).lower())
     return None if stated is None or factor is None else stated * factor / 1e3
 

@@ -49,7 +49,7 @@ def read_hyperpod_recipe(file: InputFile) -> ImportResult:
     if kind == _OWN:
         _set_own_run(yaml, builder)
         return builder.reading()
-    inner = _configuration(file, yaml)
+    inner = _framework_configuration(file, yaml)
     if kind != "verl" or not matches_verl(inner):
         raise FormatError(f"trains {kind[:60]}: only verl and {_OWN} are read", line)
     return combined_result([builder.reading(), read_verl(inner)])
@@ -66,7 +66,7 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.unknown("cluster.platform", f"one of {', '.join(types)[:200]}", line)
 
 
-def _configuration(file: InputFile, yaml: Yaml) -> InputFile:
+def _framework_configuration(file: InputFile, yaml: Yaml) -> InputFile:
     """The configuration of the framework, on the lines that it has in the recipe."""
     lines = file.text.split("\n")
     start = yaml.line("training_config")

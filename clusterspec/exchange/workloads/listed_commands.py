@@ -67,10 +67,10 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
         yield from _script_lines(yaml, value, path)
         yield from container_commands(yaml, value, path)
         if not path and isinstance(value.get("run"), str) and {"resources", "envs", "setup"} & value.keys():
-            yield from _commands_in(Word(value["run"], yaml.text_line("run")), _environment(yaml, value, ()))
+            yield from _commands_in(Word(value["run"], yaml.text_line("run")), _container_variables(yaml, value, ()))
         for key, text in value.items():
             if isinstance(text, str) and _NAMED.fullmatch(str(key)):
-                yield from _commands_in(Word(text, yaml.text_line(*path, key)), _environment(yaml, value, path))
+                yield from _commands_in(Word(text, yaml.text_line(*path, key)), _container_variables(yaml, value, path))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from _listed_commands_in(yaml, inner, (*path, key))
@@ -78,7 +78,7 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
 
 def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
     """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
-    sets = _environment(yaml, value, path)
+    sets = _container_variables(yaml, value, path)
     words = [_with_variables(_with_defaults(word, value), sets) for word in _container_words(yaml, value, path)]
     if words and _starts_server(str(value.get("image")), words):
         started = "vllm serve"
@@ -128,12 +128,12 @@ def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word
     for key in ("entrypoint", "command", "cmd", "args"):
         words = _listed_words(yaml, value.get(key), (*path, key))
         if value.get("entrypoint") and isinstance(value.get(key), str):
-            words = [Word(each, word.line) for word in words for each in _split(word.text)]
+            words = [Word(each, word.line) for word in words for each in _split_words(word.text)]
         found += words
     return found
 
 
-def _split(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     try:
         return shell_split(text)
     except ValueError:  # a quote that is not closed
@@ -147,7 +147,7 @@ def _commands_in(word: Word, sets: dict[str, str]) -> Iterator[Command]:
         yield Command(tuple(_word_on_line(each, word.line) for each in found.words))
 
 
-def _environment(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str]:
+def _container_variables(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str]:
     """The variables of a container: a list of names and values, or of ``NAME=value``, or a mapping; with the size of
     the group that a LeaderWorkerSet gives its pods.
     """
@@ -195,7 +195,7 @@ def _script_lines(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Com
     lines = _listed_words(yaml, value.get("commands"), (*path, "commands"))
     if not isinstance(value.get("commands"), list) or not lines:
         return
-    sets = _environment(yaml, value, path).items()
+    sets = _container_variables(yaml, value, path).items()
     assigned = [Word(f"{name}={quote(text)}", lines[0].line) for name, text in sets if name.isidentifier()]
     lines = [*assigned, *lines]
     script = script_of("\n".join(word.text.replace("\n", " ") for word in lines))

@@ -114,14 +114,14 @@ def read_load_test(file: InputFile) -> ImportResult:
     _refuse_many(len(runs))
     if not runs:
         raise FormatError("holds no result of a load test with its numbers of requests and tokens")
-    shown = "; ".join(_description(run) for run in runs[:12]) + ("; …" if len(runs) > 12 else "")
+    shown = "; ".join(_description_text(run) for run in runs[:12]) + ("; …" if len(runs) > 12 else "")
     run = chosen_part(runs, file.part, plural(len(runs), "run"), f"holds {len(runs)} runs ({shown})")
     builder = ImportBuilder(LOAD_TEST, file.name)
     _record_run(run, builder)
     return builder.reading()
 
 
-def _description(run: LoadTest) -> str:
+def _description_text(run: LoadTest) -> str:
     limit, rate = run.number("max_concurrency"), run.number("request_rate")
     load = [f"{rate:g} requests/s"] if rate else []
     load += [f"at most {limit:g} in flight"] if limit else []

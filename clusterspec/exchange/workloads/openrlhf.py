@@ -175,7 +175,7 @@ def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
         why = (
             "each on accelerators of its own, unless an option joins them: state workload.rl.placement and their nodes"
         )
-        shown = ", ".join(f"{name} ({_accelerators(keys, name)})" for name in roles)
+        shown = ", ".join(f"{name} ({_accelerators_text(keys, name)})" for name in roles)
         line = keys.line("vllm_num_engines")
         builder.unknown(f"the engines{', ' if shown else ''}{shown}", why, line)
     if keys.find("remote_rm_url"):
@@ -188,7 +188,7 @@ def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
         list_output_lengths(builder, keys.line("generate_max_len"))
 
 
-def _accelerators(keys: Keys, role: str) -> str:
+def _accelerators_text(keys: Keys, role: str) -> str:
     """The nodes of a role and the accelerators of each."""
     nodes, ranks = (keys.whole(f"{role}_{name}") or "?" for name in ("num_nodes", "num_gpus_per_node"))
     return f"{nodes} × {ranks}"

@@ -179,7 +179,7 @@ def _role_result(yaml: Yaml, engine: str, role: str, model: str | None, name: st
     return builder.reading()
 
 
-def _engines(yaml: Yaml, role: str, reading: ImportResult) -> Value:
+def _engine_count(yaml: Yaml, role: str, reading: ImportResult) -> Value:
     """Number of engines of a role: its workers, times the replicas of a dense model in each worker."""
     workers = whole_of(value_at(yaml.value, "resources", f"{_ROLES[role]}_workers"))
     copies = reading.value(("layout", "dp"))
@@ -187,13 +187,13 @@ def _engines(yaml: Yaml, role: str, reading: ImportResult) -> Value:
 
 
 def _set_replicas(yaml: Yaml, reading: ImportResult, builder: ImportBuilder) -> None:
-    builder.set("layout.dp", _engines(yaml, "aggregated", reading), yaml.line("resources", "agg_workers"))
+    builder.set("layout.dp", _engine_count(yaml, "aggregated", reading), yaml.line("resources", "agg_workers"))
 
 
 def _set_split(yaml: Yaml, readings: Mapping[str, ImportResult], builder: ImportBuilder) -> None:
     """Set the engines of prefill and decode."""
     engines = {
-        role: (_engines(yaml, role, reading), yaml.line("resources", f"{role}_workers"))
+        role: (_engine_count(yaml, role, reading), yaml.line("resources", f"{role}_workers"))
         for role, reading in readings.items()
     }
     set_roles(readings, engines, builder)

@@ -114,14 +114,14 @@ def _refuse_other_runs(keys: Keys) -> None:
         other = next((name, keys.line(name)) for name in keys.values if name.partition(".")[0] in _OTHER_RUNS)
     if other is None and _OTHER_LOSS.search(str(loss[0])):
         other = str(loss[0])[-40:], loss[1]
-    recipe = _recipe(keys)
+    recipe = _recipe_and_line(keys)
     if other is None and recipe and _OTHER_RECIPE.search(recipe[0]):
         other = recipe
     if other is not None:
         raise FormatError(f"does not train on texts alone ({other[0]}): supervised training only", other[1])
 
 
-def _recipe(keys: Keys) -> tuple[str, int] | None:
+def _recipe_and_line(keys: Keys) -> tuple[str, int] | None:
     """The recipe that a launch runs, and its line: the word before ``--config``, or a word that is the name of a
     recipe.
     """
@@ -193,7 +193,7 @@ def _set_length(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
     """Set FSDP if the recipe or the keys are for several ranks."""
-    recipe = _recipe(keys)
+    recipe = _recipe_and_line(keys)
     found = _RECIPE.fullmatch(recipe[0]) if recipe else None
     kind, line = (found["kind"], recipe[1]) if found and recipe else ("", keys.line(*_SHARDED, "tensor_parallel_dim"))
     if kind == "single_device":
@@ -242,7 +242,7 @@ def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
     function = str(keys.get("model._component_", "model") or "").rpartition(".")[2]
     match = re.match(r"(?P<four>q?)(?P<method>lora|dora)_", function)
     if match is None:
-        if (recipe := _recipe(keys)) and not function and re.search(r"(?:^|[/_])q?(?:lora|dora)_", recipe[0]):
+        if (recipe := _recipe_and_line(keys)) and not function and re.search(r"(?:^|[/_])q?(?:lora|dora)_", recipe[0]):
             why = "a recipe that trains adapters, whose rank and modules its configuration states"
             builder.unknown(recipe[0][-60:], why, recipe[1])
         return

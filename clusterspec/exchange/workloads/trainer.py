@@ -99,7 +99,7 @@ def read_trainer(file: InputFile) -> ImportResult:
 
 
 def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> ImportResult:
-    """The workload and layout of a run with the Trainer's names of options. Raises as `read_trainer` does."""
+    """The workload and layout of a run whose options have the names of the Trainer. Raises as `read_trainer` does."""
     name = "per_device_train_batch_size"
     if not keys.find(name) and not keys.is_undecided(name):
         raise FormatError("has no command with options of the Trainer of Hugging Face (--per_device_train_batch_size)")

@@ -80,13 +80,13 @@ def fleet_chart(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], alt: str
         first, last = (middles[end] - 6 * number for end in link.ends)
         parts += _link_shapes(number + 1, (first, last), right, x)
     y += 10
-    for number, line in enumerate(_legend(pools, links, each)):
+    for number, line in enumerate(_legend_lines(pools, links, each)):
         parts.append(svg.text_shape(0, y, line, size=12, tint="ink" if number else "soft"))
         y += 17
     return svg.drawing(y - 6, parts, alt, name="fleet")
 
 
-def _legend(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], each: int) -> Iterator[str]:
+def _legend_lines(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], each: int) -> Iterator[str]:
     """The meaning of a box, and of each number of a link."""
     yield f"Each box is {plural(each, 'node')}."
     for number, link in enumerate(links, 1):

@@ -180,10 +180,10 @@ def _link_shapes(
         return parts, bar + 22
     if node.links in MESH:
         pairs = [(a, b) for n, a in enumerate(centers) for b in centers[n + 1 :]]
-        return [_arc(a, b, top, centers[-1] - centers[0]) for a, b in pairs], top + 46
+        return [_arc_path(a, b, top, centers[-1] - centers[0]) for a, b in pairs], top + 46
     if node.links == "ring" and len(centers) > 1:
         pairs = [*itertools.pairwise(centers), (centers[0], centers[-1])]
-        return [_arc(a, b, top, centers[-1] - centers[0]) for a, b in pairs], top + 46
+        return [_arc_path(a, b, top, centers[-1] - centers[0]) for a, b in pairs], top + 46
     if node.links == "torus":
         stubs = [
             svg.segment(x + step, top, x + 2 * step, top + 16, "scale-up", width=2)
@@ -215,7 +215,7 @@ def _switch_shapes(
     return parts, low + 38
 
 
-def _arc(first: float, last: float, y: float, whole: float) -> str:
+def _arc_path(first: float, last: float, y: float, whole: float) -> str:
     """A link between two accelerators, deeper the farther they are apart."""
     depth = 10 + 32 * (last - first) / (whole or 1.0)
     steps = 16

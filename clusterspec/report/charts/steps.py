@@ -78,7 +78,7 @@ def layer_chart(passes: Sequence[DrawnPass], label: Label, alt: str) -> str:
 
     The position of communication inside the layer is schematic; its length is to scale.
     """
-    most = max(_length(one) for one in passes)
+    most = max(_pass_seconds(one) for one in passes)
     axis = LinearAxis(0.0, most or 1.0, 0, svg.WIDTH - 2)
     parts: list[str] = []
     y = 14.0
@@ -97,7 +97,7 @@ def layer_chart(passes: Sequence[DrawnPass], label: Label, alt: str) -> str:
     return svg.drawing(end, parts + shown, alt, name="layer")
 
 
-def _length(one: DrawnPass) -> float:
+def _pass_seconds(one: DrawnPass) -> float:
     computing = sum_of(part.value for part in (*one.device, *one.exposed))
     return max([computing, *(part.value for part, _ in one.links)])
 

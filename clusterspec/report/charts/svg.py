@@ -101,10 +101,10 @@ def cause_of(name: str) -> str:
 
 def chart_style() -> str:
     """CSS that colors the shapes of all charts, on light and on dark pages."""
-    return f"{_colors('light')}@media screen and (prefers-color-scheme:dark){{{_colors('dark')}}}"
+    return f"{_color_variables('light')}@media screen and (prefers-color-scheme:dark){{{_color_variables('dark')}}}"
 
 
-def _colors(page: str) -> str:
+def _color_variables(page: str) -> str:
     """The colors of a light or dark page, as CSS variables (`--c-memory`) and as classes."""
     colors = {name: getattr(tint, page) for name, tint in TINTS.items()}
     variables = "".join(f"--c-{name}:{color};" for name, color in colors.items())
@@ -154,7 +154,7 @@ _WIDE = 660.0
 
 
 @cache
-def _advances(bold: bool) -> tuple[int, ...]:
+def _glyph_advances(bold: bool) -> tuple[int, ...]:
     return tuple(map(int, _WIDTHS[bold].split()))
 
 
@@ -164,7 +164,7 @@ def text_width(content: str, size: float, *, bold: bool = False) -> float:
     >>> text_width("0 GB", 10.0), text_width("0 GB", 10.0, bold=True)
     (23.0, 23.27)
     """
-    found, content = _advances(bold), content.replace("\xa0", " ")
+    found, content = _glyph_advances(bold), content.replace("\xa0", " ")
     total = sum_of(
         found[ord(char) - 32] if " " <= char <= "~" else _WIDE if ord(char) < 0x2020 or char == "−" else 1000.0
         for char in content

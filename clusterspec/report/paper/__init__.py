@@ -126,8 +126,8 @@ def _pdf_bytes(paper: Paper, weasyprint: Any) -> bytes:
             string=content,
             name=name,
             description=described,
-            created=_moment(paper),
-            modified=_moment(paper),
+            created=_creation_moment(paper),
+            modified=_creation_moment(paper),
             relationship="Data" if name.endswith(".csv") else "Source",
         )
         for name, content, described in paper.attachments
@@ -198,7 +198,7 @@ def _jinja_module() -> Any:
 
 
 @cache
-def _environment(jinja2: Any, folder: Path, live: bool) -> Any:
+def _template_environment(jinja2: Any, folder: Path, live: bool) -> Any:
     """The templates of a folder, which a process compiles once for pages on a screen and once for printed ones."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
@@ -214,7 +214,7 @@ def _environment(jinja2: Any, folder: Path, live: bool) -> Any:
 
 def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
     jinja2, folder = _jinja_module(), resources.templates()
-    environment = _environment(jinja2, folder, bool(script))
+    environment = _template_environment(jinja2, folder, bool(script))
     style = font_faces(bool(script)) + (folder / "report.css").read_text("utf-8")
     style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
     page: str = environment.get_template("report.html.j2").render(
@@ -236,7 +236,7 @@ def html_with_code(text: str) -> str:
     >>> html_with_code("write `tp: 8` where x < y"), html_with_code("cluster.scale_up.shape")
     ('write <code>tp: 8</code> where x &lt; y', 'cluster.<wbr>scale_<wbr>up.<wbr>shape')
     """
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", _IDENTIFIER.sub(_breakable, escape(text)))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", _IDENTIFIER.sub(_breakable_text, escape(text)))
 
 
 _IDENTIFIER = re.compile(r"\b[a-z][a-z0-9]*(?:[._][a-z0-9]+)+\b")
@@ -244,7 +244,7 @@ LONG_IDENTIFIER = 18
 """At this many characters or more, an identifier may be broken."""
 
 
-def _breakable(match: re.Match[str]) -> str:
+def _breakable_text(match: re.Match[str]) -> str:
     name = match[0]
     return name if len(name) < LONG_IDENTIFIER else re.sub(r"([._])", r"\1<wbr>", name)
 
@@ -278,7 +278,7 @@ def _content_security_policy(style: str, script: str) -> str:
     )
 
 
-def _moment(paper: Paper) -> Any:
+def _creation_moment(paper: Paper) -> Any:
     from datetime import UTC, datetime
 
     return datetime.fromisoformat(paper.created).replace(tzinfo=UTC)

@@ -97,14 +97,14 @@ class PaperTable:
     @property
     def thin(self) -> bool:
         """Whether the table is readable on half the width of a printed page."""
-        return self._width(SLIM_TEXT) <= SLIM
+        return self._characters_wide(SLIM_TEXT) <= SLIM
 
     @property
     def narrow(self) -> bool:
         """Whether the table is readable on half the width of a page."""
-        return self._width(TEXT) <= HALF
+        return self._characters_wide(TEXT) <= HALF
 
-    def _width(self, most: int) -> int:
+    def _characters_wide(self, most: int) -> int:
         """Characters on a line, if cells are wrapped to ``most``."""
         columns = zip(*((column.label for column in self.columns), *(row.cells for row in self.rows)), strict=False)
         heads = [min(len(column.label), most // 2) for column in self.columns]

@@ -51,7 +51,7 @@ def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | 
     values = [one.value(each) for each in designs]
     if all(value is None for value in values):
         return None
-    comparable = len({_currency(each) for each in designs}) == 1 if one.unit in {"", TERM} else True
+    comparable = len({_shared_currency(each) for each in designs}) == 1 if one.unit in {"", TERM} else True
     if one.unit == TERM:
         comparable &= len({_term_text(each) for each in designs}) == 1
     if one.field.startswith(OF_WORK):
@@ -74,7 +74,7 @@ def _cell_text(one: Compared, value: float | str | None, first: float | str | No
     """A value with its unit, and its difference from the first design's value."""
     if value is None or isinstance(value, str):
         return value or "–"
-    money = Money.of(value, _currency(report))
+    money = Money.of(value, _shared_currency(report))
     text = (
         percent(value)
         if one.unit == "%"
@@ -103,7 +103,7 @@ def _planned_text(report: FullReport) -> str | None:
     return work.model.name + (f", {display(work.tokens, '1')} tokens" if work.tokens else "")
 
 
-def _currency(report: FullReport) -> str:
+def _shared_currency(report: FullReport) -> str:
     return report.bill.bill.currency
 
 
@@ -112,7 +112,7 @@ def _findings_text(report: FullReport) -> str:
     return f"{counted['error']} / {counted['warning']}"
 
 
-def _price(report: FullReport) -> float | None:
+def _total_price(report: FullReport) -> float | None:
     total = report.bill.bill.total
     return total.middle.low if total is not None else None
 
@@ -127,12 +127,12 @@ def _term_text(report: FullReport) -> str | None:
     return term_text(buying.term.value) if buying and buying.term else None
 
 
-def _power(report: FullReport) -> float | None:
+def _drawn_power(report: FullReport) -> float | None:
     cost = report.cost.cost
     return cost.watts.value if cost and cost.watts.parts else None
 
 
-def _memory(report: FullReport) -> float | None:
+def _memory_share(report: FullReport) -> float | None:
     use = report.estimate.plan.memory
     return use.total.value / use.capacity.value if use and use.capacity else None
 
@@ -171,10 +171,10 @@ ROWS = (
     Compared("Open errors / warnings", "findings", _findings_text),
     Compared("Planned work", "estimate.parameters", _planned_text),
     Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
-    Compared("Price", "bill.total.price", _price, "", -1),
+    Compared("Price", "bill.total.price", _total_price, "", -1),
     Compared("Term", "cost.years", _term_text),
     Compared("Cost over the term", "cost.total", _term_cost, TERM, -1),
-    Compared("Electrical power", "cost.watts", _power, "W", -1),
+    Compared("Electrical power", "cost.watts", _drawn_power, "W", -1),
     Compared("Run with interruptions", "reliability.with_interruptions", _run_time, "s", -1),
     Compared(
         "A million trained tokens",
@@ -212,6 +212,6 @@ ROWS = (
         -1,
     ),
     Compared("Draft tokens per step (speculative)", "estimate.serving", _speculation_text),
-    Compared("Memory of the fullest accelerator", "estimate.memory.total", _memory, "%"),
+    Compared("Memory of the fullest accelerator", "estimate.memory.total", _memory_share, "%"),
 )
 """The fields of other designs are under ``against``."""

@@ -29,7 +29,7 @@ def difference_blocks(report: FullReport) -> Iterator[Block]:
         yield from _keys_blocks(found, letters)
         yield from _figures_blocks(found, letters)
     for number, one in found.items():
-        root, first, other = _root(number), letters[0], letters[number]
+        root, first, other = _field_root(number), letters[0], letters[number]
         if one.caution:
             yield Text(one.caution, f"{root}.caution")
         yield from _finding_bullets(
@@ -40,7 +40,7 @@ def difference_blocks(report: FullReport) -> Iterator[Block]:
         )
 
 
-def _root(number: int) -> str:
+def _field_root(number: int) -> str:
     """The JSON field of the difference of a compared design; the first has the number 1."""
     return f"against[{number - 1}].difference"
 
@@ -56,7 +56,7 @@ def _keys_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iter
                     continue
                 row = cells.setdefault(path, [value_cell(old)] * len(letters))
                 row[number] = value_cell(new)
-                field = f"{_root(number)}.changes[{at}]" + ("" if path != change.path else ".new")
+                field = f"{_field_root(number)}.changes[{at}]" + ("" if path != change.path else ".new")
                 fields.setdefault(path, [""] * len(letters))[number] = field
     rows = [_row(dotted_path(path), cells[path], fields[path]) for path in cells]
     if rows:
@@ -77,7 +77,7 @@ def _figures_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> I
             row = cells.setdefault(one.name, [effect_figure(one, one.old)] * len(letters))
             change = relative_change(replace(one, within_band=None)) + ("*" if one.within_band else "")
             row[number] = f"{effect_figure(one, one.new)} ({change})" if change else effect_figure(one, one.new)
-            fields.setdefault(one.name, [""] * len(letters))[number] = f"{_root(number)}.effects[{at}].new"
+            fields.setdefault(one.name, [""] * len(letters))[number] = f"{_field_root(number)}.effects[{at}].new"
             unsure |= bool(one.within_band)
     if not cells:
         return

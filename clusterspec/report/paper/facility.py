@@ -25,7 +25,7 @@ def facility_section(report: FullReport) -> Section | None:
     space = tuple(_space_rows(report))
     if space:
         blocks.append(PaperTable(columns, space, "facility", caption="Racks and cables"))
-    unknown = tuple((text, "facility") for text in _unknown(report))
+    unknown = tuple((text, "facility") for text in _unknown_requirements(report))
     if unknown:
         blocks.append(Bullets("Not known", unknown))
     lead = "Power of the parts is without cooling and conversion, unless it is at the meter."
@@ -36,18 +36,21 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
     drawn, hall = report.estimate.drawn, report.facility
     assert drawn is not None and hall is not None
     if drawn.busy is not None:
-        yield _row("At work", drawn.busy.value, f"the planned work{_span(drawn.busy)}", f"{POWER}.busy")
-    yield _row("Idle", drawn.idle.value, f"no node works{_span(drawn.idle)}", f"{POWER}.idle")
+        yield _row("At work", drawn.busy.value, f"the planned work{_span_text(drawn.busy)}", f"{POWER}.busy")
+    yield _row("Idle", drawn.idle.value, f"no node works{_span_text(drawn.idle)}", f"{POWER}.idle")
     if drawn.peak is not None:
         yield _row(
-            "Peak", drawn.peak.value, _nameplates(drawn.peak, hall.switches) + _span(drawn.peak), f"{POWER}.peak"
+            "Peak",
+            drawn.peak.value,
+            _nameplate_text(drawn.peak, hall.switches) + _span_text(drawn.peak),
+            f"{POWER}.peak",
         )
     if drawn.swings is not None:
         step, fall, ramp = drawn.swings
-        text = f"fall and rise in each step, where all accelerators wait together{_span(step)}"
+        text = f"fall and rise in each step, where all accelerators wait together{_span_text(step)}"
         yield _row("Swing", step.value, text, f"{POWER}.swing")
-        yield _row("Fall at a stop", fall.value, f"the job stops or starts again{_span(fall)}", f"{POWER}.fall")
-        each = f"at the edges of the swing{_span(ramp)}"
+        yield _row("Fall at a stop", fall.value, f"the job stops or starts again{_span_text(fall)}", f"{POWER}.fall")
+        each = f"at the edges of the swing{_span_text(ramp)}"
         yield TableRow(("Ramp", display(ramp.value, "W/s"), each), f"{POWER}.ramp", bare=True)
     for name, watts, key in (("at work", hall.meter_busy, "busy"), ("at peak", hall.meter_peak, "peak")):
         if watts is not None and hall.pue is not None:
@@ -61,7 +64,7 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
     yield from _supply_rows(report)
 
 
-def _nameplates(peak: Term, switches: int) -> str:
+def _nameplate_text(peak: Term, switches: int) -> str:
     """The parts whose nameplates a peak sums."""
     drawn = next((figure.value for name, figure in peak.inputs if name == "switches"), 0.0)
     if switches and not drawn:
@@ -78,16 +81,16 @@ def _work_rows(report: FullReport) -> Iterator[TableRow]:
         what = "run" if name == "of_run" else "million tokens"
         cells = (f"Carbon of {'the' if name == 'of_run' else 'a'} {what}", display(emitted[name].value, "kg"))
         yield TableRow(
-            (*cells, f"of CO2 equivalent, by the meter{_grid(report)}"), f"estimate.carbon.{name}", bare=True
+            (*cells, f"of CO2 equivalent, by the meter{_grid_text(report)}"), f"estimate.carbon.{name}", bare=True
         )
     hall = report.facility
     if hall is not None and hall.carbon_of_year is not None:
         cells = ("Carbon of a year", display(hall.carbon_of_year, "kg"))
-        text = f"of CO2 equivalent, for the energy of a year{_grid(report)}"
+        text = f"of CO2 equivalent, for the energy of a year{_grid_text(report)}"
         yield TableRow((*cells, text), "facility.carbon_of_year", bare=True)
 
 
-def _grid(report: FullReport) -> str:
+def _grid_text(report: FullReport) -> str:
     """The stated intensity of the grid with its source."""
     running = report.estimate.design.spec.operations
     carbon = running.carbon if running else None
@@ -114,11 +117,11 @@ def _supply_rows(report: FullReport) -> Iterator[TableRow]:
     supply, rack = drawn.supply, machine.rack if machine else None
     if supply.rack is not None:
         limit = f"; limit {display(rack.limit, 'W')}" if rack is not None and rack.limit else ""
-        yield _row("A full rack", supply.rack.value, f"nameplates{_span(supply.rack)}{limit}", f"{SUPPLY}.rack")
+        yield _row("A full rack", supply.rack.value, f"nameplates{_span_text(supply.rack)}{limit}", f"{SUPPLY}.rack")
     if supply.row is not None:
-        yield _row("A full row", supply.row.value, f"nameplates{_span(supply.row)}", f"{SUPPLY}.row")
+        yield _row("A full row", supply.row.value, f"nameplates{_span_text(supply.row)}", f"{SUPPLY}.row")
     if supply.feed is not None and supply.feeds:
-        carries = f"each of the {plural(supply.feeds, 'feed')} of a rack, at nameplates{_span(supply.feed)}"
+        carries = f"each of the {plural(supply.feeds, 'feed')} of a rack, at nameplates{_span_text(supply.feed)}"
         yield _row("A feed", supply.feed.value, carries, f"{SUPPLY}.feed")
     hall = report.facility
     if hall is not None and hall.supplies is not None and hall.supply_watts is not None:
@@ -138,7 +141,7 @@ def _supply_rows(report: FullReport) -> Iterator[TableRow]:
             for medium, term in (("liquid", heat.liquid), ("air", heat.air)):
                 if term.value:
                     field = f"{SUPPLY}.heat.{heat.of}.{medium}"
-                    yield _row(f"{name}, to {medium}", term.value, f"at nameplates{_span(term)}", field)
+                    yield _row(f"{name}, to {medium}", term.value, f"at nameplates{_span_text(term)}", field)
     yield from _cooling_rows(report)
     yield from _flow_rows(report)
 
@@ -216,8 +219,8 @@ def _placed_text(hall: Facility) -> str:
     return f"{units}: {plural(hall.switch_racks, 'rack')} of their own at least, or in those of nodes"
 
 
-def _unknown(report: FullReport) -> Iterator[str]:
-    """Requirements on the hall that neither the spec nor the catalog states."""
+def _unknown_requirements(report: FullReport) -> Iterator[str]:
+    """Requirements on the hall that are not known, because neither the spec nor the catalog states them."""
     hall, drawn = report.facility, report.estimate.drawn
     assert hall is not None and drawn is not None
     if report.tender:
@@ -228,7 +231,7 @@ def _unknown(report: FullReport) -> Iterator[str]:
         yield "inlet temperature and pressure of the coolant: the catalog has none; ask the supplier"
     if hall.pue is None:
         yield "power at the meter: no PUE is stated (`procurement.pue`)"
-    if not _grid(report):
+    if not _grid_text(report):
         yield "carbon of the energy: the intensity of the grid is not stated (`operations.carbon.intensity`)"
     if bare := [run.level for run in hall.runs if not run.parts]:
         yield f"type of the cables from {', '.join(bare)}: not stated (`cluster.scale_out.optics`)"
@@ -248,7 +251,7 @@ def _row(name: str, watts: float, text: str, field: str) -> TableRow:
     return TableRow((name, display(watts, "W"), text), field, bare=True)
 
 
-def _span(term: Term) -> str:
+def _span_text(term: Term) -> str:
     """The range of a term, where it has one."""
     if term.low is None or term.high is None or term.high <= term.low:
         return ""

@@ -208,7 +208,7 @@ def _failures_table(machine: Machine) -> PaperTable:
 
 
 def _fall_text(tiers: tuple[Tier, ...]) -> str:
-    """How much less one accelerator has between nodes than in its memory."""
+    """The ratio of an accelerator's memory bandwidth to its bandwidth between nodes, in words."""
     first, last = (next((tier for tier in tiers if tier.kind == kind), None) for kind in ("memory", "scale-out"))
     if first is None or last is None or not last.line_rate:
         return ""

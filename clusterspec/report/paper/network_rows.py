@@ -33,7 +33,9 @@ def network_blocks(choices: Sequence[NetworkChoice], held: str | None) -> tuple[
     present = next(one for one in choices if one.present)
     rows = tuple(TableRow(tuple(_cells(one, present)), f"networks[{number}]") for number, one in enumerate(choices))
     caption = "InfiniBand and RoCE on this machine, with the same NICs and switch counts"
-    return PaperTable(columns, rows, "networks", caption=caption), Text(" ".join(_remarks(choices, held)), "networks")
+    return PaperTable(columns, rows, "networks", caption=caption), Text(
+        " ".join(_latency_remarks(choices, held)), "networks"
+    )
 
 
 def _cells(one: NetworkChoice, present: NetworkChoice) -> Iterator[str]:
@@ -58,7 +60,7 @@ def _change_text(one: NetworkChoice, present: NetworkChoice) -> str:
     return f", {'+' if change > 0 else '−'}{portion(abs(change))}"
 
 
-def _remarks(choices: Sequence[NetworkChoice], held: str | None) -> Iterator[str]:
+def _latency_remarks(choices: Sequence[NetworkChoice], held: str | None) -> Iterator[str]:
     """The sources of the latencies between adapters, and what the other columns include."""
     for one in choices:
         if one.wire_basis:

@@ -80,7 +80,7 @@ def collectives_table(collectives: Sequence[SizedCollective]) -> PaperTable | No
 
 
 def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, ...]:
-    """A figure of bus bandwidth over the size of the message, and a table of the sizes from which on it is half."""
+    """A chart of bus bandwidth by message size, and a table of the sizes at which it reaches half of its maximum."""
     shown = [(number, one) for number, one in enumerate(collectives) if len(one.curve) > 1]
     if not shown:
         return ()

@@ -163,10 +163,12 @@ def _first_token_picture(times: ServingTimes) -> Picture:
     shown += [StackPart(*tints[part.name], part.value, display(part.value, "s")) for part in term.parts]
     rest = term.value - sum_of(part.value for part in shown)
     shown.append(StackPart("half a step until it decodes", "backward", rest, display(rest, "s")))
-    return _timeline(shown, term.value, ("the median of the time to first token", "Time to first token by part"), "[0]")
+    return _timeline_picture(
+        shown, term.value, ("the median of the time to first token", "Time to first token by part"), "[0]"
+    )
 
 
-def _timeline(shown: list[StackPart], whole: float, names: tuple[str, str], place: str) -> Picture:
+def _timeline_picture(shown: list[StackPart], whole: float, names: tuple[str, str], place: str) -> Picture:
     """A time by part; ``names`` are title and caption."""
     shown = [part for part in shown if part.value > LEAST * whole]
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
@@ -189,7 +191,7 @@ def _step_picture(times: ServingTimes) -> Picture:
     if prompts > LEAST * times.tpot:
         shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, display(prompts, "s")))
     names = ("one decode step, and its share of prompts", "Time of a decode step by part")
-    return _timeline(shown, times.tpot, names, "[1]")
+    return _timeline_picture(shown, times.tpot, names, "[1]")
 
 
 def _prompt_picture(times: ServingTimes) -> Picture:
@@ -197,7 +199,7 @@ def _prompt_picture(times: ServingTimes) -> Picture:
     step, place = prefill_step_term(times)
     steps = f", one of {plain(times.prefill.steps, 2)} of a prompt" if times.prefill.steps > 1 else ""
     names = (f"one step of prefill{steps}", "Time of a step of prefill by part")
-    return _timeline(_colored_parts(step.parts), step.value, names, f"[0]{place}")
+    return _timeline_picture(_colored_parts(step.parts), step.value, names, f"[0]{place}")
 
 
 def _parts_table(step: Term, field: str, name: str) -> PaperTable:

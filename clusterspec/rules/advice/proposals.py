@@ -49,7 +49,7 @@ class Legality:
         allowed = violations(numbers, demands) - {rule}
         fits = (value for value in _candidates(axis, numbers, demands) if value != present)
         fits = (value for value in fits if violations(self._with_axis(numbers, axis, value), demands) <= allowed)
-        return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
+        return sorted(fits, key=lambda value: (abs(_doubling_count(value, present)), value))[:limit]
 
     def allows(self, changes: Mapping[str, object], rule: str = "") -> bool:
         """Whether the layout with some keys changed violates no further condition."""
@@ -107,5 +107,5 @@ def _candidates(axis: str, numbers: LayoutNumbers, demands: Demands) -> Iterator
     yield from range(1, limit + 1)
 
 
-def _doublings(value: int, other: int) -> float:
+def _doubling_count(value: int, other: int) -> float:
     return log2(value / other)

@@ -91,7 +91,7 @@ a reported loss."""
 def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     tokens, step = training.tokens, training.global_batch * training.sequence_length
     if tokens is None and step > LARGEST and training.rl is None:
-        message = f"{_tokens(step)} tokens per step are more than the {_tokens(LARGEST)} of the largest published batch"
+        message = f"{_token_text(step)} tokens per step are more than the {_token_text(LARGEST)} of the largest published batch"
         help_ = "use a smaller batch, and put the accelerators into tp, pp or cp"
         severity = "note" if step < 2 * LARGEST else "warning"
         yield RULE.problem("workload.global_batch", message, help_, severity=severity)
@@ -108,8 +108,8 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     )
     yield RULE.problem(
         "workload.global_batch",
-        f"{_tokens(step)} tokens per step are {plain(step / critical)} times the critical batch size of a run of "
-        f"{_tokens(tokens)} tokens ({_tokens(critical)}, {range_}): the run may need more tokens for the same loss",
+        f"{_token_text(step)} tokens per step are {plain(step / critical)} times the critical batch size of a run of "
+        f"{_token_text(tokens)} tokens ({_token_text(critical)}, {range_}): the run may need more tokens for the same loss",
         f"confirm by a batch-size sweep, or use at most {plural(int(critical // training.sequence_length), 'sequence')} and put the "
         "accelerators into tp, pp or cp",
         severity="note" if extrapolated and (step < FAR * critical or is_fine_tuning(training)) else "warning",
@@ -125,5 +125,5 @@ def critical_batch(tokens: float) -> float:
     return float(MEASURED_BATCH * (tokens / MEASURED_TOKENS) ** EXPONENT)
 
 
-def _tokens(tokens: float) -> str:
+def _token_text(tokens: float) -> str:
     return f"{plain(tokens / 1e6)}M" if 1e6 <= tokens < 1e9 else display(tokens, "1")

@@ -79,7 +79,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acceler
         return
     at, offered = "cluster.scale_up.interconnect", or_list(own)
     fix = rewrite(at, own[0]) if len(own) == 1 else None
-    message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_possessive_text(entry)}"
+    message = f"{accelerator.id} has {offered}{_bandwidth_text(accelerator)}, not {entry.name}{_possessive_text(entry)}"
     related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []
     choices = or_list([f"`interconnect: {each}`" for each in own])
     yield RULE.problem(at, message, f"write {choices}, or correct the accelerator", related=related, fix=fix)
@@ -90,7 +90,7 @@ def _is_its_bridge(entry: Interconnect, accelerator: Accelerator) -> bool:
     return accelerator.topology == "bridge" and entry.id.removesuffix("-bridge") in accelerator.interconnects
 
 
-def _bandwidth(accelerator: Accelerator) -> str:
+def _bandwidth_text(accelerator: Accelerator) -> str:
     known = accelerator.scale_up_bandwidth
     return f" ({display(known.value, 'B/s')} per direction)" if known else ""
 

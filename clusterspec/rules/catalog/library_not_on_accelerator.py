@@ -82,7 +82,7 @@ def check(
         written_cluster.scale_out is None or written_cluster.scale_out.collective_library is None
     ):
         return
-    for at, text in _releases(written_cluster):
+    for at, text in _stated_releases(written_cluster):
         name, _, release = text.partition(" ")
         entry: Framework | None = named_library(name, catalog)
         if entry is None and isinstance(framework := catalog.find("framework", name.lower()), Framework):
@@ -96,11 +96,11 @@ def check(
             severity = "error" if entry.vendors_sourced else "warning"
             yield RULE.problem(at, message, "name the library of this accelerator", severity=severity)
         elif release:
-            used = design_uses(design) | _toolkits(written_cluster)
+            used = design_uses(design) | _cuda_releases(written_cluster)
             yield from _unsupported_use_problems(at, entry, release.strip().removeprefix("v"), used, accelerator.id)
 
 
-def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
+def _stated_releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
     """The key and the text of each release that a spec states."""
     yield from ((f"cluster.software.{index}", each) for index, each in enumerate(written.software or ()))
     if written.scale_out is not None and written.scale_out.collective_library is not None:
@@ -119,7 +119,7 @@ def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
     return RULE.problem(at, message, help_, severity="warning" if like else "note")
 
 
-def _toolkits(written: ClusterSpec) -> frozenset[str]:
+def _cuda_releases(written: ClusterSpec) -> frozenset[str]:
     """The major releases of CUDA among the software of the nodes, as the support matrix names them."""
     releases = (text.lower().split() for text in written.software or ())
     cuda = (words[1].removeprefix("v") for words in releases if len(words) > 1 and words[0] in ("cuda", "cuda-toolkit"))

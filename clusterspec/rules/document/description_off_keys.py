@@ -169,16 +169,16 @@ def check(
     nodes = (
         _node_counts(cluster, layout) | _role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in engine_ranks}
     )
-    for words, count in _counts(_NODES, own_description):
+    for words, count in _counts_with_words(_NODES, own_description):
         unit = bool(_OF_UNITS.search(own_description)) and cluster.all_nodes % count == 0 if count else False
         if count > 1 and count not in nodes | written and not unit and not _is_after_failure(count, spec, cluster):
-            if sum(each for _, each in _counts(_NODES, spec.description or "")) in nodes:
+            if sum(each for _, each in _counts_with_words(_NODES, spec.description or "")) in nodes:
                 break  # parts of the whole: 62 nodes of the first phase and 31 of the second
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | engine_ranks
-    for words, count in _counts(_ACCELERATORS, own_description):
+    for words, count in _counts_with_words(_ACCELERATORS, own_description):
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
@@ -212,7 +212,7 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
             return
 
 
-def _counts(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, int]]:
+def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, int]]:
     """The counts of a text with the words of each, without numbers that end a name, as in Gaudi 3 servers."""
     end = 0
     for number in _COUNT.finditer(description):

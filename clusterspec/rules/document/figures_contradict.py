@@ -190,7 +190,7 @@ def check(
 
 
 def _checkpoint_problems(checkpoint: CheckpointSpec, written: Quantity) -> Iterator[Problem]:
-    """A pause longer than the writing of a checkpoint, or shorter where training waits for the store."""
+    """A pause longer than the writing of a checkpoint, or shorter where training waits for the storage system."""
     pause = checkpoint.pause
     if pause is None or not written.value:
         return

@@ -175,7 +175,7 @@ def _slow_read_problem(networks: NetworksSpec) -> Problem:
     assert store is not None
     assert store.bandwidth is not None
     assert store.read is not None
-    message = f"the store reads {store.read.written} and writes {store.bandwidth.written}: such systems read faster than they write"
+    message = f"the storage system reads {store.read.written} and writes {store.bandwidth.written}: such systems read faster than they write"
     help_ = "swap the two values, or state the bandwidth that the supplier measured"
     return RULE.problem("cluster.networks.storage.read", message, help_, severity="warning")
 

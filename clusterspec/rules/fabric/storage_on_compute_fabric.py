@@ -87,7 +87,7 @@ def check(
             return
     for name, network in (("storage", networks.storage), ("frontend", networks.frontend)):
         if network is not None and network.shares == "scale_out":
-            taken = _share(network, cluster)
+            taken = _share_of_nics(network, cluster)
             part = "" if taken is None else f", of whose bandwidth it can take {percent(taken, 2)}"
             yield RULE.problem(
                 f"cluster.networks.{name}.shares",
@@ -106,12 +106,12 @@ def _port_problem(storage: NetworkSpec, written: ScaleOutSpec, scale_out: ScaleO
     carried = ports * scale_out.nic_bandwidth.value
     if carried >= (1 - ROUNDED) * rate:
         return None
-    message = f"the store is to reach {display(rate, 'B/s')}, and the {plural(ports, 'extra endpoint')} of the fabric carry {display(carried, 'B/s')}"
+    message = f"the storage system is to reach {display(rate, 'B/s')}, and the {plural(ports, 'extra endpoint')} of the fabric carry {display(carried, 'B/s')}"
     help_ = f"plan {-(-rate // scale_out.nic_bandwidth.value):,.0f} extra endpoints, or a network for storage"
     return RULE.problem("cluster.scale_out.extra_endpoints", message, help_, severity="error", confidence="likely")
 
 
-def _share(network: NetworkSpec, cluster: Cluster) -> float | None:
+def _share_of_nics(network: NetworkSpec, cluster: Cluster) -> float | None:
     """Bandwidth of the network over the bandwidth of all NICs; None if either is not known."""
     if network.bandwidth is None or not cluster.nic_share:
         return None

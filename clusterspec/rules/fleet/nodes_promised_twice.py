@@ -100,7 +100,7 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
     promised = pool.promised_nodes
     if promised > nodes:
         last = _first_excess_set(pool, nodes)
-        message = f"the jobs of pool `{pool.name}` have {promised} nodes, and it has {nodes}{_spares(pool)}"
+        message = f"the jobs of pool `{pool.name}` have {promised} nodes, and it has {nodes}{_spare_text(pool)}"
         yield RULE.problem(
             set_path(fleet, last), message, "reduce a job, or let jobs take turns with `nodes_of` and `share`"
         )
@@ -119,6 +119,6 @@ def _first_excess_set(pool: Pool, nodes: int) -> NodeSet:
     return pool.sets[-1]
 
 
-def _spares(pool: Pool) -> str:
+def _spare_text(pool: Pool) -> str:
     spares = pool.spec.spare_nodes or 0
     return f"; its {plural(spares, 'spare')} do no work" if spares else ""

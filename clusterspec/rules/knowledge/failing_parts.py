@@ -114,7 +114,7 @@ class FailingMachine:
                 count=part.count,
                 failures=failures,
                 likely=(rate.low, rate.high) if rate is not None else None,
-                effect=self._effect(part, step),
+                effect=self._effect_text(part, step),
                 lost=part.lost,
                 step_time=None if part.lost >= 1 else step,
                 hours=hours,
@@ -131,7 +131,7 @@ class FailingMachine:
         """Whether the cables of a class of links are copper or active optical cables, without separate modules."""
         return self.rates.cable_type(link) in FIXED_ENDS
 
-    def _effect(self, part: PartClass, step: float | None) -> str:
+    def _effect_text(self, part: PartClass, step: float | None) -> str:
         return STOPS if part.lost >= 1 else self.bandwidth_loss_effect(step, part.lost)
 
     def bandwidth_loss_effect(self, step: float | None, lost: float) -> str:

@@ -170,7 +170,9 @@ RANGES: dict[str, UsualRange] = {
     "operations.stock.lead_time": _time_range(1 * HOUR, 2 * YEAR, "give the time until an ordered part arrives"),
     "operations.stock.percentile": UsualRange(0.5, 1, "1", "write a probability: 95 % is 0.95"),
     "operations.targets.goodput": UsualRange(0.3, 1, "1", "write a share: 90 % is 0.9"),
-    "operations.checkpoint.keep": _count_range(1, 1000, "count the checkpoints that the store keeps at a time"),
+    "operations.checkpoint.keep": _count_range(
+        1, 1000, "count the checkpoints that the storage system keeps at a time"
+    ),
     "operations.power_budget": UsualRange(0.1 * KW, 5e9, "W", _BUDGET),
     "operations.carbon.intensity": UsualRange(
         0.005, 1.2, "1", "give kg of CO2 for one kWh: coal has about 1, most grids 0.03 to 0.7", limit=3

@@ -40,7 +40,7 @@ class StoreDemand(NamedTuple):
         return sum_of(each.burst for each in self.sets)
 
     def run_stretch(self, job: str) -> float:
-        """The factor by which the other jobs on a store lengthen the run of a job; 1 if the store can take all their
+        """The factor by which the other jobs on a store lengthen the run of a job; 1 if the storage system can take all their
         writes.
 
         If the demand ``mean`` exceeds ``bandwidth``, every save is delayed until each job's interval is mean /

@@ -78,8 +78,8 @@ def stated_figures(written: ClusterSpec | None, cluster: Cluster | None, catalog
     if cluster is not None:
         yield from _scale_up(written, cluster)
         yield from _nic_figures(written, cluster)
-    yield from _power(written, cluster)
-    yield from _accelerator(written, catalog)
+    yield from _power_figures(written, cluster)
+    yield from _accelerator_figures(written, catalog)
 
 
 def _scale_up(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
@@ -97,7 +97,7 @@ def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFig
     """A scale-up bandwidth at a key, with the catalog's; None for another key."""
     if at == BANDWIDTH:
         return StatedFigure(at, "scale-up", quantity, (*_all_links(cluster), *_most_links(cluster)), _scopes(cluster))
-    return StatedFigure(at, "peer", quantity, _peer(cluster)) if at == PEER_BANDWIDTH else None
+    return StatedFigure(at, "peer", quantity, _peer_figures(cluster)) if at == PEER_BANDWIDTH else None
 
 
 def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
@@ -125,7 +125,7 @@ def _most_links(cluster: Cluster) -> Iterator[CatalogFigure]:
                 yield CatalogFigure(own.value * used / links, f"{used} of the {links} links of {accelerator.id}")
 
 
-def _peer(cluster: Cluster) -> tuple[CatalogFigure, ...]:
+def _peer_figures(cluster: Cluster) -> tuple[CatalogFigure, ...]:
     """The bandwidth between two accelerators: its own figure, else the interconnect's, else all links with a switch."""
     entry = cluster.scale_up.interconnect
     figures = [
@@ -210,7 +210,7 @@ def _nic_scopes(fabric: ScaleOut | None) -> tuple[OtherScope, ...]:
     return tuple(found)
 
 
-def _power(written: ClusterSpec, cluster: Cluster | None) -> Iterator[StatedFigure]:
+def _power_figures(written: ClusterSpec, cluster: Cluster | None) -> Iterator[StatedFigure]:
     platform = cluster.platform if cluster else None
     if written.power is None or written.power.node is None:
         return
@@ -218,7 +218,7 @@ def _power(written: ClusterSpec, cluster: Cluster | None) -> Iterator[StatedFigu
     yield StatedFigure("cluster.power.node", "power", written.power.node, known)
 
 
-def _accelerator(written: ClusterSpec, catalog: Catalog) -> Iterator[StatedFigure]:
+def _accelerator_figures(written: ClusterSpec, catalog: Catalog) -> Iterator[StatedFigure]:
     """The figures that a spec changes in an accelerator's entry."""
     own = written.accelerator
     if not isinstance(own, AcceleratorSpec) or own.like is None:

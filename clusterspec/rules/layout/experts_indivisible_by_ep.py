@@ -78,15 +78,15 @@ def check(legality: Legality, model: Model, layout: Layout, workload: Workload) 
         key = f"{ENGINES}.decode" if layout.separate_engines else "layout.ep"
         remedy = legality.advice(RULE.name, "ep", otherwise="use another ep")
         if workload.kind == "serve":
-            remedy = _copies(model, layout.ep)
+            remedy = _fewest_copies_text(model, layout.ep)
         yield RULE.problem(key, _message(model, layout.redundant_experts, layout.ep), remedy)
     prefill = workload.serving.prefill if workload.serving else None
     if prefill is not None and model.experts and (model.experts + prefill.redundant_experts) % prefill.ep:
         message = _message(model, prefill.redundant_experts, prefill.ep)
-        yield RULE.problem(f"{ENGINES}.prefill", message, _copies(model, prefill.ep))
+        yield RULE.problem(f"{ENGINES}.prefill", message, _fewest_copies_text(model, prefill.ep))
 
 
-def _copies(model: Model, ep: int) -> str:
+def _fewest_copies_text(model: Model, ep: int) -> str:
     """The fewest copies with which a serving engine distributes its experts evenly."""
     copies = fewest_copies(model.experts, ep)
     return f"use `redundant_experts: {copies}` ({model.experts + copies} experts over {ep} ranks), or another ep"

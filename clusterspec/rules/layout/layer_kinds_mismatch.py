@@ -61,7 +61,13 @@ KEY = "workload.model"
 
 def check(model: Model) -> Iterator[Problem]:
     parts = (
-        ("attention_window.layers", "with a window", _layers(model.window), model.attention_layers, "with attention"),
+        (
+            "attention_window.layers",
+            "with a window",
+            _layer_count(model.window),
+            model.attention_layers,
+            "with attention",
+        ),
         (
             "sparse_attention.layers",
             "with a sparse index",
@@ -79,13 +85,13 @@ def check(model: Model) -> Iterator[Problem]:
     yield from _compressed_problems(model)
 
 
-def _layers(part: object) -> int:
+def _layer_count(part: object) -> int:
     return getattr(part, "layers", 0)
 
 
 def _indexed_layers(model: Model) -> int:
     """Number of layers with an index; an index stated for all layers applies to all layers that can have one."""
-    stated = _layers(model.sparse)
+    stated = _layer_count(model.sparse)
     return 0 if stated == model.layers else stated
 
 

@@ -80,7 +80,7 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity="error")
     elif legality.breaks(RULE.name):
-        assumed = f": assumed {_runs(layout.stage_layers)} layers" if layout.stage_layers else ""
+        assumed = f": assumed {_stage_runs_text(layout.stage_layers)} layers" if layout.stage_layers else ""
         message = f"{model.layers} layers are not divisible by pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         refused = (
             layout.virtual_stages > 1
@@ -122,7 +122,7 @@ def _help(legality: Legality, model: Model, layout: Layout) -> str:
     return "; or ".join(offers)
 
 
-def _runs(stages: tuple[int, ...]) -> str:
+def _stage_runs_text(stages: tuple[int, ...]) -> str:
     """Layers of each stage, equal neighbors together: ``1 × 7, 14 × 8, 1 × 7``."""
     runs: list[list[int]] = []
     for layers in stages:

@@ -73,7 +73,7 @@ def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]
     block = max(BLOCKS.get(workload.parameter_precision, BLOCK), BLOCKS.get(workload.recipe or "", BLOCK))
     odd = [
         f"{name} = {width // parts:,}"
-        for name, width, parts in _widths(model, layout)
+        for name, width, parts in _matrix_widths(model, layout)
         if _is_unaligned(width, parts, block)
     ]
     if not odd:
@@ -90,7 +90,7 @@ def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]
     )
 
 
-def _widths(model: Model, layout: Layout) -> Iterator[tuple[str, int, int]]:
+def _matrix_widths(model: Model, layout: Layout) -> Iterator[tuple[str, int, int]]:
     """Name, width and degree of sharding of the matrices of a layer."""
     yield "hidden", model.hidden, 1
     if layout.tp > 1:

@@ -96,7 +96,7 @@ def check(
         return
     yield RULE.problem(
         "cluster.networks.storage.capacity",
-        f"{display(tokens, '1')} tokens of {plain(width)} bytes are {display(tokens * width, 'B')}, more than the {capacity.written} of the store, "
+        f"{display(tokens, '1')} tokens of {plain(width)} bytes are {display(tokens * width, 'B')}, more than the {capacity.written} of the storage system, "
         "before checkpoints",
         f"plan at least {display(2 * tokens * width, 'B')}, or state where the data are",
         severity="" if written is not None else "warning",
@@ -122,7 +122,7 @@ def _checkpoints_beside_problem(
     )
     if not data or keep is None or size is None or not keep * size <= capacity.value < data + keep * size:
         return
-    message = f"{display(data, 'B')} of data and {keep:,} checkpoints of {display(size, 'B')} are {display(data + keep * size, 'B')}, more than the {capacity.written} of the store"
+    message = f"{display(data, 'B')} of data and {keep:,} checkpoints of {display(size, 'B')} are {display(data + keep * size, 'B')}, more than the {capacity.written} of the storage system"
     help_ = (
         f"keep {int((capacity.value - data) / size):,} checkpoints, or plan {display(1.25 * (data + keep * size), 'B')}"
     )

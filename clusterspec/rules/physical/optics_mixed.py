@@ -71,7 +71,7 @@ def check(scale_out: ScaleOut) -> Iterator[Problem]:
     if not scale_out.optics:
         return
     for one in level_optics(scale_out):
-        unlike = _difference(one.lower_end, one.upper_end) if one.listed else ""
+        unlike = _difference_text(one.lower_end, one.upper_end) if one.listed else ""
         if unlike:
             message = f"{one.lower_end.name} and {one.upper_end.name} cannot be joined: {unlike}"
             yield RULE.problem(
@@ -79,7 +79,7 @@ def check(scale_out: ScaleOut) -> Iterator[Problem]:
             )
 
 
-def _difference(lower: Optics, upper: Optics) -> str:
+def _difference_text(lower: Optics, upper: Optics) -> str:
     """The reason why two ends do not work together; empty if they do."""
     if lower.id != upper.id and "module" in {lower.type, upper.type} and lower.type != upper.type:
         return "a cable with fixed ends takes no module"

@@ -109,7 +109,7 @@ INTERNATIONAL_AMPERES = frozenset({16.0, 32.0, 63.0, 125.0})
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     if power.pdus is None:
         return
-    rack, rating = rack_power(cluster, power), _rating(power.pdus)
+    rack, rating = rack_power(cluster, power), _unit_watts(power.pdus)
     if rack is None or rating is None or deviations.concern("power"):
         return
     count = power.pdus.count or 1
@@ -144,7 +144,7 @@ def _continuous_load_problem(pdus: PdusSpec, load: str) -> Iterator[Problem]:
         yield RULE.problem(f"{AT}.derating", message, help_, severity="warning")
 
 
-def _rating(pdus: PdusSpec) -> float | None:
+def _unit_watts(pdus: PdusSpec) -> float | None:
     """The watts of one unit: volts × amperes, × √3 with three phases; None if one of the three is not stated."""
     if pdus.voltage is None or pdus.current is None or pdus.phases is None:
         return None

@@ -86,7 +86,7 @@ def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Clus
     quoted = spec.procurement is not None and bool(spec.procurement.quote)
     if not (spec.power_budgets or quoted) or deviations.concern("power"):
         return
-    budgets = _budgets(spec)
+    budgets = _stated_budgets(spec)
     if not budgets:
         return
     key, budget = min(budgets, key=lambda stated: stated[1])
@@ -106,7 +106,7 @@ def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Clus
     )
 
 
-def _budgets(spec: Spec) -> list[tuple[str | Path, float]]:
+def _stated_budgets(spec: Spec) -> list[tuple[str | Path, float]]:
     """The keys that limit the power of the IT equipment, and the lines of the quote that do, with their watts."""
     found: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
     if spec.procurement is not None and spec.procurement.quote:

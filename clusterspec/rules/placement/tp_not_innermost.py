@@ -62,17 +62,17 @@ RULE = Rule.of(__name__, "warning")
 def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     if layout.tp == 1 or layout.order[0] == "tp":
         return
-    before = [axis for axis in layout.order[: layout.order.index("tp")] if _degree(layout, axis) > 1]
+    before = [axis for axis in layout.order[: layout.order.index("tp")] if _axis_degree(layout, axis) > 1]
     placement = placements.of("tp")
     if not before or placement is None or placement.straddling:
         return  # tp-straddles-scale-up-domain reports groups in two domains
     order = as_yaml(("tp", *(axis for axis in layout.order if axis != "tp")))
-    named = and_list(f"{axis} {_degree(layout, axis)}" for axis in before)
+    named = and_list(f"{axis} {_axis_degree(layout, axis)}" for axis in before)
     message = f"{named} {'varies' if len(before) == 1 else 'vary'} faster than tp, so the ranks of a tp group are {placement.stride} apart and may not share the fastest links"
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
 
 
-def _degree(layout: Layout, axis: str) -> int:
+def _axis_degree(layout: Layout, axis: str) -> int:
     """The degree of a dense axis; 1 for expert axes, which use the same ranks."""
     degrees = {"dp_shard": layout.shard_group, "dp_replicate": layout.dp // max(1, layout.shard_group), "ep": 1}
     degree: int = degrees.get(axis, 0) or getattr(layout, axis, 1)

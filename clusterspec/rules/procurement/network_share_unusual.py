@@ -80,8 +80,8 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
     fabric_lines = [item for item in counted.items if item.kind in FABRIC]
     if counted.fabric is None or any(item.price is None for item in fabric_lines):
         return
-    nodes = _midpoint(item for item in counted.items if item.kind in {"node", "spare_node"})
-    network = _midpoint(fabric_lines)
+    nodes = _price_midpoint(item for item in counted.items if item.kind in {"node", "spare_node"})
+    network = _price_midpoint(fabric_lines)
     if nodes <= 0:
         return
     share = network / (network + nodes)
@@ -90,6 +90,6 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
         yield RULE.problem("procurement.prices", message, "compare the quote with `clusterspec bom`, line by line")
 
 
-def _midpoint(items: Iterable[Item]) -> float:
+def _price_midpoint(items: Iterable[Item]) -> float:
     """The sum of prices at their midpoints."""
     return Money.total(item.price for item in items if item.price is not None).middle.low

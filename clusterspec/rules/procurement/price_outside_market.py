@@ -247,14 +247,18 @@ def _problem(
         return
     amount = high if high / count < limits[0] else low
     named = (
-        f"{_amount(amount / count)} {currency or 'USD'}{unit} for one of {count} accelerators"
+        f"{_amount_text(amount / count)} {currency or 'USD'}{unit} for one of {count} accelerators"
         if count > 1
-        else f"{_amount(amount)} {currency or 'USD'}{unit}"
+        else f"{_amount_text(amount)} {currency or 'USD'}{unit}"
     )
-    usual = f"{_amount(band[0])} to {_amount(band[1])}" if band[0] < band[1] else f"about {_amount(band[0])}"
+    usual = (
+        f"{_amount_text(band[0])} to {_amount_text(band[1])}" if band[0] < band[1] else f"about {_amount_text(band[0])}"
+    )
     part = cluster.accelerator.name
     costs = f"{part} costs" if _has_market(cluster, rent=bool(unit)) else f"accelerators with the memory of {part} cost"
-    message = f"{_amount(amount)} {currency or 'USD'} for a node is {named}; {costs} {usual} {currency or 'USD'}{unit}"
+    message = (
+        f"{_amount_text(amount)} {currency or 'USD'} for a node is {named}; {costs} {usual} {currency or 'USD'}{unit}"
+    )
     reading = _other_reading(amount, limits, cluster)
     help_ = (
         f"it looks like the price of {reading}: write the price of a node"
@@ -279,10 +283,10 @@ def _other_reading(amount: float, limits: tuple[float, float], cluster: Cluster)
     )
 
 
-def _amount(value: float) -> str:
+def _amount_text(value: float) -> str:
     """An amount as text, without cents from a hundred on.
 
-    >>> _amount(45000.0), _amount(100.0), _amount(99.5)
+    >>> _amount_text(45000.0), _amount_text(100.0), _amount_text(99.5)
     ('45,000', '100', '99.50')
     """
     return f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"

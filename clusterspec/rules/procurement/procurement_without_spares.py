@@ -2,10 +2,15 @@
 
 ## What it finds
 
-`procurement` with `spare_nodes: 0`: a warning. The finding is a note where the key is absent, below 16 nodes, where one
-spare is a large part of the machine; for serving, where the other engines continue; where the job leaves a node idle
-that can take over; and where `operations.repair_time` or the response of the support is a day or less. The rule is silent for clouds and rents, whose
-providers replace nodes themselves.
+`procurement` with `spare_nodes: 0`: a warning. It is a note
+
+- where the key is absent,
+- below 16 nodes, where one spare is a large part of the machine,
+- for serving, where the other engines continue,
+- where the job leaves a node idle that can take over,
+- where `operations.repair_time` or the response of the support is a day or less.
+
+The rule is silent for clouds and rents, whose providers replace nodes themselves.
 
 ## Why it matters
 

@@ -151,7 +151,7 @@ def _is_beside_own(offered: Offered, lines: Sequence[Offered], known: set[str], 
 
 
 def _names_own(named: set[str], known: set[str]) -> bool:
-    """Whether one of the names of a line is the end of one of the part in the design."""
+    """Whether a name in the line is the end of a name of the designed part."""
     return any(one.endswith(other) for one in known for other in named)
 
 
@@ -160,7 +160,7 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
     a NIC of a slower rate.
     """
     fabric = cluster.scale_out
-    parts = [catalog.find("optics", id_) for code in _codes(offered) for id_ in ids_of_name("optics", code)]
+    parts = [catalog.find("optics", id_) for code in _order_codes(offered) for id_ in ids_of_name("optics", code)]
     rates = {part.bandwidth.value / part.ports for part in parts if isinstance(part, Optics) and part.bandwidth}
     if offered.kind == "nic":
         rates = set(_rates_of_nic(plain_part(offered.line)))
@@ -248,7 +248,7 @@ def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Proble
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the model or the ports")
 
 
-def _codes(offered: Offered) -> list[str]:
+def _order_codes(offered: Offered) -> list[str]:
     """The order codes in a line: words with letters and figures, in upper case."""
     return [word for word in (offered.line.part or "").upper().split() if _CODE.match(word) is not None]
 

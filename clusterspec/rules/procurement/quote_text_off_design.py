@@ -291,7 +291,10 @@ def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec 
 def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
     """Modules for the NICs that have the size of OSFP where the quoted NICs have cages for QSFP, or the reverse."""
     cages = {
-        form for line, text in lines if line.kind in {"node", "nic"} and _NIC.search(text) for form in _forms(text)
+        form
+        for line, text in lines
+        if line.kind in {"node", "nic"} and _NIC.search(text)
+        for form in _module_forms(text)
     }
     if len(cages) != 1:
         return
@@ -300,7 +303,7 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
         if (
             line.kind == "transceiver"
             and SIDES["node"].search(text) is not None
-            and _forms(text) == {_OTHER_FORM[cage]}
+            and _module_forms(text) == {_OTHER_FORM[cage]}
         ):
             message = (
                 f"`{(line.line.part or '')[:60]}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
@@ -310,7 +313,7 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
             return
 
 
-def _forms(text: str) -> set[str]:
+def _module_forms(text: str) -> set[str]:
     """The sizes of modules and cages that a text names: OSFP and QSFP do not fit each other."""
     return {form for form in _OTHER_FORM if form.lower() in text}
 

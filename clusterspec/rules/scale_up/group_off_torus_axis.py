@@ -70,7 +70,7 @@ def check(
     if scale_up.topology != "torus" or not scale_up.shape or "cluster.scale_up.shape" in assumed:
         return
     closed = {1, *_ring_sizes(scale_up.shape)}
-    for at, name, ranks in _groups(layout):
+    for at, name, ranks in _group_sizes(layout):
         size = -(-ranks // cluster.ranks_per_accelerator)
         if size <= scale_up.domain and size not in closed:
             shape = " × ".join(map(str, scale_up.shape))
@@ -99,7 +99,7 @@ def _ring_sizes(shape: tuple[int, ...]) -> Iterator[int]:
                 yield from (whole * part for part in range(2, shape[axis]) if shape[axis] % part == 0)
 
 
-def _groups(layout: Layout) -> Iterator[tuple[str, str, int]]:
+def _group_sizes(layout: Layout) -> Iterator[tuple[str, str, int]]:
     if layout.tp > 1:
         yield "layout.tp", "tp", layout.tp
     if layout.cp > 1:

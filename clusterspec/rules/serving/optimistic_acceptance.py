@@ -132,9 +132,12 @@ def _shape_predicts(model: Model, catalog: Catalog) -> bool:
     one keeps.
     """
     entries = (catalog.find("model", id_) for id_ in catalog.ids("model"))
-    return any(isinstance(each, Model) and each.drafts and _shape(each) == _shape(model) for each in entries)
+    return any(
+        isinstance(each, Model) and each.drafts and _architecture_sizes(each) == _architecture_sizes(model)
+        for each in entries
+    )
 
 
-def _shape(model: Model) -> tuple[int, ...]:
+def _architecture_sizes(model: Model) -> tuple[int, ...]:
     """The sizes that models of one architecture share, and that models of two architectures rarely do."""
     return (model.layers, model.hidden, model.heads, model.vocab, model.experts, model.expert_ffn_hidden)

@@ -84,12 +84,12 @@ def check(served: Served) -> Iterator[Problem]:
     yield RULE.problem(
         f"{LOAD}.targets",
         f"with {_load_text(load, times.offered)}, {_latencies_text(percentiles)}: {and_list(parts)}{bound}",
-        f"add replicas, lower the {_lever(load)}, or let `clusterspec search` find a layout for the load",
+        f"add replicas, lower the {_load_key_text(load)}, or let `clusterspec search` find a layout for the load",
         severity=next(each for each in ("error", "warning", "note") if each in severities),
     )
 
 
-def _lever(load: Serving) -> str:
+def _load_key_text(load: Serving) -> str:
     """What the user of a load can lower: its rate, or the number of requests in flight."""
     return "request rate" if load.load == "open" else "concurrency"
 

@@ -124,7 +124,9 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
         others = (
-            f", as are those of {and_list([_deviation_key(each) for each in changed[1:]])}" if len(changed) > 1 else ""
+            f"; so is what the spec states as {and_list([_deviation_key(each) for each in changed[1:]])}"
+            if len(changed) > 1
+            else ""
         )
         yield RULE.problem(
             changed[0].stated.at,
@@ -177,7 +179,7 @@ def _matching_sibling(changed: Sequence[Deviation], catalog: Catalog) -> Acceler
     form = {*of.split("-")}
     for each in sorted(catalog.ids("accelerator"), key=lambda id_: (-len(form & {*id_.split("-")}), id_)):
         same = _word(each) == _word(of)
-        related = (len(changed) > 1 or keys == {"memory"}) and _letters(each) == _letters(of)
+        related = (len(changed) > 1 or keys == {"memory"}) and _letter_part(each) == _letter_part(of)
         if each == of or not (same or related):
             continue
         if same and keys == MEMORY:
@@ -206,5 +208,5 @@ def _word(name: str) -> str:
     return name.split("-", maxsplit=1)[0]
 
 
-def _letters(name: str) -> str:
+def _letter_part(name: str) -> str:
     return "".join(takewhile(str.isalpha, name))
