@@ -12,6 +12,16 @@ from time import monotonic
 from clusterspec.cli import UsageFault
 from clusterspec.report import WIDTH, Ink, escaped_line, plain_line, wrapped_lines
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol, TypeVar
+
+    class _Printable(Protocol):
+        def to_json(self) -> object: ...
+
+    R = TypeVar("R", bound=_Printable)
+
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
 """Replacements of characters that an encoding lacks, as on old terminals and Windows pipes."""
@@ -49,6 +59,18 @@ def print_json(document: object) -> None:
     from clusterspec.report.findings_machines import json_text
 
     print_text(json_text(document), exact=True)
+
+
+def print_result(
+    args: argparse.Namespace, found: R, text: Callable[[R, Ink], str], csv: Callable[[R], str] | None = None
+) -> None:
+    """Write a result in the format of the call: its JSON, the text of its CSV writer, or its text."""
+    if args.format == "json":
+        print_json(found.to_json())
+    elif args.format == "csv" and csv is not None:
+        print_text(csv(found))
+    else:
+        print_text(text(found, ink_of(args)))
 
 
 def print_error(text: str) -> None:

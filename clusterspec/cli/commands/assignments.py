@@ -19,7 +19,7 @@ from clusterspec.cli import FOUND, UsageFault, parallel
 from clusterspec.cli.inputs import StudyReader, chosen_part, status_of, with_errors_named
 from clusterspec.cli.options import day, nonempty_name, path, positive_integer
 from clusterspec.cli.output import refuse_study_as_output, write_whole
-from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
+from clusterspec.cli.terminal import Bar, print_result
 from clusterspec.money import read_amount
 from clusterspec.quantity import DAY
 from clusterspec.report import fleet_search_text, machines_text
@@ -178,12 +178,7 @@ def run_fleet_search(args: argparse.Namespace) -> int:
         raise UsageFault(str(fault)) from None
     finally:
         bar.close()
-    if args.format == "json":
-        print_json(report.to_json())
-    elif args.format == "csv":
-        print_text(fleet_search_text.options_csv(report))
-    else:
-        print_text(fleet_search_text.fleet_search_text(report, ink_of(args)))
+    print_result(args, report, fleet_search_text.fleet_search_text, fleet_search_text.options_csv)
     if args.write and report.assignments:
         write_whole(Path(args.write), text_with_assignment(study, report.assignments[0]).encode())
     return status_of(study, told=True) if report.assignments else FOUND
@@ -232,12 +227,7 @@ def run_machine_search(args: argparse.Namespace) -> int:
         raise UsageFault(f"{args.prices}: {fault.strerror}") from None
     finally:
         bar.close()
-    if args.format == "json":
-        print_json(report.to_json())
-    elif args.format == "csv":
-        print_text(machines_text.machines_csv(report))
-    else:
-        print_text(machines_text.machines_text(report, ink_of(args)))
+    print_result(args, report, machines_text.machines_text, machines_text.machines_csv)
     return 0 if any(row.meets for row in report.machines) else FOUND
 
 

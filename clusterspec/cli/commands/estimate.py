@@ -9,7 +9,7 @@ from clusterspec import analysis, units
 from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import fleet_or_study, status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument, suggestion_text
-from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
+from clusterspec.cli.terminal import ink_of, print_error, print_json, print_result, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
 from clusterspec.report import assumption_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
@@ -223,8 +223,5 @@ def run_simulate(args: argparse.Namespace) -> int:
             print_error(f"clusterspec: {message}")
             return status
         raise UsageFault(message) from None
-    if args.format == "json":
-        print_json(report.to_json())
-    else:
-        print_text(simulation_as_text(report, ink_of(args)))
+    print_result(args, report, simulation_as_text)
     return status_of(study, told=True)

@@ -9,7 +9,7 @@ from clusterspec import analysis
 from clusterspec.cli import OK, SpecFault, UsageFault
 from clusterspec.cli.commands.logs import write_spec
 from clusterspec.cli.inputs import STDIN, read_bytes, study_of
-from clusterspec.cli.terminal import ink_of, print_json, print_text
+from clusterspec.cli.terminal import print_result
 from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile, UnresolvedSpec
 from clusterspec.exchange.merge import Merged
 from clusterspec.records import replace
@@ -35,10 +35,7 @@ def run_failure_rates(args: argparse.Namespace) -> int:
         _refuse_pool_without_job(study, merged)
         write_spec(args, study, merged, args.log)
         report = replace(report, written=tuple(".".join(map(str, each.path)) for each in merged.written))
-    if args.format == "json":
-        print_json(report.to_json())
-    else:
-        print_text(failure_rates_text(report, ink_of(args)))
+    print_result(args, report, failure_rates_text)
     return OK
 
 

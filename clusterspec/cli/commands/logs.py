@@ -15,7 +15,7 @@ from clusterspec.cli.inputs import STDIN, study_of
 from clusterspec.cli.log_files import logs_of_ranks, named_logs
 from clusterspec.cli.options import format_option, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_input_as_output, write_whole
-from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
+from clusterspec.cli.terminal import print_error, print_result
 from clusterspec.exchange.import_result import FormatError, UnresolvedSpec, shown_value
 from clusterspec.exchange.merge import Merged
 from clusterspec.records import replace
@@ -85,12 +85,7 @@ def run_accept(args: argparse.Namespace) -> int:
         print_error(f"clusterspec: {each}; skipped")
     if args.write:
         report = _written_acceptance(args, study, logs, report)
-    if args.format == "json":
-        print_json(report.to_json())
-    elif args.format == "csv":
-        print_text(measurement_text.acceptance_csv(report))
-    else:
-        print_text(measurement_text.acceptance_as_text(report, ink_of(args)))
+    print_result(args, report, measurement_text.acceptance_as_text, measurement_text.acceptance_csv)
     if report.is_passed and not unclear:
         return OK
     missed = sum(test.status != "pass" for test in report.tests)
@@ -126,10 +121,7 @@ def run_diagnose(args: argparse.Namespace) -> int:
     if args.write:
         write_spec(args, study, merged, args.logs)
         report = replace(report, written=[shown_value(each.value) for each in merged.written])
-    if args.format == "json":
-        print_json(report.to_json())
-    else:
-        print_text(measurement_text.diagnosis_text(report, ink_of(args)))
+    print_result(args, report, measurement_text.diagnosis_text)
     slow = sum(each.verdict == "slow" for each in report.compared)
     unfinished = sum(each.verdict == "unfinished" for each in report.compared)
     for count, how in ((slow, "slower than expected"), (unfinished, "without a result")):

@@ -30,7 +30,7 @@ from clusterspec.cli.inputs import (
 )
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
-from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
+from clusterspec.cli.terminal import Bar, ink_of, print_json, print_result, print_text
 from clusterspec.report import search_text, solve_text, sweep_text
 from clusterspec.report.findings_machines import json_text
 from clusterspec.results.levers import SweepRow
@@ -286,10 +286,7 @@ def run_solve(args: argparse.Namespace) -> int:
         report = analysis.solve(study, args.key, args.until, best_layout=args.layout == "best", whole=whole)
     except ConditionFault as fault:
         raise UsageFault(str(fault)) from None
-    if args.format == "json":
-        print_json(report.to_json())
-    else:
-        print_text(solve_text.solve_as_text(report, ink_of(args)))
+    print_result(args, report, solve_text.solve_as_text)
     return status_of(study, told=True)
 
 
@@ -300,12 +297,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     """Print the effect of each parameter, one step up and one down."""
     study = study_with_errors_named(args, args.spec)
     report = analysis.sensitivity(study)
-    if args.format == "json":
-        print_json(report.to_json())
-    elif args.format == "csv":
-        print_text(solve_text.sensitivity_csv(report))
-    else:
-        print_text(solve_text.sensitivity_as_text(report, ink_of(args)))
+    print_result(args, report, solve_text.sensitivity_as_text, solve_text.sensitivity_csv)
     return status_of(study, told=True)
 
 

@@ -189,8 +189,8 @@ def _rollout_of_long_samples_problem(rl: RlTimes, share: float, lost: float) -> 
     low, high = rl.band
     return RULE.problem(
         "workload.rl.rollout.nodes",
-        f"the longest of {rl.rl.samples:,} samples keep rollout on {plural(rl.rl.rollout_nodes, 'node')} busy for the whole step of "
-        f"{display(rl.step, 's')}, with empty slots for {percent(share, 2)} of it; the trainer takes {display(rl.training, 's')}",
+        f"the longest of {rl.rl.samples:,} samples run for the whole step of {display(rl.step, 's')} on {plural(rl.rl.rollout_nodes, 'node')} "
+        f"of rollout, with empty slots for {percent(share, 2)} of it; the trainer takes {display(rl.training, 's')}",
         f"let rollout run {_steps_ahead(rl, lost)} steps ahead, and then move nodes to the trainer; `clusterspec search` tabulates the splits",
         severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
     )
