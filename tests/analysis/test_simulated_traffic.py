@@ -104,6 +104,15 @@ def test_a_plan_sustains_what_its_middle_three_fifths_complete() -> None:
     assert sustained_rate(timing(), [Arrival(0.0, 1, 1, cached=1.0)] * 2, 1.0) == pytest.approx(1.0)
 
 
+def test_the_first_and_the_last_fifth_of_the_requests_do_not_count() -> None:
+    """Of 2,000 requests one after another, 401 take 1 s each, the next 1,200 take 10 s each, the last 399 take 20 s:
+    12,000 s lie between the ends of the 401st and of the 1,601st.
+    """
+    seconds = [1] * 401 + [10] * 1200 + [20] * 399
+    found = sustained_rate(timing(most=limits(sequences=1)), [Arrival(0.0, each, 1) for each in seconds], 1.0)
+    assert found == pytest.approx(0.1, rel=1e-9)
+
+
 def test_arrivals_of_a_rise_lie_within_its_seconds_at_its_rate() -> None:
     found = list(_arrival_times(1, 20.0, 100.0, 50.0))
     assert all(50.0 <= one < 150.0 for one in found) and found == sorted(found)

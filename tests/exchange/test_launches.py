@@ -43,6 +43,9 @@ def test_a_launch_in_a_template_is_not_complete() -> None:
     reading = read(text)
     assert "layout.tp" not in given(reading)
     assert "{{ if .Values.tp }}: template expressions may give or omit options" in unknown(reading)
+    for before in ("", "\n", "# two lines\n\n"):
+        (open_,) = (each for each in read(before + text).unknown if "template expressions" in each.why)
+        assert open_.at.line == 1 + before.count("\n")
 
 
 def test_arguments_that_a_script_passes_on_leave_defaults_open() -> None:
