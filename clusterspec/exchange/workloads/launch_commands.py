@@ -106,6 +106,8 @@ def severed_part(command: Command, commands: Sequence[Command]) -> Command | Non
     or the launch itself, if its program is in the one before.
     """
     for before, after in pairwise(commands):
+        if command is not before and command is not after:
+            continue
         near = 0 <= after.line - max(word.line for word in before.words) <= _NEAR
         rest = near and bool(_REST.match(after.words[0].text))
         if rest and (before is command or (after is command and any(_REST.match(each.text) for each in before.words))):
