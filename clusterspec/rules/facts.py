@@ -259,7 +259,7 @@ class Facts(WrittenParts):
         layout, written = self.design.layout, self.written_layout
         if layout is None or written is None or self.design.cluster is None:
             return None
-        return Legality(self.design, layout, written)
+        return Legality(self.design, layout, written, advises=self.advises)
 
     @cached_property
     def assumed(self) -> Mapping[str, str]:

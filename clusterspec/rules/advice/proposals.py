@@ -17,10 +17,14 @@ NUMBERED = frozenset(field.name for field in fields(LayoutNumbers)) - {"interlea
 
 
 class Legality:
-    """The framework's conditions on one layout, and the nearest layouts that satisfy them."""
+    """The framework's conditions on one layout, and the nearest layouts that satisfy them.
 
-    def __init__(self, design: Design, layout: Layout, written: LayoutSpec) -> None:
+    ``advises`` is false where nobody reads the remedies of the findings: then no layouts are proposed.
+    """
+
+    def __init__(self, design: Design, layout: Layout, written: LayoutSpec, *, advises: bool = True) -> None:
         self._design = design
+        self._advises = advises
         self._layout = layout
         self._written = written
 
@@ -61,6 +65,8 @@ class Legality:
 
     def offer(self, rule: str, *axes: str) -> str:
         """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
+        if not self._advises:
+            return ""
         found = ((axis, self.nearest_values(rule, axis)) for axis in axes)
         return ", or ".join(f"`{axis}` " + or_list(sorted(values)) for axis, values in found if values)
 

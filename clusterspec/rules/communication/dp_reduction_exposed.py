@@ -115,6 +115,8 @@ def _reduction_text(layout: Layout) -> str:
 
 def _help(what_if: WhatIf, training: Workload) -> str:
     """The remedies, two of them with their predicted step time."""
+    if not what_if.advises:
+        return ""
     now, levers = what_if.step_time, ["use more accumulation (a larger batch, or fewer replicas)"]
     if training.gradient_precision == "fp32":
         levers.insert(

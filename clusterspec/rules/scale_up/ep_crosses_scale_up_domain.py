@@ -92,9 +92,10 @@ def check(
     placement = placements.of("ep")
     if placement is None or placement.straddling == 0:
         return
-    inside = _fastest_inside(what_if, cluster, layout) if workload.kind == "train" else None
+    compared = workload.kind == "train" and _reads_alternatives(what_if, layout, timed)
+    inside = _fastest_inside(what_if, cluster, layout) if compared else None
     message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed_text(timed)}"
-    faster = _faster_dispatcher(what_if, layout) if workload.kind == "train" else ""
+    faster = _faster_dispatcher(what_if, layout) if compared else ""
     severity = "note" if workload.kind == "serve" else _severity(what_if, layout, timed, inside)
     if severity == "error" and inside is None and not faster:
         severity = "warning"  # the machine is as slow with every other layout
@@ -103,6 +104,11 @@ def check(
     inward = f"use `{inside.words}`" if inside else _degrees_inside(cluster, layout)
     help_ = "; or ".join(filter(None, (inward, faster or "use a dispatcher that overlaps (`overlap: {ep: true}`)")))
     yield RULE.problem("layout.ep", message + what_if.comparison(inside), help_, severity=severity)
+
+
+def _reads_alternatives(what_if: WhatIf, layout: Layout, timed: Plan | None) -> bool:
+    """Whether anything depends on other layouts: the remedies, or whether the finding is an error."""
+    return what_if.advises or _sends_once(layout) or _severity(what_if, layout, timed, None) == "error"
 
 
 def _sends_once(layout: Layout) -> bool:
