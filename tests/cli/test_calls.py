@@ -60,10 +60,11 @@ def read(*words: str) -> dict[str, object]:
 def test_an_option_means_the_same_before_between_and_after_the_arguments(name: str) -> None:
     leaf, command = LEAVES[name], name.split()
     takes = positional(leaf)
+    several = {one.option_strings[-1] for one in leaf._actions if one.option_strings and one.nargs in {"+", "*"}}
     for option in options(leaf):
         must = [*itertools.chain(*required(leaf))]
         expected = read(*command, *must, *option, "--", *takes)
-        greedy = option[0] in {"--against", "--machines"}
+        greedy = option[0] in several
         for at in range(len(takes) + 1):
             between = [*takes[:at], *option, *(["--"] if greedy else []), *takes[at:]]
             assert read(*command, *must, *between) == expected, between
