@@ -35,18 +35,25 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
 def accelerators_of_node(text: str) -> tuple[int, int] | None:
     """The accelerators of a node that all directives of a text ask for, with the first line; None if they differ.
 
+    Those of a job (``--gpus``) are of its node if it has one.
+
     >>> accelerators_of_node("#SBATCH --gres=gpu:8\\n"), accelerators_of_node("#SBATCH -G 8\\n")
     ((8, 1), None)
     >>> accelerators_of_node("#SBATCH -N 1 -n 2\\n#SBATCH --gpus-per-task=4\\n")
     (8, 2)
+    >>> accelerators_of_node("#SBATCH -N 1\\n#SBATCH --gpus=4\\n"), accelerators_of_node("#SBATCH -N 2 --gpus=8\\n")
+    ((4, 2), None)
     """
     if parts_asked(text):
         return None
     asked = [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
-    if not asked and (of_task := _accelerators_of_tasks(directives(text))):
+    found = directives(text)
+    if not asked and (of_task := _accelerators_of_tasks(found)):
         return of_task
+    if not asked and "gpus" in found and found.get("nodes", ("",))[0] == "1":
+        return int(found["gpus"][0]), found["gpus"][1]
     return asked[0] if len({count for count, _ in asked}) == 1 and asked[0][0] else None
 
 

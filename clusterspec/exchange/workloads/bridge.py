@@ -38,6 +38,17 @@ _SHORT = {
 }
 _DTYPES = {"bf16": ("bf16", None), "nvfp4": ("fp4", "nvfp4"), "fp8": ("fp8", None)}
 _RECIPES = {"cs": "current", "ds": "delayed", "mx": "mxfp8", "sc": "blockwise"}
+_MIXED = re.compile(
+    r"(?:\w{1,40}_)?(?P<width>bf16|fp16)(?:_with_(?P<narrow>fp8_(?:delayed|current|subchannel)_scaling|mxfp8|nvfp4))?_mixed"
+)
+"""Names of mixed precision (NVIDIA-NeMo/Megatron-Bridge 067f987d, src/megatron/bridge/training/mixed_precision.py)."""
+_SCALING = {"delayed": "delayed", "current": "tensorwise", "subchannel": "blockwise"}
+_CONFIGURED = re.compile(
+    r"^train[ \t]*:[ \t]*(?:#.*)?\n(?:(?:[ \t].*)?\n){0,40}?[ \t]+train_iters[ \t]*:", re.MULTILINE
+)
+DEGREES = ("tensor_model_parallel_size", "pipeline_model_parallel_size")
+_SECTION = re.compile(r"^(?:ddp|checkpoint|optimizer|scheduler|logger|dataset|mixed_precision)[ \t]*:", re.MULTILINE)
+"""Other sections of ``ConfigContainer`` (src/megatron/bridge/training/config.py)."""
 _DISPATCHERS = {"deepep": "deepep", "hybridep": "hybrid"}
 
 
@@ -51,6 +62,33 @@ def is_performance_launch(keys: Keys) -> bool:
 def _runs_recipe(keys: Keys) -> bool:
     words = [word.text for word in keys.command.words]
     return any(_PROGRAM.search(word) for word in words) and not {"--recipe", "--model"}.isdisjoint(words)
+
+
+def leaves_degrees_open(keys: Keys) -> bool:
+    """Whether keys are of Megatron-Bridge, whose recipes state the degrees that a configuration leaves out."""
+    return "train.train_iters" in keys.values or (keys.is_undecided(*DEGREES) and not keys.command.words)
+
+
+def is_configuration(text: str) -> bool:
+    """Whether a text is a configuration of Megatron-Bridge in YAML, which may leave the layout to a recipe."""
+    return bool(_CONFIGURED.search(text) and _SECTION.search(text))
+
+
+def take_mixed_precision(keys: Keys) -> None:
+    """Take a name of mixed precision, such as ``bf16_with_mxfp8_mixed``, as the options that it stands for."""
+    name = keys.find("mixed_precision", "precision_config")
+    match = _MIXED.fullmatch(str(keys.values[name][0])) if name else None
+    if name is None or match is None:
+        return
+    line, narrow = keys.values[name][1], match["narrow"] or ""
+    keys.used.add(name)
+    keys.put(match["width"], True, line)
+    if narrow == "nvfp4":
+        keys.put("fp4_format", "e2m1", line)
+        keys.put("fp4_recipe", "nvfp4", line)
+    elif narrow:
+        keys.put("fp8_format", "hybrid", line)
+        keys.put("fp8_recipe", _SCALING.get(narrow.split("_")[1] if "_" in narrow else "", narrow), line)
 
 
 def take_overrides(keys: Keys) -> None:

@@ -22,6 +22,7 @@ from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS, chart_engines, states_chart_values
+from clusterspec.exchange.workloads.engine_code import engines_of_code, is_engine_code
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
 from clusterspec.source import value_at
 
@@ -57,7 +58,8 @@ Path = tuple[str | int, ...]
 
 def declares_engine(text: str) -> bool:
     """Whether a text has a mark of an object that declares an engine, or is a file of options of an engine."""
-    return bool(_MARKS.search(text)) or options_of_engine(text) is not None or states_chart_values(text)
+    marked = bool(_MARKS.search(text)) or is_engine_code(text)
+    return marked or options_of_engine(text) is not None or states_chart_values(text)
 
 
 def is_recipe(text: str) -> bool:
@@ -92,6 +94,8 @@ def options_in(file: InputFile) -> Keys:
 
 def declared_engines(file: InputFile) -> list[tuple[str, Keys]]:
     """The engines that the objects of a file or the values of a chart declare, each with the options of its server."""
+    if is_engine_code(file.text):
+        return engines_of_code(file)
     if not _MARKS.search(file.text) and not states_chart_values(file.text):
         return []
     try:

@@ -89,7 +89,9 @@ _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 def matches_megatron(file: InputFile) -> bool:
     marks = (_MARK, bridge.MARK, SHORT_NAMES)
-    return any(mark.search(file.text) for mark in marks) or _holds_sizes(file.text)
+    return (
+        any(mark.search(file.text) for mark in marks) or _holds_sizes(file.text) or bridge.is_configuration(file.text)
+    )
 
 
 def _holds_sizes(text: str) -> bool:
@@ -109,11 +111,12 @@ def read_megatron(file: InputFile) -> ImportResult:
         framework = "megatron-deepspeed"
     take_earlier_names(keys)
     bridge.take_overrides(keys)
+    bridge.take_mixed_precision(keys)
     performance = bridge.is_performance_launch(keys)
     if performance:
         bridge.name_long_options(keys)
         bridge.set_performance_keys(keys, builder)
-    elif keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
+    elif not (keys.find(*bridge.DEGREES, "num_layers") or bridge.leaves_degrees_open(keys)):
         raise FormatError("has no launch with size keys of Megatron (options in a variable alone start nothing)")
     set_framework(keys, framework, builder)
     list_program(keys, builder)

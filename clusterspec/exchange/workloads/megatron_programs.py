@@ -12,8 +12,11 @@ _GENERATES = re.compile(
     r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
     r"|^(?:inference|generate|evaluat(?:e|ion))(?:_\w{1,40})?\.py$"
 )
+_NO_TRAINING = "what it states is not a layout of training"
 _TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
-_CONVERTS = re.compile(r"^convert(?:_\w{1,40})?\.py$|_to_(?:hf|huggingface|megatron)\.py$")
+_CONVERTS = re.compile(
+    r"^convert(?:_\w{1,40})?\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|nemo)(?:_\w{1,40})?\.py$"
+)
 _ENCODERS = re.compile(
     r"(?:^|[/_])(?:bert|ict|biencoder|vit|vision|retro)(?=[_.])|_(?:bert|ict|vision\w{0,20}|retro)\.py$"
 )
@@ -44,16 +47,18 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     if (tuned := keys.find("tuner_type", "train_type")) and str(keys.get(tuned)) != "full":
         why = "not all parameters are trained: state workload.trainable"
         builder.unknown(f"{tuned}: {str(keys.get(tuned))[:40]}", why, keys.line(tuned))
+    if str(keys.values.get("MODE", ("",))[0]) == "inference":  # of tests/functional_tests of Megatron-LM
+        builder.unknown("MODE: inference", f"generates text: {_NO_TRAINING}", keys.line("MODE"))
     program = _program(keys)
     if program is None:
         return
     name = program.text.rpartition("/")[2]
     if _GENERATES.search(name):
-        builder.unknown(name, "generates text: what it states is not a layout of training", program.line)
+        builder.unknown(name, f"generates text: {_NO_TRAINING}", program.line)
     elif _TASK.search(program.text) and keys.find("task"):
         builder.unknown(f"{name} --task", "an evaluation or another task, not the training of this model", program.line)
     elif _CONVERTS.search(name):
-        builder.unknown(name, "converts a checkpoint: what it states is not a layout of training", program.line)
+        builder.unknown(name, f"converts a checkpoint: {_NO_TRAINING}", program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
         builder.unknown(name, "trains an encoder: a spec describes text decoders alone", program.line)
 

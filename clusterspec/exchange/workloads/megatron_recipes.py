@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.exchange.import_result import InputFile, chosen_part
 from clusterspec.exchange.workloads.config_code import syntax_tree
@@ -32,35 +32,147 @@ _RECIPES = frozenset({"pretrain_recipe", "finetune_recipe"})
 """Functions of the modules ``nemo.collections.llm.recipes``, each of which has the name of a model."""
 
 
+_HELPER_NAMES = {
+    "tensor_parallelism": "tensor_model_parallel_size",
+    "pipeline_parallelism": "pipeline_model_parallel_size",
+    "virtual_pipeline_parallelism": "virtual_pipeline_model_parallel_size",
+    "context_parallelism": "context_parallel_size",
+    "expert_parallelism": "expert_model_parallel_size",
+    "expert_tensor_parallelism": "expert_tensor_parallel_size",
+    "sequence_parallelism": "sequence_parallel",
+}
+"""Parameters of functions of recipes, and the option that each of them sets (NVIDIA-NeMo/Megatron-Bridge 067f987d,
+src/megatron/bridge/recipes; NVIDIA/NeMo 90a396a5, nemo/collections/llm/recipes).
+"""
+_MODEL_CLASS = re.compile(
+    r"(?P<family>[A-Z]\w{1,40}?(?P<version>[0-9])?)(?:ModelProvider|(?(version)Provider|Provider(?=[0-9]))|Config(?=[0-9]))"
+    r"(?P<size>[0-9]\w{0,20}[BMb])?"
+)
+"""A class of a model in Megatron-Bridge (``Qwen3ModelProvider14B``) or of one size in NeMo (``Llama3Config8B``)."""
+_MOST_CALLS = 6
+"""Functions of a file that call one another."""
+
+
 def read_recipe(file: InputFile) -> Keys:
     """The constants of the recipe in a file. Raises `FormatError` if there are several or it is not Python."""
     tree = syntax_tree(file, "a recipe")
-    recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constant_keys(node).find(*MARKS)]
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    called = {name for node in functions.values() for name in _called_names(node) if name != node.name}
+    read = {name: _recipe_keys(node, functions) for name, node in functions.items() if name not in called}
+    recipes = {name: keys for name, keys in read.items() if keys.find(*MARKS) or keys.is_undecided(*MARKS)}
     if not recipes:
-        return _constant_keys(tree)
-    counted = plural(len(recipes), "recipe")
-    if file.part is not None:
-        return _constant_keys(chosen_part(recipes, file.part, counted, ""))
-    first = {name: value for name, (value, _) in _constant_keys(recipes[0]).values.items()}
-    if any({name: value for name, (value, _) in _constant_keys(each).values.items()} != first for each in recipes[1:]):
-        names = ", ".join(each.name for each in recipes[:6])
-        return _constant_keys(chosen_part(recipes, None, counted, f"holds {counted} that differ ({names})"))
-    return _constant_keys(recipes[0])
+        return _constant_keys(ast.walk(tree), _assigned_constants(tree))
+    counted, each = plural(len(recipes), "recipe"), list(recipes.values())
+    stated = [{name: value for name, (value, _) in keys.values.items()} for keys in each]
+    if file.part is not None or any(other != stated[0] for other in stated[1:]):
+        shown = ", ".join([*recipes][:6])
+        return chosen_part(each, file.part, counted, f"holds {counted} that differ ({shown})")
+    return each[0]
 
 
-def _constant_keys(tree: ast.AST) -> Keys:
-    keys, constants = Keys(), _assigned_constants(tree)
-    for name, named, line in _named_values(tree):
+def _called_names(tree: ast.AST) -> set[str]:
+    return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+
+
+Constants = Mapping[str, ast.Constant]
+
+
+def _recipe_keys(
+    recipe: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], given: Constants | None = None, depth: int = 0
+) -> Keys:
+    """The constants of a recipe, and of the functions of its file that it calls, with the arguments it gives them.
+
+    Values that a branch assigns, on a test that its parameters do not decide, are undecided.
+    """
+    constants = {**_parameter_defaults(recipe), **_assigned_constants(recipe), **(given or {})}
+    nodes, branches = _nodes_by_branch(recipe.body, constants)
+    keys = Keys()
+    for node in nodes:
+        called = functions.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        if isinstance(node, ast.Call) and called is not None and depth < _MOST_CALLS:
+            inner = _recipe_keys(called, functions, _passed_constants(node, called, constants), depth + 1)
+            keys.values |= inner.values
+            keys.undecided += inner.undecided
+    own = _constant_keys([recipe.args, *nodes], constants)
+    keys.values |= own.values
+    for test, assigned in branches:
+        keys.undecided += [
+            (f"{name}={value}", line, test)
+            for name, (value, line) in _constant_keys(assigned, constants).values.items()
+            if keys.values.get(name, (None,))[0] != value
+        ]
+    return keys
+
+
+def _passed_constants(call: ast.Call, called: ast.FunctionDef, constants: Constants) -> Constants:
+    """The constants that a call passes to the parameters of a function."""
+    names = [each.arg for each in called.args.args]
+    passed = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords if each.arg)]
+    values = ((name, constants.get(node.id, node) if isinstance(node, ast.Name) else node) for name, node in passed)
+    return {name: node for name, node in values if isinstance(node, ast.Constant)}
+
+
+def _parameter_defaults(function: ast.FunctionDef) -> dict[str, ast.Constant]:
+    return {name: node for name, node, _ in _presets(function.args) if isinstance(node, ast.Constant)}
+
+
+def _nodes_by_branch(
+    body: Sequence[ast.stmt], constants: Constants
+) -> tuple[list[ast.AST], list[tuple[int, list[ast.AST]]]]:
+    """The nodes of statements, and those of branches on undecided tests, with the lines of the tests."""
+    certain: list[ast.AST] = []
+    branches: list[tuple[int, list[ast.AST]]] = []
+    for statement in body:
+        if isinstance(statement, ast.If):
+            decided = _test_result(statement.test, constants)
+            if decided is None:
+                branches.append((statement.lineno, [*ast.walk(statement)]))
+                continue
+            inner, others = _nodes_by_branch(statement.body if decided else statement.orelse, constants)
+            certain += inner
+            branches += others
+        elif isinstance(statement, ast.For | ast.While):
+            branches.append((statement.lineno, [*ast.walk(statement)]))
+        else:
+            certain += ast.walk(statement)
+    return certain, branches
+
+
+def _test_result(test: ast.expr, constants: Constants) -> bool | None:
+    """The result of a test of one parameter, such as ``performance_mode`` or ``precision == "bf16"``."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            result = _test_result(inner, constants)
+            return None if result is None else not result
+        case ast.Name(id=name) if name in constants:
+            return bool(constants[name].value)
+        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=other)]) if (
+            name in constants
+        ):
+            equal = constants[name].value == other
+            return (
+                equal
+                if isinstance(op, ast.Eq | ast.Is)
+                else not equal
+                if isinstance(op, ast.NotEq | ast.IsNot)
+                else None
+            )
+    return None
+
+
+def _constant_keys(nodes: Iterable[ast.AST], constants: Constants) -> Keys:
+    keys = Keys()
+    for name, named, line in _named_values(nodes):
         node = constants.get(named.id, named) if isinstance(named, ast.Name) else named
         if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, int | float | str | bool)):
             if node.value is not None:
-                keys.put(name, node.value, line)
+                keys.put(_HELPER_NAMES.get(name, name), node.value, line if node is named else node.lineno)
         elif isinstance(node, ast.Attribute) and node.attr in {"bfloat16", "float16"}:
             keys.put("bf16" if node.attr == "bfloat16" else "fp16", True, line)
     return keys
 
 
-def _assigned_constants(tree: ast.AST) -> Mapping[str, ast.Constant]:
+def _assigned_constants(tree: ast.AST) -> dict[str, ast.Constant]:
     """The constants of names that a function, or a module, assigns once and in no branch."""
     stored = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     found: dict[str, ast.Constant] = {}
@@ -71,9 +183,9 @@ def _assigned_constants(tree: ast.AST) -> Mapping[str, ast.Constant]:
     return found
 
 
-def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
+def _named_values(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr, int]]:
     """The values assigned to names, keywords, parameter defaults and dictionary keys, each with its line."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             yield from _values_of_call(node)
         elif isinstance(node, ast.Assign):
@@ -89,11 +201,18 @@ def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     yield key.value, value, value.lineno
         elif isinstance(node, ast.arguments):
-            names = [*node.posonlyargs, *node.args]
-            pairs = [*zip(names[len(names) - len(node.defaults) :], node.defaults, strict=True)]
-            pairs += [(name, preset) for name, preset in zip(node.kwonlyargs, node.kw_defaults, strict=True) if preset]
-            for name, preset in pairs:
-                yield name.arg, preset, preset.lineno
+            yield from _presets(node)
+
+
+def _presets(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr, int]]:
+    """The defaults of parameters, each with its line."""
+    names = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+    pairs += [
+        (name, preset) for name, preset in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if preset
+    ]
+    for name, preset in pairs:
+        yield name.arg, preset, preset.lineno
 
 
 def _values_of_call(call: ast.Call) -> Iterator[tuple[str, ast.expr, int]]:
@@ -106,3 +225,8 @@ def _values_of_call(call: ast.Call) -> Iterator[tuple[str, ast.expr, int]]:
             yield from ((_SHORT[each.arg], each.value, each.value.lineno) for each in options if each.arg in _SHORT)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=model), attr=called)) if called in _RECIPES:
             yield "model_recipe_name", ast.Constant(model), call.lineno
+    for node in (call.func, *call.args):
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if match := _MODEL_CLASS.fullmatch(name):
+            parts = (match["family"].removesuffix("MoE"), match["size"])
+            yield "model_recipe_name", ast.Constant("_".join(filter(None, parts))), call.lineno

@@ -2,7 +2,8 @@
 
 Names: SkyPilot, docs/source/reference/yaml-spec.rst (``num_nodes``, 1 where absent; ``resources.accelerators`` as
 ``NAME:COUNT``, a mapping, or a list of choices); dstack, docs/docs/reference/dstack.yml (``nodes``, 1 where absent;
-``resources.gpu`` as ``NAME:MEMORY:COUNT`` in any order, or a mapping with ``name`` and ``count``).
+``resources.gpu`` as ``NAME:MEMORY:COUNT`` in any order, or a mapping with ``name`` and ``count``). Each replica of a
+service (``service.replicas`` of SkyPilot, ``replicas`` of dstack) has the nodes of the task for itself.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.records import replace
+from clusterspec.source import value_at
 
 TASK = "task"
 _SKYPILOT = (re.compile(r"^resources[ \t]*:", re.MULTILINE), re.compile(r"^[ \t]+accelerators[ \t]*:", re.MULTILINE))
@@ -45,7 +47,9 @@ def result_with_nodes(file: InputFile, launch: ImportResult) -> ImportResult:
         return launch
     task = builder.reading()
     added = tuple(each for each in task.given if launch.value(each.path) is None)
-    return replace(launch, given=(*launch.given, *added), unknown=(*launch.unknown, *task.unknown))
+    copies = tuple(each for each in task.counts if each.name == "replicas" and launch.number("replicas") is None)
+    counts, unknown = (*launch.counts, *copies), (*launch.unknown, *task.unknown)
+    return replace(launch, given=(*launch.given, *added), counts=counts, unknown=unknown)
 
 
 def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -97,6 +101,12 @@ def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder)
     builder.set("layout.nodes", nodes, yaml.line(name) if stated is not None else yaml.line("resources"))
     if count:
         builder.count("accelerators", nodes * count, yaml.line("resources"))
+    for path in (("service", "replicas"), ("service", "replica_policy", "min_replicas"), ("replicas",)):
+        copies = value_at(yaml.value, *path)
+        if whole_of(copies):
+            builder.count("replicas", whole_of(copies), yaml.line(*path))
+        elif copies is not None:
+            builder.unknown(f"replicas: {str(copies)[:40]}", "a range of engines of a service", yaml.line(*path))
 
 
 def _product_and_count(asked: Any) -> tuple[str, int | None]:

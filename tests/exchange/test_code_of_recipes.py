@@ -1,0 +1,168 @@
+"""Python that states a layout: recipes whose functions have parameters, and calls that declare an engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import SeveralParts
+from tests.effort import each
+from tests.exchange.imports import given, read, unknown
+
+RECIPE = """
+    from megatron.bridge.models.qwen import Qwen3ModelProvider14B
+
+
+    def model_config(tensor_parallelism: int = 8, pipeline_parallelism: int = 1, dtype=None):
+        return Qwen3ModelProvider14B(
+            tensor_model_parallel_size=tensor_parallelism, pipeline_model_parallel_size=pipeline_parallelism
+        )
+
+
+    def pretrain_config(
+        tensor_parallelism: int = 4,
+        pipeline_parallelism: int = 2,
+        global_batch_size: int = 320,
+        micro_batch_size: int = 2,
+        seq_length: int = 4096,
+        precision_config="bf16_mixed",
+        performance_mode: bool = False,
+        wide=None,
+    ):
+        model = model_config(tensor_parallelism, pipeline_parallelism=pipeline_parallelism)
+        cfg = ConfigContainer(
+            model=model,
+            train=TrainingConfig(global_batch_size=global_batch_size, micro_batch_size=micro_batch_size),
+            dataset=GPTDatasetConfig(sequence_length=seq_length),
+            mixed_precision=precision_config,
+        )
+        if performance_mode:
+            cfg.model.context_parallel_size = 16
+        if not performance_mode:
+            cfg.model.sequence_parallel = True
+        if wide is not None:
+            cfg.model.expert_model_parallel_size = 128
+        for _ in cfg.model:
+            cfg.model.virtual_pipeline_model_parallel_size = 32
+        if os.environ.get("X"):
+            cfg.model.expert_tensor_parallel_size = 64
+        return cfg
+"""
+
+
+def test_a_recipe_has_the_defaults_of_its_parameters_in_the_functions_that_it_calls() -> None:
+    reading = read(RECIPE, name="qwen3_14b.py")
+    stated = given(reading)
+    assert {name: stated.get(f"layout.{name}") for name in ("tp", "pp", "cp", "ep", "micro_batch")} == {
+        "tp": 4,
+        "pp": 2,
+        "cp": None,
+        "ep": None,
+        "micro_batch": 2,
+    }
+    assert stated["workload.model"] == "qwen3-14b" and stated["workload.precision"] == "bf16"
+    assert (stated["workload.global_batch"], stated["workload.sequence_length"]) == (320, 4096)
+    assert stated["layout.sequence_parallel"] is True  # the other test is false by the default of its parameter
+    listed = unknown(reading)
+    assert "virtual_pipeline_model_parallel_size=32: depends on the test" in listed
+    assert "expert_tensor_parallel_size=64: depends on the test" in listed
+    assert "context_parallel_size=16: depends" not in listed and "expert_model_parallel_size=128: depends" not in listed
+
+
+def test_two_recipes_of_a_file_are_kept_apart() -> None:
+    other = RECIPE.replace("pretrain_config", "finetune_config").replace("4096", "2048")
+    both = RECIPE + other[other.index("    def finetune_config") :]
+    with pytest.raises(SeveralParts, match=r"2 recipes that differ \(pretrain_config, finetune_config\)"):
+        read(both, name="qwen3_14b.py")
+    assert given(read(both, name="qwen3_14b.py", part=2))["workload.sequence_length"] == 2048
+
+
+@each(
+    ("name", "precision", "recipe"),
+    [
+        ("bf16_mixed", "bf16", None),
+        ("fp16_mixed", "fp16", None),
+        ("bf16_with_fp8_delayed_scaling_mixed", "fp8", "delayed"),
+        ("bf16_with_fp8_current_scaling_mixed", "fp8", "current"),
+        ("bf16_with_fp8_subchannel_scaling_mixed", "fp8", "blockwise"),
+        ("bf16_with_mxfp8_mixed", "fp8", "mxfp8"),
+        ("nanov2_bf16_with_fp8_current_scaling_mixed", "fp8", "current"),
+        ("nemotron_3_super_bf16_with_nvfp4_mixed", "fp4", "nvfp4"),
+        ("other", None, None),
+    ],
+)
+def test_a_name_of_mixed_precision_stands_for_its_options(name: str, precision: str | None, recipe: str | None) -> None:
+    text = f"train:\n  train_iters: 20\n  global_batch_size: 320\nddp:\n  overlap: 1\nmixed_precision: {name}\n"
+    stated = given(read(text, name="override.yaml"))
+    assert (stated.get("workload.precision"), stated.get("workload.recipe")) == (precision, recipe)
+    assert stated["workload.global_batch"] == 320 and "layout.tp" not in stated
+
+
+ENGINE = """
+    from ray.serve.llm import LLMConfig, build_openai_app
+
+    MODEL = "meta-llama/Llama-3.1-70B-Instruct"
+    options = dict(tensor_parallel_size=4, gpu_memory_utilization=0.85, enforce_eager=False)
+    options["max_num_seqs"] = 128
+    if FAST:
+        options["kv_cache_dtype"] = "fp8"
+    app = build_openai_app({{"llm_configs": [
+        LLMConfig(
+            model_loading_config={{"model_id": "mine", "model_source": MODEL}},
+            deployment_config=dict(autoscaling_config=dict(min_replicas={least}, max_replicas=2)),
+            engine_kwargs=options,
+        )
+    ]}})
+"""
+
+
+def test_a_call_of_ray_serve_declares_an_engine() -> None:
+    reading = read(ENGINE.format(least=2), name="serve.py")
+    stated = given(reading)
+    assert stated["workload.model"] == "llama-3.1-70b" and stated["layout.framework"] == "vllm"
+    assert stated["layout.tp"] == 4 and stated["workload.serving.memory_fraction"] == 0.85
+    assert stated["workload.serving.max_sequences"] == 128 and "workload.kv_precision" not in stated
+    assert reading.number("replicas") == 2
+    assert "--kv_cache_dtype 'fp8': depends on the test on line 7" in unknown(reading)
+    ranged = read(ENGINE.format(least=1), name="serve.py")
+    assert ranged.number("replicas") is None and "replicas: $autoscaling_config" in unknown(ranged)
+
+
+def test_a_call_of_vllm_declares_an_engine_and_lists_what_it_computes() -> None:
+    call = 'from vllm import LLM\nllm = LLM("Qwen/Qwen3-14B", tensor_parallel_size={}, max_model_len=4096)\n'
+    stated = given(read(call.format(8), name="generate.py"))
+    assert (stated["workload.model"], stated["layout.tp"]) == ("qwen3-14b", 8)
+    computed = read(call.format("args.tp"), name="generate.py")
+    assert "layout.tp" not in given(computed) and "tensor_parallel_size: $args.tp" in unknown(computed)
+
+
+def test_two_engines_of_a_program_are_kept_apart() -> None:
+    text = "from vllm import LLM\na = LLM(model='Qwen/Qwen3-14B', tensor_parallel_size=8)\n"
+    with pytest.raises(SeveralParts, match="2 launches"):
+        read(text + "b = LLM(model='Qwen/Qwen3-14B', tensor_parallel_size=2)\n", name="generate.py")
+
+
+def test_mappings_that_are_parts_of_themselves_end() -> None:
+    text = "from vllm import LLM\nx = dict(**x)\na = LLM(model='Qwen/Qwen3-14B', **x)\n"
+    assert given(read(text, name="generate.py"))["workload.model"] == "qwen3-14b"
+
+
+def test_replicas_of_a_service_are_counted() -> None:
+    task = """
+        resources:
+          accelerators: H100:8
+        service:
+          replicas: 2
+        run: |
+          vllm serve Qwen/Qwen3-14B --tensor-parallel-size 8
+    """
+    assert read(task, name="task.yaml").number("replicas") == 2
+    ranged = read(task.replace("replicas: 2", "replicas: 2..4"), name="task.yaml")
+    assert ranged.number("replicas") is None and "replicas: 2..4" in unknown(ranged)
+
+
+def test_programs_that_do_not_train_are_named() -> None:
+    launch = "deepspeed --num_gpus=1 tools/{} --num-layers 32 --hidden-size 4096 --num-attention-heads 32\n"
+    for name in ("deepspeed_to_hf_llama.py", "convert_model.py", "hf2mcore_qwen3.py"):
+        assert f"{name}: converts a checkpoint" in unknown(read(launch.format(name)))
+    test = "MODE: inference\nMODEL_ARGS:\n  --tensor-model-parallel-size: 2\n  --pipeline-model-parallel-size: 4\n"
+    assert "MODE: inference: generates text" in unknown(read(test, name="model_config.yaml"))
