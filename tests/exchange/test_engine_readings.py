@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.exchange.imports import given, read, unknown
 
 MTP = "deepseek_mtp"
@@ -81,7 +81,11 @@ def test_a_patch_of_a_container_has_the_options_of_its_engine() -> None:
 @pytest.mark.parametrize(("names", "split"), [(("x-prefill", "x-decode"), True), (("one", "two"), False)])
 def test_deployments_that_are_named_by_a_role_have_it(names: tuple[str, str], split: bool) -> None:
     pods = [POD.replace("NAME", name).replace("START", "command: [vllm, serve]") for name in names]
-    found = given(read("---\n".join(pods)))
+    text = "---\n".join(pods)
+    if not split:
+        with pytest.raises(SeveralParts, match="may each prefill or decode"):
+            read(text)
+    found = given(read(text, part=None if split else 1))
     roles = "workload.serving.disaggregated."
     assert (found.get(f"{roles}prefill.tp"), found.get(f"{roles}decode.tp")) == ((4, 4) if split else (None, None))
     assert found.get(f"{roles}transfer.block_tokens") == (128 if split else None)

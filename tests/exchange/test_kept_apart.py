@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.exchange.import_result import FormatError, SeveralParts
+from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
 
 HEAD = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
@@ -338,3 +339,23 @@ def test_the_command_above_a_table_states_its_ranks() -> None:
         own.replace("4", "$N"),
     ):
         assert "ranks" not in entry(f"{other}# sendrecv_perf\n{COLUMNS}{row}")
+
+
+BOTH = """
+    CUDA_VISIBLE_DEVICES=0 vllm serve Qwen/Qwen3-14B --tensor-parallel-size 1 --port 8100 {options} &
+    CUDA_VISIBLE_DEVICES=1 vllm serve Qwen/Qwen3-14B --tensor-parallel-size 1 --port 8200 {options} &
+"""
+EITHER = """--kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'"""
+
+
+def test_engines_that_may_each_prefill_or_decode_are_kept_apart() -> None:
+    text = BOTH.format(options=EITHER)
+    with pytest.raises(SeveralParts, match=r"2 launches that may each prefill or decode \(kv_both\), on lines 2, 3"):
+        read(text, name="start.sh")
+    second = read(text, name="start.sh", part=2)
+    assert given(second)["layout.tp"] == 1 and next(each for each in second.given if each.path[-1] == "tp").at.line == 3
+
+
+@each("options", ["", f"{EITHER} --node-rank 1", f"{EITHER} --headless"])
+def test_copies_of_one_engine_and_its_nodes_are_one_launch(options: str) -> None:
+    assert given(read(BOTH.format(options=options), name="start.sh"))["layout.tp"] == 1

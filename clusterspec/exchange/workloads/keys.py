@@ -277,16 +277,26 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     for keys in found:
         keys.severed = severed_part(keys.command, commands)
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
-    return list(
-        {
-            (
-                _options_without_ranks(keys),
-                _word_after_command(keys.command, model),
-                role_of_object(file.text, keys.values, keys.command.line),
-            ): keys
-            for keys in reversed(found)
-        }.values()
-    )[::-1]
+    different = {
+        (
+            _options_without_ranks(keys),
+            _word_after_command(keys.command, model),
+            role_of_object(file.text, keys.values, keys.command.line),
+        ): keys
+        for keys in reversed(found)
+    }
+    if len(different) == 1 and len(found) > 1 and all(_may_have_either_role(keys) for keys in found):
+        return found
+    return list(different.values())[::-1]
+
+
+_OF_ONE_ENGINE = frozenset({"node_rank", "headless", "data_parallel_rank", "data_parallel_start_rank"})
+
+
+def _may_have_either_role(keys: Keys) -> bool:
+    """Whether a launch starts an engine of its own that may prefill or decode: ``kv_both`` of vLLM tells neither."""
+    stated = str(keys.values.get("kv_transfer_config", ("",))[0])
+    return "kv_both" in stated and _OF_ONE_ENGINE.isdisjoint(keys.values)
 
 
 def _is_set(conditional: str, file: InputFile) -> bool:
@@ -304,7 +314,11 @@ def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
     if len(set(lines)) < len(lines):  # a variable that is set once holds the program of several
         lines = [min((line for _, line in keys.values.values()), default=keys.command.line) for keys in different]
     places = ", ".join(map(str, lines[:12])) + (", …" if len(lines) > 12 else "")
-    choices = f"holds {len(different)} launches with different options, on lines {places}"
+    alike = len({_options_without_ranks(keys) for keys in different}) == 1 and all(
+        map(_may_have_either_role, different)
+    )
+    which = "that may each prefill or decode (kv_both)" if alike else "with different options"
+    choices = f"holds {len(different)} launches {which}, on lines {places}"
     return chosen_part(different, part, plural(len(different), "launch"), choices)
 
 
