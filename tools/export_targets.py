@@ -38,6 +38,7 @@ from tools.target_sources import (
     megatron,
     sglang,
     slurm,
+    tensorrt_llm,
     torchtitan,
     vllm,
 )
@@ -132,6 +133,24 @@ def flags_in(text: str) -> set[str]:
     return set(re.findall(r"(?<!\S)(--[a-z][a-z0-9_-]+)", text)) - launcher
 
 
+_VALUES = ("cache_transceiver_config.backend", "speculative_config.decoding_type")
+"""Keys of TensorRT-LLM whose values are names."""
+
+
+def engine_options_in(text: str) -> set[str]:
+    """Options of ``trtllm-serve``, and the keys of the files of options in the script, with values that are names."""
+    starts = re.findall(r"trtllm-serve ((?:[^\n]*\\\n)*[^\n]*)", text)
+    found = {flag for words in starts for flag in re.findall(r"(?<!\S)(--[a-z_]+)", words)}
+    for body in re.findall(r"<<'EOF'\n(.*?)\nEOF", text, re.DOTALL):
+        options = yaml.safe_load(body)
+        found |= set(_paths(options))
+        for path in _VALUES:
+            head, _, key = path.partition(".")
+            if key in (options.get(head) or {}):
+                found.add(f"{path}={options[head][key]}")
+    return found
+
+
 def arguments_in(text: str) -> set[str]:
     """Options among the arguments of containers."""
     return set(re.findall(r"- \"(--[a-z][a-z0-9-]+)\"", text))
@@ -206,6 +225,7 @@ TARGETS = {
     "sglang": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.23",), "0.5.23"),
     "sglang 0.5.21": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.21",), "0.5.21"),
     "sglang 0.5.9": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.9",), "0.5.9"),
+    "trt-llm": Target("NVIDIA/TensorRT-LLM", engine_options_in, tensorrt_llm, ("trt-llm 1.3.0rc11",)),
     "dynamo": Target("ai-dynamo/dynamo", arguments_in, dynamo, ("vllm 0.31.0", "sglang 0.5.21"), "1.6.1"),
     "llm-d": Target("vllm-project/vllm", arguments_in, vllm, ("vllm 0.33.0",), "0.33.0"),
     "slurm-topology": Target("SchedMD/slurm", paths_in, slurm),
@@ -219,6 +239,10 @@ TARGETS = {
     ),
     "mpijob": Target("kubeflow/mpi-operator", paths_in, kubernetes("manifests/base/kubeflow.org_mpijobs.yaml")),
 }
+
+
+READ_IN_PARTS = frozenset({"trt-llm"})
+"""Targets whose repository is too large for a clone: their files were read in parts, and their lines are 0."""
 
 
 def recorded(path: Path = RECORD) -> dict[str, dict[str, Place]]:

@@ -147,6 +147,55 @@ def dynamo(source: Source, names: set[str]) -> dict[str, Place]:
     return found
 
 
+_OPTIONS_OF_ENGINE = {
+    "": ("BaseLlmArgs", "TorchLlmArgs"),
+    "kv_cache_config": ("KvCacheConfig",),
+    "cache_transceiver_config": ("CacheTransceiverConfig",),
+    "speculative_config": ("DecodingBaseConfig", "MTPDecodingConfig"),
+}
+"""Keys of a file of options of TensorRT-LLM, and the classes whose fields are the keys below them."""
+
+
+def tensorrt_llm(source: Source, names: set[str]) -> dict[str, Place]:
+    """The options of ``trtllm-serve``, and the keys of its file of options: fields of classes that forbid others.
+
+    A name ``KEY=VALUE`` is a value of a field that names all of its values (``Literal``).
+    """
+    path, program = "tensorrt_llm/llmapi/llm_args.py", "tensorrt_llm/commands/serve.py"
+    tree = ast.parse(source.text(path))
+    found: dict[str, Place] = {}
+    for node in ast.walk(ast.parse(source.text(program))):
+        if isinstance(node, ast.FunctionDef) and node.name == "serve":
+            for word in (each for option in node.decorator_list for each in ast.walk(option)):
+                text = word.value if isinstance(word, ast.Constant) else None
+                if isinstance(word, ast.Constant) and isinstance(text, str) and re.fullmatch(r"--[a-z_]+", text):
+                    found[text] = source.at(program, word.lineno)
+    for head, owners in _OPTIONS_OF_ENGINE.items():
+        for field in _annotated_fields(tree, owners):
+            assert isinstance(field.target, ast.Name)
+            name = f"{head}.{field.target.id}" if head else field.target.id
+            found[name] = source.at(path, field.lineno)
+            for value in _literal_values(field.annotation):
+                found[f"{name}={value}"] = source.at(path, field.lineno)
+    return found
+
+
+def _annotated_fields(tree: ast.Module, owners: tuple[str, ...]) -> list[ast.AnnAssign]:
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name in owners)
+    fields = (field for each in classes for field in each.body)
+    return [field for field in fields if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)]
+
+
+def _literal_values(annotation: ast.expr) -> list[str]:
+    """The values that an annotation names: ``Optional[Literal["UCX", "NIXL"]]``."""
+    literals = (
+        node.slice
+        for node in ast.walk(annotation)
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value).rpartition(".")[2] == "Literal"
+    )
+    return [str(each.value) for node in literals for each in ast.walk(node) if isinstance(each, ast.Constant)]
+
+
 def torchtitan(source: Source, names: set[str]) -> dict[str, Place]:
     """Fields of its configuration, and the names and parameters of its modules."""
     path = "torchtitan/config/configs.py"

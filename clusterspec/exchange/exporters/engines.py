@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Layout, Workload
@@ -147,6 +147,14 @@ def omitted_cache(serving: Serving, host_memory: str) -> Iterator[str]:
     if serving.tiers:
         media = ", ".join(dict.fromkeys(tier.medium for tier in serving.tiers))
         yield f"the cache of keys and values beside the accelerators ({media}): see {host_memory}"
+
+
+def omitted_cache_precision(work: Workload, option: str, written: Collection[str] = ("fp8",)) -> Iterator[str]:
+    """A note that an ``option`` for the precision of the cache is not written: it is for ``written`` precisions, and
+    16 bits, which engines take by themselves.
+    """
+    if work.kv_precision not in {"bf16", "fp16", *written}:
+        yield f"the cache of keys and values in {work.kv_precision}: see {option}"
 
 
 def omitted_share(serving: Serving, option: str) -> str:

@@ -23,6 +23,7 @@ from clusterspec.exchange.exporters.engines import (
     is_published_precision,
     launches,
     omitted_cache,
+    omitted_cache_precision,
     omitted_drafts,
     omitted_parts,
     omitted_router,
@@ -139,6 +140,7 @@ def precision_options(work: Workload, replicas: int, omitted: list[str]) -> Iter
     """
     if work.kv_precision == "fp8":
         yield "--kv-cache-dtype fp8_e4m3"
+    omitted += omitted_cache_precision(work, "--kv-cache-dtype")
     if quantizes_at_load(work, omitted):
         yield "--quantization fp8"
     elif work.parameter_precision == "fp16":

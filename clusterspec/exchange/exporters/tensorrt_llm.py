@@ -10,7 +10,9 @@ tensorrt_llm/commands/serve.py at 4c05a748 (``serve``) and tensorrt_llm/llmapi/l
 "Multi-node Serving with Slurm", on nodes from ``--relative`` of the job on (slurm.schedmd.com/srun.html). All were read
 on 2026-11-22; serve.py at 00209af1, where ``--config`` is another name of ``--extra_llm_api_options``, and a later
 llm_args.py (``KvCacheConfig``, ``CacheTransceiverConfig``, ``MTPDecodingConfig``, ``cuda_graph_config``,
-``disable_overlap_scheduler``, of classes that refuse other keys) on 2026-11-26.
+``disable_overlap_scheduler``, of classes that refuse other keys) on 2026-11-26. Every option and key was compared again
+that day with serve.py at 00209af1 and llm_args.py in longcheng-nv/TensorRT-LLM, a fork, at 9584b66a (before 1.4), flag
+by flag: ``python -m tools.export_targets`` does so from a clone, and tests/exchange/targets.csv records them.
 ``TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`` is read by tensorrt_llm/_torch/modules/linear.py (weights in NVFP4,
 architectures from sm_100 on).
 
@@ -35,6 +37,7 @@ from clusterspec.exchange.exporters.engines import (
     is_published_precision,
     launches,
     omitted_cache,
+    omitted_cache_precision,
     omitted_drafts,
     omitted_parts,
     omitted_router,
@@ -48,6 +51,7 @@ from clusterspec.exchange.import_result import Value
 
 RELEASES = ("1.3.0rc11",)
 """Releases whose pages have the options that are written."""
+_CACHE_PRECISIONS = {"fp8", "nvfp4"}
 _BLACKWELL = {"sm_100", "sm_103"}
 
 
@@ -134,11 +138,13 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
 
 
 def _cache(work: Workload) -> Iterator[tuple[str, Value]]:
-    """The keys of ``kv_cache_config``: the share of what the weights leave (llmapi/llm_args.py, KvCacheConfig)."""
+    """The keys of ``kv_cache_config`` (llmapi/llm_args.py, KvCacheConfig): the share of what the weights leave, and the
+    precision, which is fp8, nvfp4 or a type of PyTorch.
+    """
     if work.serving is not None and work.serving.of_free:
         yield "free_gpu_memory_fraction", work.serving.memory_fraction
-    if work.kv_precision == "fp8":
-        yield "dtype", "fp8"
+    if work.kv_precision in _CACHE_PRECISIONS:
+        yield "dtype", work.kv_precision
 
 
 def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, Value]:
@@ -153,6 +159,7 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
         options["cuda_graph_config"] = None
     if serving is not None:
         omitted += omitted_cache(serving, "kv_cache_config.host_cache_size")
+    omitted += omitted_cache_precision(work, "kv_cache_config.dtype", _CACHE_PRECISIONS)
     tokens = serving.draft_tokens if serving is not None else 0
     if tokens and drafts_with_model(work):
         drafts = {"num_nextn_predict_layers": tokens, "max_draft_len": tokens}

@@ -28,6 +28,7 @@ from clusterspec.exchange.exporters.engines import (
     is_published_precision,
     launches,
     omitted_cache,
+    omitted_cache_precision,
     omitted_drafts,
     omitted_parts,
     omitted_router,
@@ -152,6 +153,7 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
             yield from _speculation(work, serving, omitted)
     if work.kv_precision == "fp8":
         yield "--kv-cache-dtype fp8"
+    omitted += omitted_cache_precision(work, "--kv-cache-dtype")
     if quantizes_at_load(work, omitted):
         yield "--quantization fp8"
     elif work.parameter_precision in {"fp16", "fp32"}:
