@@ -313,9 +313,11 @@ def guessed_format(file: InputFile) -> ImportFormat:
     if kind is not None:
         _refuse_several_tools(kind, file)
         if kind.name == "serving":
-            from clusterspec.exchange.workloads.serving import refuse_training
+            from clusterspec.exchange.workloads.serving import refuse_training, starts_no_engine
 
             refuse_training(file)
+            if "serveConfigV2" in file.text and starts_no_engine(file):
+                return format_named("kubernetes")  # an application of a site, on machines that the object states
         return kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
     if kind := next((each for each in held if document_within(file, each.matches, each.read_alone)), None):

@@ -35,6 +35,8 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
         *("sequence_length", "max_sequence_length", "max_length", "max_model_len", "cutoff_len"),
     ),
     r"max[_-]num[_-]seqs|max[_-]running[_-]requests": ("max_sequences",),
+    r"chunked[_-]prefill[_-]size|max[_-]num[_-]batched[_-]tokens": ("chunk_tokens",),
+    r"gpu[_-]memory[_-]utilization|mem[_-]fraction[_-]static|free[_-]gpu[_-]memory[_-]fraction": ("memory_fraction",),
     r"(?:input|prefill)(?:[_-]seq)?[_-]len(?:gth)?|isl(?=[ \t]*[:=])": ("isl", "max"),
     r"(?:output|decode)(?:[_-]seq)?[_-]len(?:gth)?|osl(?=[ \t]*[:=])": ("osl", "max"),
     r"max[_-]concurren(?:cy|t[_-]requests)": ("concurrency", "max_sequences"),
@@ -43,7 +45,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 """Names of settings, and the last parts of the keys and counts that report them."""
 _SETTING = re.compile(
     rf"(?<![\w$])(?:--)?[\"']?(?P<name>(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{'|'.join(_MEANINGS)}))[\"']?"
-    r"(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?:\$\{\w{1,60}:?[-=])?(?P<value>[0-9][0-9_]{0,11})(?![\w.+-])",
+    r"(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?:\$\{\w{1,60}:?[-=])?(?P<value>[0-9][0-9_]{0,11}|0?\.[0-9]{1,6})(?![\w.+-])",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
@@ -68,7 +70,7 @@ class Setting(NamedTuple):
     """A setting of a text: its name, value and line."""
 
     name: str
-    value: int
+    value: float
     line: int
 
     @property
@@ -87,9 +89,12 @@ def settings_of(text: str) -> Iterator[Setting]:
     for match in islice(_SETTING.finditer(bare), MOST_SETTINGS):
         line, at = line + bare.count("\n", at, match.start("name")), match.start("name")
         least = 0 if _OFF_COUNTS.search(match["name"]) else 2 if match["name"].lower().endswith("replicas") else 1
-        if int(match["value"]) < least:
-            continue
-        yield Setting(match["name"], int(match["value"]), line)
+        shown = match["value"]
+        share = Setting(match["name"], float(shown), line) if "." in shown else None
+        if share and share.keys == ("memory_fraction",):
+            yield share
+        elif share is None and int(shown) >= least:
+            yield Setting(match["name"], int(shown), line)
 
 
 def _bare(text: str) -> str:
@@ -123,7 +128,7 @@ def with_unread_settings(file: InputFile, found: ImportResult) -> ImportResult:
     if file.part is not None:
         return found
     told = {each.at.line for part in (found.given, found.counts, found.unknown) for each in part}
-    values = {(str(each.path[-1]), each.value) for each in found.given if isinstance(each.value, int)}
+    values = {(str(each.path[-1]), each.value) for each in found.given if isinstance(each.value, int | float)}
     values |= {(str(each.path[-1]), True) for each in found.given if isinstance(each.value, str)}
     values |= {(each.name, each.value) for each in found.counts if isinstance(each.value, int)}
     texts = " ".join(f"{each.what} {each.why}" for each in found.unknown).lower().replace("-", "_")

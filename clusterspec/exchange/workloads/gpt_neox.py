@@ -31,7 +31,14 @@ _TABLE = {
 GATED = {"swiglu", "geglu", "reglu", "bilinear", "glu"}
 
 
+_RUN = re.compile(r"^[ \t]*\"?(?:checkpoint|partition)[-_]activations\"?[ \t]*:", re.MULTILINE)
+_ITERATIONS = re.compile(r"^[ \t]*\"?(?:train|lr[-_]decay)[-_]iters\"?[ \t]*:", re.MULTILINE)
+"""Keys of the run, in a configuration that leaves the model to another file."""
+
+
 def matches_gpt_neox(file: InputFile) -> bool:
+    if _RUN.search(file.text) and _ITERATIONS.search(file.text) and "zero_optimization" in file.text:
+        return True
     return (
         bool(re.search(r"pipe[-_]parallel[-_]size|model[-_]parallel[-_]size.*", file.text))
         and bool(re.search(r"^[ \t]*\"?(num[-_]layers|hidden[-_]size)\"?\s*:", file.text, re.MULTILINE))
@@ -45,7 +52,7 @@ def read_gpt_neox(file: InputFile) -> ImportResult:
     builder, yaml, keys = ImportBuilder(GPT_NEOX, file.name), read_yaml(file), Keys()
     for name, value, line in flat_leaves(yaml.mapping, yaml.line):
         keys.put(name, value, line)
-    if keys.find("num_layers", "pipe_parallel_size") is None:
+    if keys.find("num_layers", "pipe_parallel_size", "checkpoint_activations", "partition_activations") is None:
         raise FormatError("has neither layer nor parallel size keys of GPT-NeoX")
     mixing = str(keys.get("attention_config") or "")
     if other := next((name for name in ("mamba", "rwkv") if name in mixing), None):

@@ -147,10 +147,15 @@ def read_maxtext(file: InputFile) -> ImportResult:
     _set_global_batch(keys, devices, builder)
     if own := next((word for word in keys.command.words if _CONFIGURATION.search(word.text)), None):
         builder.unknown(own.text[:80], "a separate file: import it as well", own.line)
+    if other := next((word for word in keys.command.words if _LEARNS.search(word.text)), None):
+        why = "trains on samples that it generates, or on those of another model: work that these keys do not describe"
+        builder.unknown(other.text[:80], why, other.line)
     list_unused(keys, builder)
     return builder.reading()
 
 
+_LEARNS = re.compile(r"post_train[./](?:rl|dpo|distillation)\b|\btrain_(?:rl|dpo|distill)\w*")
+"""Programs of MaxText that train with rewards, pairs of answers or a teacher."""
 _CONFIGURATION = re.compile(r"^[^=]{1,200}(?<!/base)(?<!^base)\.ya?ml$")
 """The configuration that a launch names in place of base.yml."""
 _OPEN = {"ici": "fsdp", "dcn": "data"}

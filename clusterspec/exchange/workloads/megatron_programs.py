@@ -49,6 +49,8 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"{tuned}: {str(keys.get(tuned))[:40]}", why, keys.line(tuned))
     if str(keys.values.get("MODE", ("",))[0]) == "inference":  # of tests/functional_tests of Megatron-LM
         builder.unknown("MODE: inference", f"generates text: {_NO_TRAINING}", keys.line("MODE"))
+    if noise := keys.find("vae_scale", "vae_latent_mode", "timestep_sampling_strategy"):
+        builder.unknown(noise, "a model of images or videos: a spec describes text decoders alone", keys.line(noise))
     program = _program(keys)
     if program is None:
         return

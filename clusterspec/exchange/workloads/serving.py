@@ -93,6 +93,11 @@ _ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|fa
 """An option of TensorRT-LLM in a file of options that the script writes."""
 
 
+def starts_no_engine(file: InputFile) -> bool:
+    """Whether a text that names an engine starts none, such as an object whose image holds the program of a site."""
+    return not _launches(file)
+
+
 def matches_serving(file: InputFile) -> bool:
     text = file.text
     named = any(pattern.search(text) for _, pattern in _ENGINES)

@@ -9,15 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, Value, shown_value
+from clusterspec.exchange.documents import read_documents
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    Value,
+    shown_value,
+)
 from clusterspec.exchange.workloads.engine_roles import set_roles
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.exchange.workloads.object_roles import role_of_object
-from clusterspec.source import dotted_path
+from clusterspec.source import dotted_path, value_at
 
 _POOL = r"^{}[ \t]*:[ \t]*\n(?:(?:[ \t#][^\n]*)?\n){{0,40}}?[ \t]{{1,4}}replicas[ \t]*:[ \t]*([0-9]{{1,5}})\b"
 """The pool of a role in the values of a chart."""
 _COPIED = re.compile(r"kind[ \t]*:[ \t]*[\"']?(?:Deployment|StatefulSet)\b")
+_GROUP = re.compile(r"^kind[ \t]*:[ \t]*[\"']?RoleBasedGroup\b", re.MULTILINE)
+"""Groups whose roles are parts of one object (sgl-project/rbg, api/workloads/v1alpha2)."""
 _REPLICAS = re.compile(r"[ ]{1,4}replicas[ \t]*:[ \t]*([1-9][0-9]{0,4})[ \t]*(?:#.*)?$")
 Launch = tuple[str, Keys]
 """An engine and the options of its launch."""
@@ -46,8 +56,30 @@ def _role(keys: Keys) -> str:
     return {"producer": "prefill", "consumer": "decode"}[match[1]] if match else ""
 
 
+def _replicas_of_role(file: InputFile, line: int) -> tuple[int, int] | None:
+    """The replicas of the role of a RoleBasedGroup in which a command stands on a line, with their line."""
+    if not _GROUP.search(file.text):
+        return None
+    try:
+        documents = read_documents(file)
+    except FormatError:
+        return None
+    for yaml in documents:
+        roles = value_at(yaml.value, "spec", "roles")
+        for n, role in enumerate(roles if isinstance(roles, list) else ()):
+            first, copies = yaml.line("spec", "roles", n), value_at(role, "replicas")
+            last = yaml.line("spec", "roles", n + 1) if n + 1 < len(roles) else file.text.count("\n") + 1
+            if first <= line < last and isinstance(copies, int) and copies > 0:
+                return copies, yaml.line("spec", "roles", n, "replicas")
+    return None
+
+
 def _replicas_of_object(file: InputFile, line: int) -> tuple[int, int] | None:
-    """The replicas that the Deployment or StatefulSet states in which a command stands on a line, with their line."""
+    """The replicas that the Deployment or StatefulSet states in which a command stands on a line, with their line; or
+    the role of a RoleBasedGroup.
+    """
+    if of_role := _replicas_of_role(file, line):
+        return of_role
     lines = file.text.split("\n")[: max(0, line - 1)]
     first = max((n for n, each in enumerate(lines) if each.rstrip() == "---"), default=-1) + 1
     for n in range(first, len(lines)):
