@@ -166,3 +166,102 @@ def test_programs_that_do_not_train_are_named() -> None:
         assert f"{name}: converts a checkpoint" in unknown(read(launch.format(name)))
     test = "MODE: inference\nMODEL_ARGS:\n  --tensor-model-parallel-size: 2\n  --pipeline-model-parallel-size: 4\n"
     assert "MODE: inference: generates text" in unknown(read(test, name="model_config.yaml"))
+
+
+def test_a_launch_of_a_recipe_of_nemo_states_its_nodes() -> None:
+    launch = """
+        usage() { cat << EOF
+        usage: run.sh [trainer.max_steps=10000]
+        EOF
+        }
+        torchrun --nproc-per-node=4 run.py --factory "recipe()" trainer.num_nodes="$NODES" \\
+          trainer.max_steps=30 trainer.num_nodes=32 trainer.devices=4
+    """
+    reading = read(launch, name="launcher.sh")
+    assert given(reading)["layout.nodes"] == 32 and reading.number("ranks_per_node") == 4
+    assert given(reading)["layout.framework"] == "nemo" and "layout.tp" not in given(reading)
+
+
+def test_a_configuration_of_gpt_neox_may_leave_the_model_to_another_file() -> None:
+    text = (
+        '{\n  # of the run\n  "finetune": true,\n  "zero_optimization": {\n'
+        '    "stage": 1,\n    "overlap_comm": True,\n  },\n'
+        '  "train_micro_batch_size_per_gpu": 4,\n  "checkpoint_activations": true,\n  "train_iters": 320000,\n}\n'
+    )
+    stated = given(read(text, name="train_config.yml"))
+    assert (stated["layout.micro_batch"], stated["layout.recompute"], stated["layout.sharding"]) == (4, "full", "zero1")
+    assert stated["layout.framework"] == "megatron-deepspeed"
+
+
+def test_other_work_than_training_a_decoder_is_named() -> None:
+    learned = "python3 -m maxtext.trainers.post_train.rl.train_rl model_name=llama3.1-8b ici_expert_parallelism=4\n"
+    assert "train_rl: trains on samples that it generates" in unknown(read(learned, name="rl.sh"))
+    images = "model:\n  vae_scale: 0.3611\n  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 1\n"
+    assert "model.vae_scale: a model of images or videos" in unknown(read(images, name="flux.yaml"))
+
+
+def test_limits_of_an_engine_on_lines_that_are_not_read_are_listed() -> None:
+    sizes = "  MEM_FRACTION_STATIC: 0.90\n  CHUNKED_PREFILL_SIZE: 8192\n"
+    text = f"resources:\n  accelerators: H100:8\nenvs:\n{sizes}run: ls\n"
+    listed = unknown(read(text, name="task.yaml"))
+    assert "MEM_FRACTION_STATIC 0.9 (line 4), CHUNKED_PREFILL_SIZE 8192 (line 5)" in listed
+    told = "vllm serve Qwen/Qwen3-14B --gpu-memory-utilization 0.9 --max-num-batched-tokens 8192\n"
+    assert "memory" not in unknown(read(told))
+
+
+def test_the_replicas_of_a_role_of_a_group_are_read() -> None:
+    role = """\
+  - name: {0}
+    replicas: {1}
+    standalonePattern:
+      template:
+        spec:
+          containers:
+          - name: sglang
+            command: [python3, -m, sglang.launch_server, --model-path, Qwen/Qwen3-14B, --tp-size, "2",
+              --disaggregation-mode, {0}]
+"""
+    head = "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\nmetadata: {name: g}\nspec:\n  roles:\n"
+    stated = given(read(head + role.format("prefill", 3) + role.format("decode", 5)))
+    roles = "workload.serving.disaggregated."
+    assert (stated[f"{roles}prefill.replicas"], stated[f"{roles}decode.replicas"]) == (3, 5)
+
+
+def test_a_ray_service_of_a_program_of_a_site_states_its_machines() -> None:
+    text = """
+        apiVersion: ray.io/v1
+        kind: RayService
+        metadata: {name: s}
+        spec:
+          serveConfigV2: |
+            applications:
+              - import_path: ray-operator.config.samples.vllm.serve:model
+                runtime_env: {env_vars: {TENSOR_PARALLELISM: "4"}}
+          rayClusterConfig:
+            workerGroupSpecs:
+              - replicas: 2
+                template:
+                  spec:
+                    containers:
+                      - name: llm
+                        resources: {limits: {nvidia.com/gpu: "4"}}
+    """
+    assert given(read(text, name="service.yaml"))["cluster.accelerators_per_node"] == 4
+
+
+def test_a_recipe_that_leaves_the_degrees_to_the_model_is_read() -> None:
+    text = '''
+        """Start it with scripts/training/run_recipe.py, and train.global_batch_size=8."""
+        from megatron.bridge.training.config import ConfigContainer, TrainingConfig
+
+        def plain_config() -> ConfigContainer:
+            return ConfigContainer(
+                model=GPTModelProvider(),
+                train=TrainingConfig(train_iters=1000, global_batch_size=32, micro_batch_size=2),
+                dataset=GPTDatasetConfig(seq_length=1024),
+                mixed_precision="bf16_mixed",
+            )
+    '''
+    stated = given(read(text, name="plain.py"))
+    assert (stated["workload.global_batch"], stated["layout.micro_batch"]) == (32, 2)
+    assert "layout.tp" not in stated

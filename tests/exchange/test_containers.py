@@ -174,3 +174,27 @@ def test_options_of_an_engine_that_variables_give_are_named() -> None:
     certain = read(line.replace("$T", "4").replace("$G", "0.9").format("--all2all-backend deepep_low_latency"))
     assert given(certain)["layout.ep"] == 4
     assert "layout.ep" not in unknown(certain)
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "scaled"),
+    [
+        ("HorizontalPodAutoscaler", "minReplicas: 2, maxReplicas: 10", "a"),
+        ("ScaledObject", "minReplicaCount: 2, maxReplicaCount: 10", "a"),
+        ("HorizontalPodAutoscaler", "minReplicas: 2, maxReplicas: 10", "b"),
+    ],
+)
+def test_limits_between_which_replicas_change_are_listed(kind: str, limits: str, scaled: str) -> None:
+    pod = "{containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}"
+    text = f"""\
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {{name: a}}
+        spec: {{replicas: 3, template: {{spec: {pod}}}}}
+        ---
+        apiVersion: autoscaling/v2
+        kind: {kind}
+        metadata: {{name: h}}
+        spec: {{scaleTargetRef: {{kind: Deployment, name: {scaled}}}, {limits}}}
+    """
+    assert (f"{kind}: 2 to 10 replicas" in unknown(read(text))) is (scaled == "a")

@@ -117,6 +117,15 @@ def test_inactive_nvlinks_are_not_counted_and_named() -> None:
     assert "1 inactive links of GPU 1 (17)" in unknown(reading)
 
 
+@pytest.mark.parametrize("others", [False, True])
+def test_a_listing_of_the_last_gpus_alone_does_not_count_those_of_a_node(*, others: bool) -> None:
+    listed = range(8) if others else [7]
+    links = "".join(f"\t Link {n}: 26.562 GB/s\n" for n in range(18))
+    reading = read("".join(f"GPU {n}: NVIDIA H100 80GB HBM3 (UUID: GPU-a)\n{links}" for n in listed))
+    assert given(reading).get("cluster.accelerators_per_node") == (8 if others else None)
+    assert ("cluster.accelerators_per_node" in unknown(reading)) is not others
+
+
 def test_gaudi_accelerators_are_named_by_their_product() -> None:
     row = "|   {0}  {1}              N/A  | 0000:{0}3:00.0     N/A |   0  |\n| N/A  25C | 768MiB / 98304MiB |"
     text = "| HL-SMI Version:   hl-1.14.0 |\n" + "\n".join(row.format(n, "HL-225") for n in range(8))

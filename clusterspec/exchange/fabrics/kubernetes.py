@@ -21,7 +21,7 @@ from clusterspec.exchange.fabrics.grove import (
     record_pod_clique_set,
 )
 from clusterspec.exchange.fabrics.mpi_launcher import record_command, record_ranks
-from clusterspec.exchange.fabrics.other_objects import record_other_object, requests_accelerators
+from clusterspec.exchange.fabrics.other_objects import list_scaling, record_other_object, requests_accelerators
 from clusterspec.exchange.fabrics.pods import (
     NO_COUNT,
     Path,
@@ -152,6 +152,7 @@ def _read_objects(file: InputFile) -> ImportResult:
             record_workspace(yaml, builder, [each for _, each in documents])
         else:
             READERS[kind](yaml, builder)
+    list_scaling(jobs, documents, builder)
     set_labelled_accelerator(file, builder)
     return builder.reading()
 

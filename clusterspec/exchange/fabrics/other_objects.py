@@ -1,14 +1,18 @@
-"""Objects of Kubernetes of kinds without a reader: what each of their pods asks for, not how many pods there are."""
+"""Objects of Kubernetes of kinds without a reader: what each of their pods asks for, not how many pods there are; and
+those that change the replicas of others.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, template_pods
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.source import value_at
 
 DEEPEST = 24
 MOST_TEMPLATES = 200
@@ -38,6 +42,26 @@ def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
         why = "pods ask for different numbers: " + ", ".join(str(pods.accelerators) for pods in asking[:8])
         builder.unknown("cluster.accelerators_per_node", why, line)
     builder.unknown("layout.nodes", f"how many pods a {kind[:40]} has is not read", line)
+
+
+_SCALING = {
+    "HorizontalPodAutoscaler": ("minReplicas", "maxReplicas"),
+    "ScaledObject": ("minReplicaCount", "maxReplicaCount"),
+}
+"""Kinds that scale others, with their limits: ``autoscaling/v2`` of Kubernetes and KEDA (kedacore/keda)."""
+
+
+def list_scaling(
+    jobs: Sequence[tuple[str, Yaml]], documents: Sequence[tuple[str, Yaml]], builder: ImportBuilder
+) -> None:
+    """List the limits between which an object of a file changes the replicas of its jobs."""
+    names = {(kind, value_at(yaml.value, "metadata", "name")) for kind, yaml in jobs}
+    for kind, yaml in documents:
+        target = value_at(yaml.value, "spec", "scaleTargetRef")
+        if kind in _SCALING and (value_at(target, "kind") or "Deployment", value_at(target, "name")) in names:
+            least, most = (whole_of(value_at(yaml.value, "spec", name)) for name in _SCALING[kind])
+            why = "the number of replicas changes with load: replicas is that of the start"
+            builder.unknown(f"{kind}: {least or 1} to {most or '?'} replicas", why, yaml.line("kind"))
 
 
 def _pods_in(yaml: Yaml) -> Iterator[Pods]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.exchange.import_result import (
     LONGEST_LINE,
@@ -207,7 +207,8 @@ def _record_matrix(matrix: Matrix, builder: ImportBuilder, pcie_only: bool) -> N
     accelerators, line = matrix.accelerators, matrix.line
     builder.count("accelerators", len(accelerators), line)
     builder.count("nics", len(matrix.nics), line)
-    builder.set("cluster.accelerators_per_node", len(accelerators), line)
+    numbers = [name.removeprefix("GPU") for name in accelerators]
+    _set_count(numbers, builder, line)
     pairs = {
         pair: int(match[1])
         for pair, cell in matrix.cells.items()
@@ -225,6 +226,16 @@ def _record_matrix(matrix: Matrix, builder: ImportBuilder, pcie_only: bool) -> N
     if nodes:
         builder.count("numa_nodes", len(nodes), line)
     _record_nics(matrix, builder)
+
+
+def _set_count(numbers: Sequence[str], builder: ImportBuilder, line: int) -> None:
+    """Set the accelerators of a node, unless their numbers show that some of the node are left out."""
+    last = max((int(number) for number in numbers if number.isdecimal()), default=0)
+    if last < len(numbers):
+        builder.set("cluster.accelerators_per_node", len(numbers), line)
+    else:
+        why = f"GPU {last} is the last of {len(numbers)} listed: others of the node are left out"
+        builder.unknown("cluster.accelerators_per_node", why, line)
 
 
 def _record_nics(matrix: Matrix, builder: ImportBuilder) -> None:
@@ -286,7 +297,7 @@ def read_nvidia_smi_nvlink(file: InputFile) -> ImportResult:
 def _record_gpus(gpus: list[Gpu], builder: ImportBuilder) -> None:
     line = gpus[0].line
     builder.count("accelerators", len(gpus), line)
-    builder.set("cluster.accelerators_per_node", len(gpus), line)
+    _set_count([str(gpu.number) for gpu in gpus], builder, line)
     names = Counter(gpu.name for gpu in gpus)
     if len(names) == 1 and gpus[0].name:
         set_product(gpus[0].name, builder, line)

@@ -47,8 +47,14 @@ _CONFIGURED = re.compile(
     r"^train[ \t]*:[ \t]*(?:#.*)?\n(?:(?:[ \t].*)?\n){0,40}?[ \t]+train_iters[ \t]*:", re.MULTILINE
 )
 DEGREES = ("tensor_model_parallel_size", "pipeline_model_parallel_size")
+FACTORY = re.compile(r"(?:^|\s)--factory[ =]")
+"""An option of launches of NeMo 2, which names the function of a recipe."""
+OF_RUN = re.compile(r"log\.\w{1,60}|trainer\.max_steps")
+"""Options in which launches of one layout may differ."""
 _SECTION = re.compile(r"^(?:ddp|checkpoint|optimizer|scheduler|logger|dataset|mixed_precision)[ \t]*:", re.MULTILINE)
 """Other sections of ``ConfigContainer`` (src/megatron/bridge/training/config.py)."""
+BUILT = re.compile(r"^def [^\n]{1,400}?->\s*[\"']?ConfigContainer\b", re.MULTILINE)
+"""A function of a recipe in Python."""
 _DISPATCHERS = {"deepep": "deepep", "hybridep": "hybrid"}
 
 
@@ -64,14 +70,21 @@ def _runs_recipe(keys: Keys) -> bool:
     return any(_PROGRAM.search(word) for word in words) and not {"--recipe", "--model"}.isdisjoint(words)
 
 
-def leaves_degrees_open(keys: Keys) -> bool:
-    """Whether keys are of Megatron-Bridge, whose recipes state the degrees that a configuration leaves out."""
-    return "train.train_iters" in keys.values or (keys.is_undecided(*DEGREES) and not keys.command.words)
+def leaves_degrees_open(keys: Keys, text: str) -> bool:
+    """Whether keys are of Megatron-Bridge, whose recipes state the degrees that a configuration leaves out, and whose
+    models those that a recipe leaves out.
+    """
+    stated = {"train.train_iters", "trainer.num_nodes"} & keys.values.keys()
+    built = keys.find("global_batch_size", "micro_batch_size") is not None and bool(BUILT.search(text))
+    return bool(stated) or built or (keys.is_undecided(*DEGREES) and not keys.command.words)
 
 
 def is_configuration(text: str) -> bool:
-    """Whether a text is a configuration of Megatron-Bridge in YAML, which may leave the layout to a recipe."""
-    return bool(_CONFIGURED.search(text) and _SECTION.search(text))
+    """Whether a text is a configuration of Megatron-Bridge in YAML, a recipe of it in Python, or a launch of a recipe
+    of NeMo 2: all may leave the layout to a recipe or a model.
+    """
+    configured = bool(_CONFIGURED.search(text) and _SECTION.search(text))
+    return configured or bool(BUILT.search(text)) or ("trainer.num_nodes=" in text and bool(FACTORY.search(text)))
 
 
 def take_mixed_precision(keys: Keys) -> None:

@@ -30,7 +30,7 @@ from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_re
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
 from clusterspec.exchange.workloads.megatron_training import OFF, set_sequence_length, set_sharding, set_training
 from clusterspec.exchange.workloads.models import set_model, set_parameters
-from clusterspec.exchange.workloads.overrides import follow_references, override_keys
+from clusterspec.exchange.workloads.overrides import follow_references, override_keys, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -84,6 +84,7 @@ _OF_NEMO = re.compile(r"^(?:from nemo[ .]|import nemo(?:_run)?\b)", re.MULTILINE
 """An import of NeMo, whose recipes are Python functions."""
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
 """A launch by DeepSpeed, whose configuration states the sharding."""
+_IS_CODE = re.compile(r"^[ \t]*(from|import|def|cfg\.)\b", re.MULTILINE)
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
@@ -116,7 +117,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     if performance:
         bridge.name_long_options(keys)
         bridge.set_performance_keys(keys, builder)
-    elif not (keys.find(*bridge.DEGREES, "num_layers") or bridge.leaves_degrees_open(keys)):
+    elif not (keys.find(*bridge.DEGREES, "num_layers") or bridge.leaves_degrees_open(keys, file.text)):
         raise FormatError("has no launch with size keys of Megatron (options in a variable alone start nothing)")
     set_framework(keys, framework, builder)
     list_program(keys, builder)
@@ -214,12 +215,13 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name.rpartition(".--")[2].removeprefix("--") if "--" in name else name, value, line)
         return keys, "megatron-core"
-    for launch in (_LAUNCHED, bridge.LAUNCH, _SIZES):
+    if bridge.FACTORY.search(file.text):
+        return overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN), "nemo"
+    for launch in () if bridge.BUILT.search(file.text) else (_LAUNCHED, bridge.LAUNCH, _SIZES):
         if launch.search(file.text) and (launch is not _SIZES or _holds_sizes(file.text)):
             keys = read_arguments(file, launch)
             return keys, launched_framework(keys)
-    is_code = re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text
-    if is_code and not re.match(r"#!.{0,60}sh\b", file.text):
+    if _IS_CODE.search(file.text) and "(" in file.text and not re.match(r"#!.{0,60}sh\b", file.text):
         return read_recipe(file), "nemo" if _OF_NEMO.search(file.text) else "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
         keys, yaml = Keys(), read_yaml(file)

@@ -60,6 +60,7 @@ def read_recipe(file: InputFile) -> Keys:
     called = {name for node in functions.values() for name in _called_names(node) if name != node.name}
     read = {name: _recipe_keys(node, functions) for name, node in functions.items() if name not in called}
     recipes = {name: keys for name, keys in read.items() if keys.find(*MARKS) or keys.is_undecided(*MARKS)}
+    recipes = recipes or {name: keys for name, keys in read.items() if keys.find("global_batch_size")}
     if not recipes:
         return _constant_keys(ast.walk(tree), _assigned_constants(tree))
     counted, each = plural(len(recipes), "recipe"), list(recipes.values())

@@ -116,7 +116,7 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
 
     Raises `SeveralParts` if there are several and none is chosen.
     """
-    commands = [command for command in script_of(file.text).commands if launch.search(command.text)]
+    commands = [each for each in script_of(file.text).commands if launch.search(each.text) and not _writes_only(each)]
     different = {
         tuple((name, str(value)) for name, (value, _) in keys.values.items() if not aside.fullmatch(name)): keys
         for keys in map(override_words, reversed(commands))
