@@ -64,8 +64,14 @@ LAYOUTS = (
     "{tp: 8, pp: 8, order: [tp, cp, ep, pp, dp]}",
     "{sharding: zero2, offload: {optimizer: 1}}",
     "{sharding: fsdp, offload: {optimizer: 0.5}}",
+    "{tp: 8, overlap: {tp: full, ep: true}, ep: 8, capacity_factor: 1.25, captured_graphs: false, loss: fused}",
 )
 PRECISIONS = ("bf16", "fp8, recipe: mxfp8", "fp8, recipe: tensorwise")
+_STATED = (
+    "bf16, attention: flash, gradient_precision: bf16, tokens: 524288000",
+    "bf16, attention: plain, gradient_precision: fp32",
+)
+"""Further settings of a workload, after its precision."""
 _LOAD = "input_tokens: 1000, output_tokens: 1000, concurrency: 64"
 _FAST = "speculative: {tokens: 1, acceptance: 0.8}"
 _MATCHED = "speculative: {tokens: 2, acceptance: 0.6, method: ngram}"
@@ -104,7 +110,7 @@ def designs(software: tuple[str, ...]) -> tuple[ExportInput, ...]:
         facts = "sequence_length: 4096, global_batch: 512"
         works = [
             (f"{{model: {model}, {facts}, precision: {precision}}}", layout)
-            for model, layout, precision in product(MODELS, LAYOUTS, PRECISIONS)
+            for model, layout, precision in product(MODELS, LAYOUTS, (*PRECISIONS, *_STATED))
         ]
     head = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64}\n"
     texts = (f"{head}workload: {work}\nlayout: {layout}\n" for work, layout in works)

@@ -94,3 +94,116 @@ def test_settings_of_an_engine_are_read_back(
         reading = import_formats.guessed_format(file).read(file)
         found = {".".join(map(str, each.path)): each.value for each in reading.given}
         assert {path: found.get(path) for path in values} == values, kind
+
+
+RUN = "workload: {{model: {}, sequence_length: 4096, global_batch: 512, {}}}\nlayout: {{framework: {}, tp: 8{}}}\n"
+OPTIONS = "workload.tokens workload.attention workload.gradient_precision layout.captured_graphs layout.loss"
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "work", "layout", "values"),
+    [
+        (
+            "megatron",
+            "llama-3.1-70b",
+            "precision: bf16, tokens: 2097152000, attention: plain, gradient_precision: bf16",
+            ", captured_graphs: false, loss: fused, overlap: {tp: full}",
+            dict(zip(OPTIONS.split(), (2_097_152_000, "plain", "bf16", False, "fused"), strict=True))
+            | {"layout.overlap.tp": "full"},
+        ),
+        (
+            "megatron",
+            "qwen3-30b-a3b",
+            "precision: bf16, attention: flash, gradient_precision: fp32",
+            ", ep: 8, capacity_factor: 1.25, overlap: {ep: true}",
+            {
+                "workload.attention": "flash",
+                "workload.gradient_precision": "fp32",
+                "layout.capacity_factor": 1.25,
+                "layout.overlap.ep": True,
+            },
+        ),
+        ("megatron", "llama-3.1-70b", "precision: bf16", "", {"layout.overlap.tp": None, "workload.tokens": None}),
+        (
+            "maxtext",
+            "llama-3.1-70b",
+            "precision: fp16, optimizer: sgd",
+            ", offload: {optimizer: 1}",
+            {"workload.precision": "fp16", "workload.optimizer": "sgd", "layout.offload.optimizer": 1},
+        ),
+        (
+            "torchtitan",
+            "llama-3.1-70b",
+            "precision: fp32",
+            ", offload: {optimizer: 1}",
+            {"workload.precision": "fp32", "layout.offload.optimizer": 1},
+        ),
+    ],
+)
+def test_settings_of_a_training_are_read_back(
+    kind: str, model: str, work: str, layout: str, values: dict[str, object]
+) -> None:
+    framework = {"megatron": "megatron-core"}.get(kind, kind)
+    written = exporter_of(kind).write(pod(8, rest=RUN.format(model, work, framework, layout)))
+    file = InputFile(NAMES.get(kind, "design.sh"), str(written.content).encode())
+    reading = import_formats.guessed_format(file).read(file)
+    found = {".".join(map(str, each.path)): each.value for each in reading.given}
+    assert {path: found.get(path) for path in values} == values
+
+
+STATED = {
+    "layout": {
+        "dispatcher": "deepep",
+        "offload": "{activations: 1}",
+        "optimizer_states": "{master: bf16, moments: fp8}",
+        "capacity_factor": "1.5",
+        "gradient_compression": "4",
+        "gradient_sync": "step",
+        "fused_kernels": "true",
+        "fused_experts": "true",
+        "captured_graphs": "true",
+        "loss": "chunked",
+        "overlap": "{ep: true, tp: full}",
+        "recompute": "[attention]",
+        "schedule": "gpipe",
+    },
+    "workload": {
+        "parameter_precision": "fp32",
+        "gradient_precision": "fp16",
+        "quantization": "awq",
+        "attention": "plain",
+        "optimizer": "sgd",
+        "trainable": "{method: lora, rank: 16, modules: [attention]}",
+        "loss_scaling": "dynamic",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", ["megatron", "torchtitan", "deepspeed", "maxtext"])
+def test_a_stated_key_is_written_or_named(kind: str) -> None:
+    """No key of a training run is left out in silence: it changes the text, or the parts named as omitted."""
+    parts = {
+        "layout": {"framework": {"megatron": "megatron-core"}.get(kind, kind), "tp": "2", "pp": "2", "ep": "2"},
+        "workload": {"model": "qwen3-30b-a3b", "sequence_length": "4096", "global_batch": "512", "precision": "bf16"},
+    }
+
+    def written(section: str = "", key: str = "", value: str = "") -> ExportedFile | None:
+        texts = {
+            name: ", ".join(
+                f"{one}: {each}" for one, each in (keys | ({key: value} if name == section else {})).items()
+            )
+            for name, keys in parts.items()
+        }
+        rest = "".join(f"{name}: {{{text}}}\n" for name, text in texts.items())
+        with contextlib.suppress(NotExportable):
+            return exporter_of(kind).write(pod(4, rest=rest))
+        return None
+
+    plain, tried = written(), 0
+    assert plain is not None
+    for section, keys in STATED.items():
+        for key, value in keys.items():
+            if (found := written(section, key, value)) is not None:
+                tried += 1
+                assert (found.content, found.omitted) != (plain.content, plain.omitted), key
+    assert tried > 9

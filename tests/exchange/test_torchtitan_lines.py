@@ -28,6 +28,7 @@ def test_degrees_and_tokens_are_those_of_the_layout() -> None:
         "config.training.max_context_length = 8192",
         "config.training.num_tokens_per_microbatch_per_dp_rank = 2 * 8192",
         "config.training.num_tokens_per_train_step = 512 * 8192",
+        'config.training.mixed_precision_param = "bfloat16"',
         "config.training.disable_cuda_graphs = True",
         "config.activation_checkpoint = FullAC.Config()",
         "config.parallelism = ParallelismConfig(",

@@ -19,8 +19,10 @@ from clusterspec.exchange.exporters.registry import (
     ExportInput,
     NotExportable,
     omitted_from_training,
+    steps_of_run,
     training_design,
 )
+from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import plural
 
 _STRATEGIES = {"zero2": "optim_grads", "fsdp": "optim_grads_params", "hsdp": "optim_grads_params"}
@@ -47,7 +49,7 @@ _MODULES = {
 }
 _USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
 _PIPELINE_FIRST = ("tp", "cp", "ep", "pp", "dp")
-_NOT_STATED = "tokenizer, data, learning rate, iterations and checkpoints: see --tokenizer-type, --data-path, --lr"
+_NOT_STATED = "tokenizer, data, learning rate{} and checkpoints: see --tokenizer-type, --data-path, --lr"
 
 
 _VENDORS = ("NVIDIA", "AMD")
@@ -66,8 +68,14 @@ def write(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"Megatron-FSDP, which is {layout.sharding}, does not run with {work.optimizer}")
     if layout.offload_optimizer and _OPTIMIZERS[work.optimizer] != "adam":  # optimizer_config.py, line 434
         raise NotExportable(f"Megatron-LM offloads the states of Adam, not those of {work.optimizer}")
-    omitted = [_NOT_STATED, *omitted_from_training(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
-    groups = (*_layout_arguments(layout), *_model_arguments(work, omitted), *_work_arguments(layout, work))
+    named = _NOT_STATED.format("" if work.tokens else ", iterations")
+    omitted = [named, *omitted_from_training(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
+    groups = (
+        *_layout_arguments(layout),
+        *_model_arguments(work, omitted),
+        *_work_arguments(layout, work),
+        *_stated_arguments(source, omitted),
+    )
     lines = [f"  {group}" for group in groups if group]
     ends = ' --rdzv-backend c10d --rdzv-endpoint "$MASTER_ADDR:29500"' if layout.nodes > 1 else ""
     head = [f"# {source.name}: {plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"]
@@ -126,7 +134,7 @@ def _layout_arguments(layout: Layout) -> Iterator[str]:
         yield "--use-precision-aware-optimizer"
     if layout.overlap.dp and layout.dp > 1:
         yield "--overlap-grad-reduce --overlap-param-gather" if layout.sharding != "none" else "--overlap-grad-reduce"
-    if layout.overlap.tp and layout.tp > 1 and layout.sequence_parallel:  # arguments.py, line 1442
+    if layout.overlap.inside_gemms and layout.tp > 1 and layout.sequence_parallel:  # arguments.py, line 1442
         yield "--tp-comm-overlap"
 
 
@@ -257,10 +265,69 @@ def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
     yield f"--optimizer {_OPTIMIZERS[work.optimizer]}"
 
 
+def _stated_arguments(source: ExportInput, omitted: list[str]) -> Iterator[str]:
+    """Options of what a spec may state and Megatron-LM otherwise decides by itself; names those that do not apply.
+
+    Megatron-LM d98e8a64: megatron/training/arguments.py, lines 1209 (gradients) and 1290 (samples),
+    megatron/core/transformer/transformer_config.py, lines 1075 (graphs), 1836 (capacity) and 3002 (overlap of experts),
+    megatron/core/model_parallel_config.py, line 320 (loss). The kernels of Transformer Engine that keep scores in
+    memory run without context parallelism, those of flash attention without latent attention.
+    """
+    layout, work, spec = source.layout, source.workload, source.design.spec
+    stated, asked = spec.layout, spec.workload
+    if work.tokens and (steps := steps_of_run(work, omitted)):
+        yield f"--train-iters {steps}"
+    if asked is not None and asked.attention:
+        plain = work.attention == "plain"
+        if (layout.cp > 1 and plain) or (work.model.latent and not plain):
+            omitted.append(f"attention {asked.attention}: see --attention-backend")
+        else:
+            yield f"--attention-backend {'unfused' if plain else 'flash'}"
+    if asked is not None and asked.gradient_precision in _GRADIENTS:
+        yield _GRADIENTS[asked.gradient_precision]
+    elif asked is not None and asked.gradient_precision:
+        omitted.append(f"gradients in {asked.gradient_precision}")
+    if stated is not None:
+        yield from _kernel_arguments(stated, omitted)
+        yield from _stated_expert_arguments(layout, work, stated, omitted)
+
+
+_GRADIENTS = {"bf16": "--grad-reduce-in-bf16", "fp32": "--accumulate-allreduce-grads-in-fp32"}
+
+
+def _stated_expert_arguments(layout: Layout, work: Workload, stated: LayoutSpec, omitted: list[str]) -> Iterator[str]:
+    if work.model.experts and stated.capacity_factor:
+        yield f"--moe-expert-capacity-factor {stated.capacity_factor:g}"
+    if stated.overlap is not None and stated.overlap.ep and layout.ep > 1:
+        if _overlaps_experts(layout, work):
+            yield "--overlap-moe-expert-parallel-comm"
+        else:
+            omitted.append("overlap.ep: see the conditions of --overlap-moe-expert-parallel-comm")
+
+
+def _overlaps_experts(layout: Layout, work: Workload) -> bool:
+    """Whether the exchange with experts can overlap with computation (transformer_config.py, lines 3002 to 3047)."""
+    narrow = work.precision not in {"fp32", "tf32"}
+    interleaved = layout.pp == 1 or layout.virtual_stages > 1
+    again = layout.recompute == "full" or (isinstance(layout.recompute, tuple) and "expert" in layout.recompute)
+    return narrow and interleaved and not again and work.model.predicted in {0, 1}
+
+
+def _kernel_arguments(stated: LayoutSpec, omitted: list[str]) -> Iterator[str]:
+    if stated.captured_graphs:
+        omitted.append("captured_graphs: see --cuda-graph-impl and --cuda-graph-modules")
+    elif stated.captured_graphs is False:
+        yield "--cuda-graph-impl none"
+    if stated.loss == "fused":
+        yield "--cross-entropy-loss-fusion"
+    elif stated.loss == "chunked":
+        omitted.append("loss chunked: Megatron-LM fuses it or computes it at once")
+
+
 def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:
     if layout.schedule in {"zero-bubble", "dualpipe", "gpipe"}:
         yield f"the schedule {layout.schedule}: Megatron-LM runs 1F1B"
-    if layout.overlap.tp and layout.tp > 1 and not layout.sequence_parallel:
+    if layout.overlap.inside_gemms and layout.tp > 1 and not layout.sequence_parallel:
         yield "overlap of tensor parallelism: Megatron-LM overlaps it with sequence parallelism alone"
     if layout.offload_activations:
         yield "offloading of activations: --cpu-offloading-num-layers counts layers"

@@ -15,6 +15,7 @@ from clusterspec.cells import escaped_cell
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.exchange.exporters.unwritten import unwritten_keys
 from clusterspec.exchange.format_names import format_by_name, unknown_format
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
@@ -112,6 +113,19 @@ def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
     return 1, layout.dp
 
 
+def steps_of_run(work: Workload, omitted: list[str]) -> int | None:
+    """The optimizer steps of the tokens that a spec states; None if it states none. A remainder is a step of its own,
+    which a note names.
+    """
+    step = work.global_batch * work.sequence_length
+    if not work.tokens or not step:
+        return None
+    steps = max(1, round(work.tokens / step))
+    if steps * step != work.tokens:
+        omitted.append(f"{work.tokens:,.0f} tokens are no whole number of steps of {step:,}: {steps:,} are written")
+    return steps
+
+
 def unchanged_model(source: ExportInput) -> str:
     """The catalog id of the model; empty if the spec describes or changes it."""
     model = source.workload.model
@@ -164,7 +178,8 @@ class Exporter:
     def write(self, source: ExportInput) -> ExportedFile:
         """The file. Raises `NotExportable` if the design lacks a value that the format needs."""
         module = importlib.import_module(f"clusterspec.exchange.exporters.{self.module}")
-        return cast("Callable[[ExportInput], ExportedFile]", getattr(module, self.function))(source)
+        file = cast("Callable[[ExportInput], ExportedFile]", getattr(module, self.function))(source)
+        return ExportedFile(file.content, (*file.omitted, *unwritten_keys(self.name, source.design)))
 
 
 EXPORTERS = (

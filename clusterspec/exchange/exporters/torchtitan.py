@@ -165,8 +165,7 @@ def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
 
 def _training_lines(layout: Layout, work: Workload) -> Iterator[str]:
     yield from _batch_lines(layout, work)
-    if work.precision == "fp32":
-        yield 'config.training.mixed_precision_param = "float32"'
+    yield f'config.training.mixed_precision_param = "{"float32" if work.precision == "fp32" else "bfloat16"}"'
     if layout.pp > 1 or layout.ep > 1:  # refused with CUDA graphs (trainer.py, lines 169 to 199)
         yield "config.training.disable_cuda_graphs = True"
     if layout.offload_optimizer == 1:

@@ -10,14 +10,7 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.exporters.maxtext import MODELS
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.tpu_slices import set_started_slices
-from clusterspec.exchange.workloads.keys import (
-    Keys,
-    boolean_value,
-    flat_leaves,
-    set_choice,
-    set_counts,
-    whole_of,
-)
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts, whole_of
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -154,6 +147,8 @@ def read_maxtext(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
+_OPTIMIZERS = {name: name for name in ("adamw", "sgd", "muon")} | {"adam_pax": "adam", "adam": "adam"}
+_TYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 _LEARNS = re.compile(r"post_train[./](?:rl|dpo|distillation)\b|\btrain_(?:rl|dpo|distill)\w*")
 """Programs of MaxText that train with rewards, pairs of answers or a teacher."""
 _CONFIGURATION = re.compile(r"^[^=]{1,200}(?<!/base)(?<!^base)\.ya?ml$")
@@ -259,10 +254,9 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     if (builder.reading().value(("layout", "pp")) or 1) != 1 and (stages := keys.whole("num_pipeline_repeats")):
         builder.set("layout.virtual_stages", stages, keys.line("num_pipeline_repeats"))
     _set_precision(keys, builder)
-    if "adam" in str(keys.get("opt_type") or ""):
-        builder.set(
-            "workload.optimizer", "adamw" if "adamw" in str(keys.get("opt_type")) else "adam", keys.line("opt_type")
-        )
+    set_choice(keys, "workload.optimizer", ("opt_type",), _OPTIMIZERS, builder)
+    if keys.is_on("optimizer_memory_host_offload"):
+        builder.set("layout.offload.optimizer", 1, keys.line("optimizer_memory_host_offload"))
 
 
 def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
@@ -293,8 +287,8 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.recipe", recipe, line)
     elif word not in {"", "none", "null"}:
         builder.unknown(f"quantization: {word[:40]}", "no value of workload.precision corresponds to it", line)
-    elif str(keys.get("dtype")) == "bfloat16":
-        builder.set("workload.precision", "bf16", keys.line("dtype"))
+    else:
+        set_choice(keys, "workload.precision", ("dtype",), _TYPES, builder)
 
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:

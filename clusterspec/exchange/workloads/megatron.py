@@ -28,7 +28,12 @@ from clusterspec.exchange.workloads.megatron_programs import (
 )
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
-from clusterspec.exchange.workloads.megatron_training import OFF, set_sequence_length, set_sharding, set_training
+from clusterspec.exchange.workloads.megatron_training import (
+    set_kernels,
+    set_sequence_length,
+    set_sharding,
+    set_training,
+)
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references, override_keys, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_rollouts
@@ -127,7 +132,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     _set_network(keys, builder, framework, performance=performance)
     set_pipeline(keys, builder)
     _set_options(keys, builder)
-    _set_kernels(keys, builder)
+    set_kernels(keys, builder)
     set_training(keys, builder)
     set_rollouts(keys, builder)
     set_sharding(keys, builder, framework)
@@ -350,6 +355,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     for path, names in (
         ("layout.sequence_parallel", ("sequence_parallel",)),
         ("layout.overlap.dp", ("overlap_grad_reduce",)),
+        ("layout.overlap.ep", ("overlap_moe_expert_parallel_comm",)),
         ("layout.overlap.tp", ("tp_comm_overlap", "ub_tp_comm_overlap")),
     ):
         found = boolean_value(keys.get(*names))
@@ -380,20 +386,3 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         {"alltoall": "all-to-all", "flex": "deepep", "deepep": "deepep", "hybridep": "hybrid"},
         builder,
     )
-
-
-_GRAPHS = ("enable_cuda_graph", "external_cuda_graph", "enable_cuda_graphs")
-
-
-def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
-    """Set what launches kernels, and the loss, where the launch states them.
-
-    Megatron-LM, megatron/training/arguments.py: ``--cuda-graph-impl``, before it ``--enable-cuda-graph`` and
-    ``--external-cuda-graph``; ``--cross-entropy-loss-fusion``. Without them neither is on.
-    """
-    captured = boolean_value(keys.get(*_GRAPHS))
-    if named := keys.find("cuda_graph_impl"):
-        captured = str(keys.get(named)).lower() not in OFF
-    builder.set("layout.captured_graphs", captured, keys.line("cuda_graph_impl", *_GRAPHS))
-    if keys.is_on("cross_entropy_loss_fusion"):
-        builder.set("layout.loss", "fused", keys.line("cross_entropy_loss_fusion"))

@@ -7,7 +7,7 @@ from math import prod
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, switch_state
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, switch_state
 from clusterspec.exchange.workloads.megatron_forks import optimizer_of_fork
 
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
@@ -146,6 +146,7 @@ def set_training(keys: Keys, builder: ImportBuilder) -> None:
     _set_precision(keys, builder)
     _set_attention(keys, builder)
     _set_adapters(keys, builder)
+    _set_gradients(keys, builder)
     set_choice(
         keys,
         "workload.optimizer",
@@ -238,3 +239,37 @@ def _set_groups(keys: Keys, copies: int, builder: ImportBuilder) -> None:
         builder.unknown(
             "layout.shard_group", f"the data-parallel ranks over {copies}: the file does not count them", line
         )
+
+
+_GRAPHS = ("enable_cuda_graph", "external_cuda_graph", "enable_cuda_graphs")
+
+
+def set_kernels(keys: Keys, builder: ImportBuilder) -> None:
+    """Set what launches kernels, and the loss, where the launch states them.
+
+    Megatron-LM, megatron/training/arguments.py: ``--cuda-graph-impl``, before it ``--enable-cuda-graph`` and
+    ``--external-cuda-graph``; ``--cross-entropy-loss-fusion``. Without them neither is on.
+    """
+    captured = boolean_value(keys.get(*_GRAPHS))
+    if named := keys.find("cuda_graph_impl"):
+        captured = str(keys.get(named)).lower() not in OFF
+    builder.set("layout.captured_graphs", captured, keys.line("cuda_graph_impl", *_GRAPHS))
+    if keys.is_on("cross_entropy_loss_fusion"):
+        builder.set("layout.loss", "fused", keys.line("cross_entropy_loss_fusion"))
+
+
+_ACCUMULATED = ("accumulate_allreduce_grads_in_fp32", "grad_reduce_in_fp32")
+"""Options of gradients in 32 bits, which are the default of Megatron-LM."""
+
+
+def _set_gradients(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the precision of gradients where it is stated (d98e8a64, megatron/training/arguments.py, lines 1209 to 1219),
+    and how many tokens an expert takes.
+    """
+    if keys.is_on("grad_reduce_in_bf16"):
+        builder.set("workload.gradient_precision", "bf16", keys.line("grad_reduce_in_bf16"))
+    elif keys.is_on(*_ACCUMULATED):
+        builder.set("workload.gradient_precision", "fp32", keys.line(*_ACCUMULATED))
+    factor = str(keys.get("moe_expert_capacity_factor") or "")
+    if re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,6})?", factor) and float(factor) > 0:
+        builder.set("layout.capacity_factor", float(factor), keys.line("moe_expert_capacity_factor"))

@@ -45,6 +45,7 @@ _SCHEDULES = {
     "zbvzerobubble": "zero-bubble",
     "dualpipev": "dualpipe",
 }
+_TYPES = {"bfloat16": "bf16", "float32": "fp32"}
 _CONVERTERS = {"float8": None, "mx": "mxfp8", "mxfp8": "mxfp8"}
 """Converters of GEMMs to FP8 by the last word, as releases name them with or without a path, and the recipe of each;
 None where its own options state it.
@@ -227,6 +228,12 @@ def _set_code_choices(config: CodeConfig, keys: Keys, builder: ImportBuilder) ->
     for (precision, recipe), line in list(precisions.items())[:1]:
         builder.set("workload.precision", precision, line)
         builder.set("workload.recipe", recipe, line)
+    if not precisions:
+        set_choice(keys, "workload.precision", ("mixed_precision_param",), _TYPES, builder)
+    if keys.is_on("enable_cpu_offload"):
+        builder.set("layout.offload.optimizer", 1, keys.line("enable_cpu_offload"))
+        why = "parameters and gradients as well: the spec has no key for them"
+        builder.unknown("enable_cpu_offload", why, keys.line("enable_cpu_offload"))
     optimizer, line = config.classes.get("optimizer", ("", 0))
     if "adamw" in optimizer.lower():
         builder.set("workload.optimizer", "adamw", line)

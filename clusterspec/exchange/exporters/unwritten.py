@@ -1,0 +1,86 @@
+"""Keys that a spec states and a training configuration leaves out: each is named, so that none is lost in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clusterspec.cluster.model import Design
+from clusterspec.quantity import Quantity
+from clusterspec.records import fields, is_dataclass
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SECTIONS: Mapping[str, frozenset[str]] = {
+    "layout": _names(
+        "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
+        "recompute_layers optimizer_states capacity_factor gradient_compression gradient_sync fused_kernels "
+        "fused_experts captured_graphs loss overlap"
+    ),
+    "workload": _names(
+        "parameter_precision expert_parameter_precision gradient_precision quantization recipe optimizer attention "
+        "tokens loss_scaling predicted_layers"
+    ),
+}
+"""Keys that a launch may have options for, beside the degrees, batches, and precision that every writer handles."""
+_HANDLED = {
+    "megatron": _names(
+        "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
+        "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
+        "overlap.tp overlap.ep capacity_factor gradient_precision"
+    ),
+    "torchtitan": _names(
+        "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload recipe "
+        "optimizer tokens"
+    ),
+    "deepspeed": _names("tokens stage_layers virtual_stages offload.optimizer optimizer overlap.dp"),
+    "maxtext": _names("tokens cp_method expert_tp stage_layers schedule virtual_stages offload recipe optimizer"),
+}
+"""Keys that each writer writes, or names among the parts that it omits."""
+_AXES = {"cp_method": "cp", "stage_layers": "pp", "schedule": "pp", "virtual_stages": "pp", "overlap.tp": "tp"} | {
+    f"overlap.{axis}": axis for axis in ("cp", "ep", "pp")
+}
+"""Keys that say nothing where the degree of an axis is 1."""
+_OF_EXPERTS = frozenset(
+    {"dispatcher", "expert_tp", "capacity_factor", "fused_experts", "expert_parameter_precision", "overlap.ep"}
+)
+_OFF = (None, False, "none", 0)
+
+
+def unwritten_keys(target: str, design: Design) -> Iterator[str]:
+    """A line about the keys that a spec states and the writer of ``target`` neither writes nor names; none for targets
+    that are no training configurations.
+    """
+    handled = _HANDLED.get(target)
+    if handled is None or design.layout is None or design.workload is None:
+        return
+    left = []
+    for section, names in _SECTIONS.items():
+        spec = getattr(design.spec, section)
+        for name in sorted(names - handled):
+            for path, value in _stated_leaves(name, getattr(spec, name, None)):
+                idle = getattr(design.layout, _AXES.get(path, ""), 2) == 1
+                dense = path in _OF_EXPERTS and not design.workload.model.experts
+                if path not in handled and not idle and not dense:
+                    left.append(f"{path} {value}")
+    if left:
+        yield f"keys for which this writer has no option: {', '.join(left)}"
+
+
+def _stated_leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
+    """The paths below a key, each with its value, without those that turn something off."""
+    if isinstance(value, Quantity):
+        yield path, value.written
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _stated_leaves(f"{path}.{field.name}", getattr(value, field.name))
+    elif value not in _OFF:
+        yield path, _shown(value)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return "true" if value is True else str(value)
