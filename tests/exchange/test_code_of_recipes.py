@@ -265,3 +265,12 @@ def test_a_recipe_that_leaves_the_degrees_to_the_model_is_read() -> None:
     stated = given(read(text, name="plain.py"))
     assert (stated["workload.global_batch"], stated["layout.micro_batch"]) == (32, 2)
     assert "layout.tp" not in stated
+
+
+def test_functions_that_call_one_another_many_times_are_bounded() -> None:
+    """Twelve functions, each of which calls the next one twelve times: 12 to the 12th readings without a bound."""
+    calls = (
+        f"g{n}(tensor_model_parallel_size={n}):\n    return {'+'.join([f'g{n + 1}()'] * 12)}" for n in range(1, 12)
+    )
+    text = "from x import g12\n" + "".join(f"def {call}\n" for call in calls)
+    assert "layout.micro_batch" not in given(read(text, "megatron", name="fan.py"))

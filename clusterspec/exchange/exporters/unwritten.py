@@ -1,4 +1,4 @@
-"""Keys that a spec states and a training configuration leaves out: each is named, so that none is lost in silence."""
+"""Keys that a spec states and a launch leaves out: each is named, so that none is lost in silence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,15 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
     ),
 }
 """Keys that a launch may have options for, beside the degrees, batches, and precision that every writer handles."""
+_ENGINE_SECTIONS = {
+    "layout": _names("fused_experts expert_tp dispatcher overlap"),
+    "workload": _names("expert_parameter_precision quantization recipe attention"),
+}
+"""Keys that the launch of an engine may have options for, beside those of `_SECTIONS` that are of training alone."""
+_ENGINES = frozenset({"vllm", "sglang", "trt-llm", "dynamo", "llm-d"})
 _HANDLED = {
+    **dict.fromkeys(_ENGINES - {"trt-llm"}, _names("dispatcher overlap")),
+    "trt-llm": _names("dispatcher"),
     "megatron": _names(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
         "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
@@ -46,18 +54,23 @@ _AXES = {"cp_method": "cp", "stage_layers": "pp", "schedule": "pp", "virtual_sta
 _OF_EXPERTS = frozenset(
     {"dispatcher", "expert_tp", "capacity_factor", "fused_experts", "expert_parameter_precision", "overlap.ep"}
 )
+_TOGETHER = (
+    *({each} for each in ("bf16", "fp16", "fp32", "fp8")),
+    *({"bf16", other} for other in ("int4", "mxfp4", "fp16")),
+)
+"""Precisions of products and weights of which an engine takes the one with the other."""
 _OFF = (None, False, "none", 0)
 
 
 def unwritten_keys(target: str, design: Design) -> Iterator[str]:
     """A line about the keys that a spec states and the writer of ``target`` neither writes nor names; none for targets
-    that are no training configurations.
+    that are no launches.
     """
     handled = _HANDLED.get(target)
     if handled is None or design.layout is None or design.workload is None:
         return
     left = []
-    for section, names in _SECTIONS.items():
+    for section, names in (_ENGINE_SECTIONS if target in _ENGINES else _SECTIONS).items():
         spec = getattr(design.spec, section)
         for name in sorted(names - handled):
             for path, value in _stated_leaves(name, getattr(spec, name, None)):
@@ -65,6 +78,9 @@ def unwritten_keys(target: str, design: Design) -> Iterator[str]:
                 dense = path in _OF_EXPERTS and not design.workload.model.experts
                 if path not in handled and not idle and not dense:
                     left.append(f"{path} {value}")
+    work = design.workload
+    if target in _ENGINES and {work.precision, work.parameter_precision} not in _TOGETHER and design.spec.workload:
+        left += [f"precision {work.precision}"] * (design.spec.workload.precision is not None)
     if left:
         yield f"keys for which this writer has no option: {', '.join(left)}"
 

@@ -49,8 +49,10 @@ _MODEL_CLASS = re.compile(
     r"(?P<size>[0-9]\w{0,20}[BMb])?"
 )
 """A class of a model in Megatron-Bridge (``Qwen3ModelProvider14B``) or of one size in NeMo (``Llama3Config8B``)."""
-_MOST_CALLS = 6
+_DEEPEST = 6
 """Functions of a file that call one another."""
+_MOST_CALLS = 40
+"""Calls of such functions that are followed, each with other arguments."""
 
 
 def read_recipe(file: InputFile) -> Keys:
@@ -79,7 +81,11 @@ Constants = Mapping[str, ast.Constant]
 
 
 def _recipe_keys(
-    recipe: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], given: Constants | None = None, depth: int = 0
+    recipe: ast.FunctionDef,
+    functions: Mapping[str, ast.FunctionDef],
+    given: Constants | None = None,
+    callers: tuple[str, ...] = (),
+    followed: dict[tuple[object, ...], Keys] | None = None,
 ) -> Keys:
     """The constants of a recipe, and of the functions of its file that it calls, with the arguments it gives them.
 
@@ -87,13 +93,18 @@ def _recipe_keys(
     """
     constants = {**_parameter_defaults(recipe), **_assigned_constants(recipe), **(given or {})}
     nodes, branches = _nodes_by_branch(recipe.body, constants)
-    keys = Keys()
-    for node in nodes:
+    keys, followed = Keys(), {} if followed is None else followed
+    for node in nodes if len(callers) < _DEEPEST else ():
         called = functions.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
-        if isinstance(node, ast.Call) and called is not None and depth < _MOST_CALLS:
-            inner = _recipe_keys(called, functions, _passed_constants(node, called, constants), depth + 1)
+        if isinstance(node, ast.Call) and called is not None and called.name not in callers:
+            passed = _passed_constants(node, called, constants)
+            call = (called.name, *((name, repr(passed[name].value)) for name in sorted(passed)))
+            if call not in followed and len(followed) < _MOST_CALLS:
+                followed[call] = Keys()  # while it is read
+                followed[call] = _recipe_keys(called, functions, passed, (*callers, recipe.name), followed)
+            inner = followed.get(call, Keys())
             keys.values |= inner.values
-            keys.undecided += inner.undecided
+            keys.undecided += [each for each in inner.undecided if each not in keys.undecided]
     own = _constant_keys([recipe.args, *nodes], constants)
     keys.values |= own.values
     for test, assigned in branches:
