@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from math import floor, inf, pi, sqrt
 
-from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import requests_amid_run
 from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.pools import Pools, prompts_per_step
+from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import (
@@ -23,6 +22,8 @@ from clusterspec.cost.serving.steady import (
     with_wait,
 )
 
+TAKEN = 0.01
+"""Places of a run are filled but for this share."""
 WALK = 2 / 3 * sqrt(2 / pi)
 """The mean wait in a run of n prompts that arrive as fast as they are served, divided by service time · √n: the mean
 distance of a random walk of n steps is √(2 n / π).
@@ -124,16 +125,12 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
     return found, now
 
 
-def is_open_run(load: Serving) -> bool:
-    """Whether a stated number of requests arrive at a rate, on engines that also run their prompts."""
-    return load.load == "open" and bool(load.requests) and load.prefill is None
-
-
 def open_run(pools: Pools, now: Steady) -> OpenRun:
     """The run of the requests that an open load states."""
     load, ranks = pools.load, pools.decode.attention_ranks
-    full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit, full=True)
-    turn = (full.prompt + load.gaps * full.tpot) / (pools.limit * ranks)
+    full = full_run_state(pools)
+    each = load.gaps * full.full_token if pools.equal_requests else full.prompt + load.gaps * full.tpot
+    turn = each / (pools.limit * ranks)
     requests, rate, service = float(load.requests or 1), load.request_rate or 1.0, _full_service(pools, now)
     interval = now.decode.total * load.receive_interval
     varied = min(now.wait, interval + WALK * service * sqrt(requests))
@@ -162,8 +159,27 @@ def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, 
         now = state_before_wait(pools, found)
         if abs(found - before) < SETTLED * found:
             break
+    if found >= pools.limit:  # prompts take places, too
+        now = full_run_state(pools)
     now = with_wait(pools, now)
     return found * ranks + now.rate * (now.before_decode + now.outside), now
+
+
+def full_run_state(pools: Pools) -> Steady:
+    """The state of a run at a rate whose requests take all places, without its wait.
+
+    Where such requests are alike and an engine runs all prompts that came before any request decodes, those of all
+    places decode together; elsewhere some places have a request whose prompt is computed.
+    """
+    if pools.equal_requests and pools.decode.separates_prompts:
+        return state_before_wait(pools, pools.limit, full=True)
+    return placed_before_wait(pools, pools.limit)
+
+
+def fills_places(pools: Pools, now: Steady) -> bool:
+    """Whether the requests of a run at a rate, with those whose prompts are computed, take all places."""
+    taken = now.sequences + now.rate * now.prompt / pools.decode.attention_ranks
+    return is_open_run(pools.load) and taken >= (1 - TAKEN) * pools.limit
 
 
 def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:

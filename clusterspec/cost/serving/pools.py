@@ -60,14 +60,17 @@ class Pools(NamedTuple):
         return self._keeps_step and not self.decode.separates_prompts and self.decode.layout.attention_dp == 1
 
     @property
+    def equal_requests(self) -> bool:
+        """Whether the spec says that all requests are alike, and each gains one token in each step."""
+        return self.load.equal_outputs and not self.load.draft_tokens and not self.load.input_lengths
+
+    @property
     def _keeps_step(self) -> bool:
         """Whether requests that start together end together: all of a run have places, and gain one token in each
         step. A loop without a beginning has requests at all points of their outputs.
         """
         load, engine = self.load, self.decode
-        if not load.equal_outputs or load.load != "closed" or not load.requests:
-            return False
-        if load.draft_tokens or load.input_lengths:
+        if not self.equal_requests or load.load != "closed" or not load.requests:
             return False
         places = self.limit * engine.attention_ranks
         return 1 < (load.concurrency or 0) <= places and engine.layout.pp == 1 and not self.has_prefill_engines
@@ -93,6 +96,11 @@ def most_beside_prompts(load: Serving) -> float:
     gained = load.tokens_per_step
     fresh = load.fresh_tokens
     return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.gaps))
+
+
+def is_open_run(load: Serving) -> bool:
+    """Whether a stated number of requests arrive at a rate, on engines that also run their prompts."""
+    return load.load == "open" and bool(load.requests) and load.prefill is None
 
 
 def prompt_seconds(engine: Engine, prefill: StepTime) -> float:

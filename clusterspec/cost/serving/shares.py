@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import prompt_share_of_request
+from clusterspec.cost.serving.loads import fills_places
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import beta_share, lengths_in_parts, smallest_reaching
@@ -88,8 +89,10 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
 
 
 def with_prompts_left(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
-    """The state with the added delay from prompts that are unfinished when a request starts to decode."""
-    if shares is None or not shares.share:
+    """The state with the added delay from prompts that are unfinished when a request starts to decode. A run whose
+    requests queue for places is a loop, whose state has it.
+    """
+    if shares is None or not shares.share or fills_places(pools, now):
         return now
     load, each = pools.load, now.sequences / shares.share
     median = shares.at(0.5, [(float(load.output_tokens), 1.0)])

@@ -14,6 +14,7 @@ from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
     cache_handoff,
+    is_open_run,
     most_beside_prompts,
     prompt_seconds,
 )
@@ -127,7 +128,8 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     stages = float(engine.layout.pp)
     each_token = carried / stages / load.gaps
     typical, delaying = (
-        _delaying_sequences(pools, met, decode.total / gained, each_token, part) for part in prompts_of_run(pools, met)
+        _delaying_sequences(pools, met, (decode.total / gained, each_token), part, full=full)
+        for part in prompts_of_run(pools, met, full=full)
     )
     tpot = time_per_output_token(decode.total, delaying, load.gaps, carried, tokens_per_step=gained, stages=stages)
     share = sequences / load.gaps * carried / stages / tpot
@@ -251,22 +253,25 @@ def _bunched_sequences(pools: Pools, sequences: float) -> float:
     return bunched_requests(sequences * ranks, load.arrival_cv**2 - 1) / ranks
 
 
-def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: float, part: float) -> float:
-    """Sequences of a rank whose prompts delay each output token. ``step`` is the seconds of one token without prompts,
-    ``prompt`` the prompt seconds that one sequence adds per output token.
+def _delaying_sequences(
+    pools: Pools, sequences: float, each: tuple[float, float], part: float, *, full: bool = False
+) -> float:
+    """Sequences of a rank whose prompts delay each output token. ``each`` has the seconds of one token without prompts,
+    and the prompt seconds that one sequence adds per output token.
 
-    In a closed loop, or where requests always queue, a request is delayed by the prompts of other sequences, not its
-    own: of s sequences, s − (1 − load) delay it, with load = s ``prompt`` over the time per token. In a run only the
-    share ``part`` of the prompts delays a request.
+    In a closed loop, or where requests always queue (``full``), a request is delayed by the prompts of other sequences,
+    not its own: of s sequences, s − (1 − load) delay it, with load = s prompts over the time per token. In a run only
+    the share ``part`` of the prompts delays a request.
     """
-    load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
-    if load.load == "open":
+    load, ranks, (step, prompt) = pools.load, unevenly_loaded_ranks(pools.decode), each
+    if load.load == "open" and not (full and is_open_run(load)):
         return part * sequences
     if pools.in_groups:
         from clusterspec.cost.serving.waves import group_of_prompts
 
         return part * (sequences - group_of_prompts(pools, _decoding(pools, sequences))[0])
-    if (load.load != "offline" and (load.concurrency is None or load.load != "closed")) or not prompt:
+    looped = load.load in {"offline", "open"} or (load.concurrency is not None and load.load == "closed")
+    if not looped or not prompt:
         return sequences
     prompt *= part
     least = step + prompt * (sequences - 1 / ranks)
@@ -274,10 +279,12 @@ def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: flo
     return part * max(0.0, (token - step) / prompt)
 
 
-def prompts_of_run(pools: Pools, sequences: float = inf) -> tuple[float, float]:
+def prompts_of_run(pools: Pools, sequences: float = inf, *, full: bool = False) -> tuple[float, float]:
     """The prompts that delay a request in a run relative to a steady state: for the median request, and on average.
 
     In a run with an arrival rate a request meets only later prompts (`prompts_amid_run`); a rank has ``sequences``.
+    Where such requests always queue for places (``full``) and are alike, those of all places start and end together on
+    engines that run the prompts of all that came before any request decodes.
 
     In a closed loop each of the last requests meets only the prompts after its own, so their share is uniform between 0
     and 1; all earlier requests meet as many as in a steady state. Where prompts have separate steps, equal requests
@@ -286,8 +293,10 @@ def prompts_of_run(pools: Pools, sequences: float = inf) -> tuple[float, float]:
     load = pools.load
     if pools.in_waves:
         return 0.5, 0.5
-    if load.load == "open" and load.requests and not pools.has_prefill_engines:
-        met = min(1.0, sequences * pools.decode.attention_ranks / load.requests)
+    if is_open_run(load):
+        if full and pools.equal_requests and pools.decode.separates_prompts:
+            return 0.5, 0.5
+        met = min(1.0, sequences * pools.decode.attention_ranks / float(load.requests or 1))
         return median_prompts_amid_run(met), prompts_amid_run(met)
     if load.concurrency is None or load.load != "closed" or not load.requests:
         return 1.0, 1.0

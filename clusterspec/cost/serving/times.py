@@ -24,7 +24,6 @@ from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
     finite_run,
-    is_open_run,
     offline_run_seconds,
     open_run,
     serves_rate,
@@ -32,7 +31,7 @@ from clusterspec.cost.serving.loads import (
 )
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, pools_with_link
-from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds
+from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, most_beside_prompts, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
 from clusterspec.cost.serving.steady import Steady, largest_satisfying, prompt_beside_decoding, steady_state

@@ -132,7 +132,7 @@ def test_sequences_without_prompts_decode_at_the_pace_of_their_stage() -> None:
 def test_an_open_run_takes_turns_of_its_full_engines() -> None:
     run = pools("request_rate: 6, requests: 200, chunk_tokens: 4096")
     now = steady.steady_state(run, 4.0)
-    full = steady.steady_state(run, run.limit, full=True)
+    full = steady.placed_before_wait(run, run.limit)  # a request has its place while its prompt is computed
     found = loads.open_run(run, now)
     service = loads._starting_service(run, 4.0 * 4, 200.0)
     assert found.turn == pytest.approx((full.prompt + 100 * full.tpot) / (run.limit * 4))
@@ -143,7 +143,7 @@ def test_an_open_run_takes_turns_of_its_full_engines() -> None:
     added = steady.decoding_seconds(run, run.limit) - steady.decoding_seconds(run, 1 / 4)
     assert found.sooner == pytest.approx(run.limit * 4 / 6 * max(0.0, added / full.tpot) / 6)
     taken = now._replace(sequences=run.limit, wait=1e9)
-    assert loads.open_run(run, taken).turn == pytest.approx((now.prompt + 100 * now.tpot) / (run.limit * 4))
+    assert loads.open_run(run, taken).turn == found.turn
     assert loads.open_run(run, taken).varied == pytest.approx(
         now.decode.total + 2 / 3 * sqrt(2 / pi) * loads._starting_service(run, run.limit * 4, 200.0) * sqrt(200)
     )

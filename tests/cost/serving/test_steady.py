@@ -8,8 +8,14 @@ import pytest
 
 from clusterspec.cost.serving import steady, waits
 from clusterspec.cost.serving.constants import MOST_LOAD, StepTime
-from clusterspec.cost.serving.loads import WALK, is_open_run, steady_load
-from clusterspec.cost.serving.pools import Pools, most_beside_prompts, prompt_seconds, prompts_per_step
+from clusterspec.cost.serving.loads import WALK, fills_places, full_run_state, open_run, steady_load
+from clusterspec.cost.serving.pools import (
+    Pools,
+    is_open_run,
+    most_beside_prompts,
+    prompt_seconds,
+    prompts_per_step,
+)
 from clusterspec.cost.serving.steady import Steady, prompts_of_run
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.cost.serving.waits import StepsWithPrompts, mixed_prompt_wait, variation_seconds
@@ -195,16 +201,43 @@ def test_own_prompts_delay_no_request_of_a_loop() -> None:
     """Of two sequences, each adding 10 ms a token to 20 ms: t = (30 + sqrt(30² + 4 * 10² * 2)) / 2 ms; at 0 none."""
     delaying = steady._delaying_sequences
     token = (30 + sqrt(30**2 + 4 * 10**2 * 2)) / 2
-    assert delaying(CLOSED, 2.0, 0.02, 0.01, 1.0) == pytest.approx((token - 20) / 10)
-    assert delaying(with_load(CLOSED, load="offline", concurrency=None), 2.0, 0.02, 0.01, 1.0) == pytest.approx(
+    assert delaying(CLOSED, 2.0, (0.02, 0.01), 1.0) == pytest.approx((token - 20) / 10)
+    assert delaying(with_load(CLOSED, load="offline", concurrency=None), 2.0, (0.02, 0.01), 1.0) == pytest.approx(
         (token - 20) / 10
     )
     half = (25 + sqrt(25**2 + 4 * 5**2 * 2)) / 2  # in a run that meets half of the prompts
-    assert delaying(CLOSED, 2.0, 0.02, 0.01, 0.5) == pytest.approx(0.5 * (half - 20) / 5)
-    assert delaying(CLOSED, 1.0, 0.02, 1e-9, 1.0) == pytest.approx(0.0, abs=1e-3)  # a lone one is hardly delayed
-    assert delaying(CLOSED, 2.0, 0.02, 0.0, 1.0) == 2.0
-    assert delaying(OPEN, 2.0, 0.02, 0.01, 0.5) == 1.0
-    assert delaying(with_load(CLOSED, load="static"), 2.0, 0.02, 0.01, 0.5) == 2.0
+    assert delaying(CLOSED, 2.0, (0.02, 0.01), 0.5) == pytest.approx(0.5 * (half - 20) / 5)
+    assert delaying(CLOSED, 1.0, (0.02, 1e-9), 1.0) == pytest.approx(0.0, abs=1e-3)  # a lone one is hardly delayed
+    assert delaying(CLOSED, 2.0, (0.02, 0.0), 1.0) == 2.0
+    assert delaying(OPEN, 2.0, (0.02, 0.01), 0.5) == 1.0
+    assert delaying(with_load(CLOSED, load="static"), 2.0, (0.02, 0.01), 0.5) == 2.0
+
+
+def test_requests_of_a_full_run_share_places_with_prompts() -> None:
+    """At 1,000 requests a second 120 requests queue for 20 places: some have a prompt, and none is delayed by its own
+    prompt. At 4 a second all have a place.
+    """
+    run = with_load(OPEN, requests=120)._replace(limit=20.0)
+    busy = run._replace(load=replace(run.load, request_rate=1000.0))
+    now = steady_load(busy)[1]
+    assert fills_places(busy, now) and not fills_places(run._replace(limit=500.0), steady_load(run)[1])
+    assert now.sequences + now.rate * now.prompt == pytest.approx(20, rel=0.02)
+    assert now.delaying < now.sequences
+    turn = open_run(busy, now).turn
+    assert turn == pytest.approx(1 / full_run_state(busy).rate, rel=0.02)
+
+
+def test_alike_requests_of_a_full_run_decode_together() -> None:
+    """Where prompts have steps of their own, all others delay the request of the first of 20 prompts, none the last;
+    each round takes all prompts and all tokens.
+    """
+    load = "request_rate: 1000, requests: 120, chunk_tokens: 4096"
+    alone = pools(load, output="{mean: 256, p99: 256}", framework="sglang")._replace(limit=20.0)
+    now = full_run_state(alone)
+    assert alone.equal_requests and now.sequences == 20.0
+    step = now.decode.total / now.tokens_per_step
+    assert step < now.tpot < step + 0.5 * 20 * now.each_token
+    assert open_run(alone, now).turn == pytest.approx(now.full_token * alone.load.gaps / 20)
 
 
 def test_bursts_bring_more_sequences_at_a_time() -> None:
