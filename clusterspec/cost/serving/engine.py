@@ -107,7 +107,7 @@ class Engine:
             layout=layout,
             replicas=replicas,
             rates=rates,
-            habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture, layout.software_year),
+            habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture, layout.software_year, layout.tp),
             whole=whole,
             share=share,
             expert=counted.expert,

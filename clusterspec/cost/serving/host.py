@@ -12,10 +12,11 @@ from clusterspec.records import dataclass
 class HostOverhead:
     """Host time of one generation of serving software, in seconds.
 
-    ``host`` per step, not hidden by the device; ``sequence`` more for each sequence of the step; ``eager`` to launch
-    one kernel of a prompt without captured graphs; ``request`` per request before and after the engine: scheduling,
-    transport; ``prompt_token`` for each token of its prompt, into which its text is split; ``compiled`` to launch one
-    kernel of compiled code beyond its graphs, ``eager`` where the software does not compile.
+    ``host`` per step, not hidden by the device, with the time to send it to other ranks; ``sequence`` more for each
+    sequence of the step; ``eager`` to launch one kernel of a prompt without captured graphs; ``request`` per request
+    before and after the engine: scheduling, transport; ``prompt_token`` for each token of its prompt, into which its
+    text is split; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the software
+    does not compile.
     """
 
     host: float
@@ -26,13 +27,20 @@ class HostOverhead:
     compiled: float
 
     @classmethod
-    def of(cls, stack: Stack | None, architecture: str = "", year: float = 0) -> HostOverhead:
+    def of(cls, stack: Stack | None, architecture: str = "", year: float = 0, ranks: int = 1) -> HostOverhead:
         """The figures of an entry on an architecture of accelerators, or of software of a ``year`` without an entry;
-        missing ones are assumed.
+        missing ones are assumed. ``ranks`` have the same steps.
         """
         host, sequence, eager, request, token = (figure.value for figure in host_figures(stack, architecture))
-        compiled = compiled_figure(stack, year)
-        return cls(host, sequence, eager, request, token, compiled.value if compiled is not None else eager)
+        compiled, sent = compiled_figure(stack, year), sending_figure(stack)
+        return cls(
+            host + (ranks - 1) * (sent.value if sent is not None else 0.0),
+            sequence,
+            eager,
+            request,
+            token,
+            compiled.value if compiled is not None else eager,
+        )
 
 
 def host_figures(stack: Stack | None, architecture: str) -> tuple[Figure, ...]:
@@ -41,6 +49,11 @@ def host_figures(stack: Stack | None, architecture: str) -> tuple[Figure, ...]:
     """
     stated = stack.achievable if stack is not None else {}
     return tuple(stated.get(f"{name}.{architecture}", stated.get(name, usual)) for name, usual in HABITS.items())
+
+
+def sending_figure(stack: Stack | None) -> Figure | None:
+    """Seconds in which one process sends a step to another rank, where an entry of software states them."""
+    return stack.achievable.get("serving.rank") if stack is not None else None
 
 
 def compiled_figure(stack: Stack | None, year: float) -> Figure | None:

@@ -136,6 +136,23 @@ def test_without_an_entry_the_host_times_are_assumptions() -> None:
     assert floors["custom", 2026] == pytest.approx(launches * 88e-6 + 0.7e-3 + 6e-6)
 
 
+def test_the_driver_of_vllm_of_2024_sends_each_step_to_each_other_rank() -> None:
+    """0.46 ms for each of seven, on 0.7 ms; vLLM of 2025 has its scheduler in each process."""
+    text = "cluster: {{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1}}\nworkload: {{kind: serve, "
+    text += (
+        "model: llama-3.1-70b, precision: fp8, serving: {{input_tokens: 1000, output_tokens: 9, concurrency: 1}}}}\n"
+    )
+    listed = {}
+    for year, ranks in ((2024, 8), (2024, 1), (2025, 8)):
+        study = study_of((text + "layout: {{framework: vllm, software_year: {}, tp: {}}}").format(year, ranks))
+        assert study.design.layout is not None
+        found = HostOverhead.of(study.design.layout.stack, "sm_90", year, ranks)
+        keys = [key for key, *_ in study.plan.assumptions if key.endswith("serving.rank")]
+        hosts.append(found.host)
+        listed.append(len(keys))
+    assert hosts == pytest.approx([0.7e-3 + 7 * 0.46e-3, 0.7e-3, 0.7e-3]) and listed == [1, 0, 0]
+
+
 def test_a_figure_of_an_entry_for_an_architecture_comes_before_the_one_for_any() -> None:
     """SGLang launches a kernel in 0.12 ms on MI355X, and in the usual time elsewhere; plans list the figure in use."""
     layout = "layout: {{framework: sglang, software_year: 2026, tp: 8}}"
