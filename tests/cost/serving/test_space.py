@@ -142,7 +142,7 @@ def test_the_driver_of_vllm_of_2024_sends_each_step_to_each_other_rank() -> None
     text += (
         "model: llama-3.1-70b, precision: fp8, serving: {{input_tokens: 1000, output_tokens: 9, concurrency: 1}}}}\n"
     )
-    listed = {}
+    hosts, listed = [], []
     for year, ranks in ((2024, 8), (2024, 1), (2025, 8)):
         study = study_of((text + "layout: {{framework: vllm, software_year: {}, tp: {}}}").format(year, ranks))
         assert study.design.layout is not None
