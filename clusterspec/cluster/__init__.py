@@ -12,7 +12,15 @@ from clusterspec.catalog.entries import Accelerator, Platform, Switch
 from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.layout import Software, resolve_layout, resolve_software
 from clusterspec.cluster.model import Assumption, Cluster, Design, ScaleOut
-from clusterspec.cluster.resolution import Lookup, Parts, ResolutionLog, kernel_table, written_figure, written_peak
+from clusterspec.cluster.resolution import (
+    Lookup,
+    Parts,
+    ResolutionLog,
+    kernel_table,
+    measured_part,
+    written_figure,
+    written_peak,
+)
 from clusterspec.cluster.scaleout import resolve_scale_out
 from clusterspec.cluster.scaleup import NODE_SCALE, resolve_scale_up
 from clusterspec.cluster.workload import resolve_workload
@@ -69,7 +77,9 @@ def resolve(
     if section is not spec.workload:
         workload = None  # reported problems only: the trainer's batch and sequences depend on the machine
     if cluster is not None and workload is not None and workload.serving is not None:
-        cluster = replace(cluster, kernels=kernel_table(cluster.accelerator, lookup))
+        table = kernel_table(cluster.accelerator, lookup)
+        part = measured_part(cluster.accelerator, table, lookup)
+        cluster = replace(cluster, kernels=table, kernels_part=part)
     layout = None
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)

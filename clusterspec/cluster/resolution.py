@@ -202,6 +202,14 @@ def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
     return entry if isinstance(entry, Kernels) else None
 
 
+def measured_part(accelerator: Accelerator, table: Kernels | None, lookup: Lookup) -> Accelerator | None:
+    """The other accelerator on which the kernels of a table were measured that the accelerator's entry names."""
+    if table is None or accelerator.kernels != table.id or table.accelerator in {"", accelerator.id}:
+        return None
+    found = lookup.named_entry("accelerator", table.accelerator)
+    return found if isinstance(found, Accelerator) else None
+
+
 def _contemporary_table(year: int, lookup: Lookup) -> str | None:
     """The kernel table to use for accelerators of a year without measurements: the latest one for earlier years, else
     the earliest.

@@ -1,10 +1,11 @@
-"""The rate of an accelerator under a power cap."""
+"""The rate of an accelerator under a power cap, and of a card whose limit of power is below that of another part."""
 
 from __future__ import annotations
 
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.formulas.power import capped_rate
+from clusterspec.cost.formulas.power import capped_rate, limited_share
 from clusterspec.quantity import Figure
 from clusterspec.source import Computed
 
@@ -34,3 +35,27 @@ def capped_clock(cluster: Cluster) -> Figure | None:
     idle = measured.value if measured else IDLE_SHARE.value * own.value
     why = f"sqrt(({set_to:g} W - {idle:g} W) / ({own.value:g} W - {idle:g} W))"
     return Figure(capped_rate(set_to, own.value, idle), "1", Computed(why))
+
+
+def limited_clock(chip: Accelerator, measured: Accelerator | None) -> float:
+    """The rate of products of a part of a chip relative to the share of its peak that was ``measured`` on another part
+    of the same chip, as far as its limit of power lowers it; 1 where a power, peak or number of compute units is
+    unknown.
+    """
+    if measured is None or None in (chip.power, measured.power, chip.compute_units, measured.compute_units):
+        return 1.0
+    own, other = (_per_unit(one) for one in (chip, measured))
+    idle = (
+        measured.power_idle.value / (measured.compute_units or 1)
+        if measured.power_idle
+        else IDLE_SHARE.value * other[0]
+    )
+    if not own[1] or not other[1]:
+        return 1.0
+    return limited_share(own[0], other[0], idle, peak=own[1], measured=other[1])
+
+
+def _per_unit(chip: Accelerator) -> tuple[float, float]:
+    """Watts and dense FLOP/s at 16 bits of one compute unit; 0 where they are unknown."""
+    peak, units = chip.peaks.get("bf16") or chip.peaks.get("fp16"), float(chip.compute_units or 1)
+    return (chip.power.value / units if chip.power else 0.0), (peak.value / units if peak else 0.0)

@@ -22,6 +22,22 @@ def capped_rate(cap: float, draw: float, idle: float) -> float:
     return power(larger(0.0, (cap - idle) / (draw - idle)), 0.5)
 
 
+@formula("min(1, sqrt(max(0, (limit - idle) / (draw - idle))) * measured / peak)")
+def limited_share(limit: float, draw: float, idle: float, *, peak: float, measured: float) -> float:
+    """The rate of matrix products of a part with a ``limit`` of power relative to the share of its ``peak`` that
+    another part of the same chip reached, whose limit is ``draw`` and whose peak is ``measured``; at most 1.
+
+    All are of one compute unit: watts, and FLOP/s. Units of one chip have the same rate at the same power, so that a
+    part whose peak is lowered less than its power reaches a smaller share of it.
+
+    Range: draw > idle, idle >= 0, limit >= 0, peak > 0, measured > 0.
+
+    >>> limited_share(2.5, 7.0, 1.0, peak=6.0, measured=9.0), limited_share(7.0, 7.0, 1.0, peak=6.0, measured=9.0)
+    (0.75, 1.0)
+    """
+    return smaller(1.0, capped_rate(limit, draw, idle) * measured / peak)
+
+
 @formula(
     "busy * min(cap, at_products * limit)"
     " + memory_bound * min(cap, limit, (at_memory + at_arithmetic * arithmetic) * limit)"

@@ -8,7 +8,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import ServingSoftware
 from clusterspec.cluster.model import RATE_OF_KERNELS, Cluster, Layout, MeasuredShare, Workload
 from clusterspec.cost import parameters
-from clusterspec.cost.compute.power_cap import capped_clock
+from clusterspec.cost.compute.power_cap import capped_clock, limited_clock
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import sequence_cache
@@ -82,12 +82,11 @@ class Engine:
     @classmethod
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
         """The engine of a layout; None if the accelerator has no peak for the workload."""
-        clock = capped_clock(cluster)
+        chip, clock = cluster.accelerator, capped_clock(cluster)
         factor = measured_kernels(cluster)
         measured = factor.share.value if factor is not None else 1.0
-        rates = KernelRates.of(
-            cluster.accelerator, cluster.kernels, clock.value if clock is not None else 1.0, measured
-        )
+        limited = limited_clock(chip, cluster.kernels_part)
+        rates = KernelRates.of(chip, cluster.kernels, min(limited, clock.value) if clock else limited, measured)
         if rates is None:
             return None
         model = workload.model

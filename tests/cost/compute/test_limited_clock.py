@@ -1,0 +1,55 @@
+"""Rates of products on cards whose limit of power is below that of the part whose kernels were measured."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+
+from clusterspec.cost.compute.power_cap import limited_clock
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.records import replace
+from tests.cluster.resolving import clean
+
+PLAN = """
+cluster: {{accelerator: {}, accelerators_per_node: 1, nodes: 1}}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  precision: bf16
+  serving: {{input_tokens: 1000, output_tokens: 100, concurrency: 1}}
+layout: {{framework: vllm}}
+"""
+
+
+def clock_of(chip: str) -> float:
+    cluster = clean(PLAN.format(chip)).cluster
+    assert cluster is not None
+    return limited_clock(cluster.accelerator, cluster.kernels_part)
+
+
+def test_a_card_with_half_of_the_power_reaches_less_of_its_peak() -> None:
+    """H100 PCIe: 350 W for 114 units, where SXM has 700 W for 132, 70 of them idle; its peak is 756.5 instead of 989.4
+    TFLOP/s.
+    """
+    idle = 70 / 132
+    by_power = sqrt((350 / 114 - idle) / (700 / 132 - idle))
+    assert clock_of("h100-pcie-80gb") == pytest.approx(by_power * (989.4 / 132) / (756.5 / 114))
+
+
+@pytest.mark.parametrize("chip", ["h100-sxm-80gb", "h200-nvl-141gb", "h800-sxm-80gb", "mi300x", "l4", "rtx-4090"])
+def test_others_reach_the_measured_share(chip: str) -> None:
+    """The measured part itself, cards whose peak is lowered as much as their power, and kernels of a contemporary."""
+    assert clock_of(chip) == 1.0
+
+
+def test_unknown_power_lowers_nothing_and_products_have_the_clock() -> None:
+    design = clean(PLAN.format("h100-pcie-80gb"))
+    cluster = design.cluster
+    assert cluster is not None and design.workload is not None and design.layout is not None
+    unknown = (replace(cluster.accelerator, power=None), replace(cluster.accelerator, compute_units=None))
+    assert [limited_clock(one, cluster.kernels_part) for one in unknown] == [1.0, 1.0]
+    engine = Engine.of(cluster, design.workload, design.layout, 1)
+    free = Engine.of(replace(cluster, kernels_part=None), design.workload, design.layout, 1)
+    assert engine is not None and free is not None
+    assert engine.rates.clock == clock_of("h100-pcie-80gb") and free.rates.clock == 1.0
