@@ -38,7 +38,9 @@ OF_REPORTS = frozenset({"nebiuspoc", "together", "distmoe", "ezpz"})
 MEMORY_OF_REPORTS = OF_REPORTS | {"lumen", "titannvfp"}
 """Sources of that day with peaks of memory, of which kernels of 8 and 4 bits keep tensors of their own."""
 SINCE_THEN = ENTERED_LAST | ENTERED_AFTER_THEM | ENTERED_SINCE | NEWEST | CARDS_AND_EXPERTS | ON_AMD
-SINCE_THEN |= ON_RENTED_CARDS | OF_LARGE_TENSORS | OF_REPORTS
+PAGE_OF_FSDP = frozenset({"automodeldocs"})
+"""A source of the same day, experts and adapters in NeMo AutoModel on H100."""
+SINCE_THEN |= ON_RENTED_CARDS | OF_LARGE_TENSORS | OF_REPORTS | PAGE_OF_FSDP
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -143,6 +145,13 @@ def test_steps_of_reports_are_predicted(new_runs: list[Case]) -> None:
     assert reports.cases == 35
     assert reports.median <= 0.32
     assert reports.mean <= 0.36
+
+
+def test_steps_of_experts_and_adapters_in_automodel_are_predicted(new_runs: list[Case]) -> None:
+    page = score("AutoModel", [case for case in new_runs if training_source(case.id) in PAGE_OF_FSDP])
+    assert page.cases == 11
+    assert page.median <= 0.08
+    assert page.mean <= 0.13
 
 
 def test_steps_on_current_tpus_are_predicted(new_runs: list[Case]) -> None:
