@@ -24,7 +24,7 @@ def _codes(*codes: int) -> re.Pattern[str]:
 
 _CRASHES = r"(?:Segmentation fault|Aborted|Illegal instruction|Floating point exception)"
 RUNTIME_ENDS = (
-    # bminor/glibc 2.39: malloc/malloc.c (`malloc_printerr`), debug/fortify_fail.c; the heap or the stack was overwritten
+    # bminor/glibc 2.39: malloc/malloc.c (`malloc_printerr`), debug/fortify_fail.c; heap or stack was overwritten
     (
         "crash",
         re.compile(

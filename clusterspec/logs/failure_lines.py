@@ -345,7 +345,8 @@ FAILURE_PATTERNS = (
     (
         "login",
         re.compile(
-            r"(^Permission denied, please try again\.|Permission denied \(publickey.{0,60}|ssh exited with exit code 255)"
+            r"(^Permission denied, please try again\.|Permission denied \(publickey.{0,60}|"
+            r"ssh exited with exit code 255)"
         ),
     ),
     ("login", re.compile(r"(\b(?:sshd|orted|prted|kubectl): (?:[Cc]ommand )?(?:not found|No such file or directory))")),

@@ -51,6 +51,7 @@ _NUMBER_OF_HOURS = pattern(
 _UNIT_OF_HOURS = pattern(r"\bhours\b|\b\w+-hour\b")
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
+    r"[x×] ?\d{1,3} ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b|"
     r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b"
 )
 """Words of a line whose quantity counts months, or parts times months."""

@@ -90,7 +90,7 @@ _PURPOSE = pattern(
     r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con|por|pr|je|dla|do|till|voor|med|met|com|zum|zur)\b|\bw/"
 )
 """What the parts of a description begin with that name purpose, contents or unit."""
-_COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])(?! ?\d{2,4} ?g\b)")
+_COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])(?! ?\d{2,4} ?g\b|\d{1,2}-\w)")
 """What the parts of a description begin with that name counted contents: `8x H100`."""
 _APPOSITION = pattern(r"[,;:(\[+)\]]| [-–—/] ")
 _SIDE_OR_EDITION = pattern(

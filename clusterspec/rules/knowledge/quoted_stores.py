@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 
+SAME_SIZE = 0.05
+"""Relative difference up to which two sizes of a store are the same."""
 _SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b")
 _BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
 _USABLE = pattern(
@@ -52,6 +54,19 @@ def bytes_for_data(text: str, stated: str = "") -> float:
     size = max([*map(_bytes_of_size, usable or _SIZE.findall(text)), *(() if usable else drives)])
     code = erasure_code(text, stated)
     return float(size) * int(code[1]) / (int(code[1]) + int(code[2])) if code is not None else size
+
+
+def stores_of_line(text: str, quantity: float | None) -> float:
+    """The number of stores of the size that a text states: its quantity, or 1 where the size is that of all of them,
+    which is the size of the drives of one times the quantity.
+
+    >>> stores_of_line("24 x 15.36 tb each (3.686 pb raw in all)", 10), stores_of_line("24 x 15.36 tb nvme", 10)
+    (1.0, 10.0)
+    """
+    count = 1.0 if quantity is None else float(quantity)
+    drives = sum_of(int(number) * _bytes_of_size((size, unit)) for number, size, unit in _DRIVES.findall(text))
+    largest = max(map(_bytes_of_size, _SIZE.findall(text)), default=0.0)
+    return 1.0 if drives and count > 1 and abs(largest / (drives * count) - 1) < SAME_SIZE else count
 
 
 def _bytes_of_size(figure: tuple[str, str]) -> float:

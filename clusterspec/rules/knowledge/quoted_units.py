@@ -16,7 +16,7 @@ from clusterspec.standard import pattern
 
 _UNIT = pattern(
     r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"
-    r"(?:(?P<accelerator>gpu|accelerator|card|chip)|(?P<node>node|server|system|host|instance)|(?P<rack>rack))\b"
+    r"(?:(?P<node>(?:gpu[- ])?(?:node|server|system|host|instance))|(?P<accelerator>gpu|accelerator|card|chip)|(?P<rack>rack))\b"
 )
 
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `power.nodes_per_rack` whose nodes, at the platform's height, take more than 48 rack units (an error), or all 48 (a
-warning). For platforms that are sold as a rack, any other number than the nodes of that rack is an error.
+A `power.nodes_per_rack` whose nodes, at the platform's height, take more than 48 rack units, or more than the tallest
+racks of the quote have (an error), or all 48 (a warning). For platforms that are sold as a rack, any other number than the nodes of that rack is an error.
 
 ## Why it matters
 
@@ -46,15 +46,20 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import PowerSpec
+from clusterspec.spec.model import PowerSpec, ProcurementSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 TALL = 48
 """Rack units of a tall rack that is usual."""
 AT = "cluster.power.nodes_per_rack"
+_RACK_UNITS = pattern(
+    r"\b(?:rack|cabinet|schrank|baie|armadio|armario)\w*\b.{0,20}?\b([1-6]\d) ?(?:u|he|ru)\b|\b([1-6]\d) ?(?:u|he|ru) (?:rack|cabinet)"
+)
+"""The height of a rack in a line of a quote."""
 
 
-def check(power: PowerSpec, platform: Platform) -> Iterator[Problem]:
+def check(power: PowerSpec, platform: Platform, procurement: ProcurementSpec | None) -> Iterator[Problem]:
     stated = power.nodes_per_rack
     if stated is None:
         return
@@ -63,6 +68,9 @@ def check(power: PowerSpec, platform: Platform) -> Iterator[Problem]:
         if sold > 1 and stated != sold:
             message = f"a rack of {platform.name} has {sold} nodes and its scale-up switches, not {stated} nodes"
             yield RULE.problem(AT, message, f"write `nodes_per_rack: {sold}`, or remove the key")
+    elif platform.rack_units and 0 < (tallest := _tallest_rack(procurement)) < stated * platform.rack_units:
+        message = f"{stated} nodes of {platform.rack_units} rack units take {stated * platform.rack_units} units, and the quoted racks have {tallest}"
+        yield RULE.problem(AT, message, "order taller racks, or more of them")
     elif platform.rack_units and stated * platform.rack_units >= TALL:
         height = stated * platform.rack_units
         message = f"{stated} nodes of {platform.rack_units} rack units take {height} units, and a large rack has {TALL}"
@@ -73,3 +81,10 @@ def check(power: PowerSpec, platform: Platform) -> Iterator[Problem]:
             f"use at most {most} nodes in a rack: switches and power supplies need units, too",
             severity="error" if height > TALL else "warning",
         )
+
+
+def _tallest_rack(procurement: ProcurementSpec | None) -> int:
+    """The units of the tallest rack that the quote offers; 0 if no line states a height."""
+    lines = (procurement.quote or ()) if procurement is not None else ()
+    found = (_RACK_UNITS.search((line.part or "").lower()) for line in lines)
+    return max((int(each[1] or each[2]) for each in found if each is not None), default=0)

@@ -3,7 +3,9 @@
 ## What it finds
 
 `as_of` plus `delivery.weeks` and the burn-in after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
-or one with a date (or a week, without `delivery.weeks`) after `needed_by`, unless it speaks of an option, a later phase or the end of the contract. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
+or one with a date (or a week, without `delivery.weeks`) after `needed_by`, unless it speaks of an option, a later phase or
+the end of the contract; a line of the quote with a lead time beyond `delivery.weeks`; a milestone of a collective in a week
+before the switches or modules arrive. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
 on the date of the check.
 
 ## Why it matters
@@ -67,11 +69,12 @@ from clusterspec.units import plain
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
-_WEEK = pattern(r"\bweeks? (\d{1,4})\b")
+_WEEK = pattern(r"\b(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*) (\d{1,4})\b")
 _DATE = pattern(r"\b(20\d\d-\d\d-\d\d)\b")
 _AFTER_DELIVERY = pattern(
     r"(?i)\b(?:accept\w*|tests?|testing|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
-    r"take-?back|dispos\w*)\b"
+    r"take-?back|dispos\w*|abnahme\w*|inbetriebnahme|recette|mise en \w+|recepci[oó]n\w*|puesta en \w+|collaudo|aceptaci[oó]n|"
+    r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift)\b"
 )
 """Words of a milestone for what is done with delivered parts."""
 _LATER = pattern(
@@ -95,12 +98,30 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
         if late > 0:
             message = f"{delivery.weeks:g} weeks after {ordered}, with the burn-in, are {plain(late, 2)} days after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
+    yield from _test_before_network(delivery)
     for index, milestone in enumerate(delivery.milestones or ()):
         week = _last_week(milestone)
         if week > delivery.weeks and _AFTER_DELIVERY.search(milestone) is None:
             message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
+
+
+_TEST = pattern(r"(?i)\ball-?reduce\b|\ball-?gather\b|\bnccl\b|\brccl\b|\bcollectives?\b|\bfabric test")
+_NETWORK = pattern(
+    r"(?i)\b(?:switch\w*|conmutador\w*|commutateur\w*|optics|transceivers?|transceptor\w*|fabric|backend network)\b"
+)
+
+
+def _test_before_network(delivery: DeliverySpec) -> Iterator[Problem]:
+    """The milestone of a collective that runs in a week before the switches or modules arrive."""
+    weeks = [(index, text, _last_week(text)) for index, text in enumerate(delivery.milestones or ())]
+    arrivals = [week for _, text, week in weeks if week and _NETWORK.search(text) and _TEST.search(text) is None]
+    for index, text, week in weeks:
+        if week and arrivals and _TEST.search(text) is not None and week < max(arrivals):
+            message = f"a collective over the fabric is to run in week {week}, and parts of the network arrive in week {max(arrivals)}"
+            at = ("procurement", "delivery", "milestones", index)
+            yield RULE.problem(at, message, "deliver the network first, or move the test", confidence="likely")
 
 
 _LEAD_TIME = pattern(

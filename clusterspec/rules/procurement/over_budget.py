@@ -4,8 +4,8 @@
 
 `quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`, if each
 line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term. Sums are taken
-at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent
-and the prices do not, and `tax` is absent, the tax is added to the quote.
+at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent, or
+all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote.
 
 ## Why it matters
 

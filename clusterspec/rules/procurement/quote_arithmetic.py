@@ -4,7 +4,9 @@
 
 A line whose quantity × unit price is not its price, or lines whose sum, less `discount` and with `tax`, is not
 `quoted_total` (a cent, or one part in a million); a line that repeats the part, quantity and unit price of an earlier
-line; a line with the tax on all others, which `tax` adds again; or a line whose text converts an amount (`USD 430,000 at 1 EUR = 1.16 USD`) to another than its price.
+line; a line with the tax on all others, which `tax` adds again; a line whose text converts an amount (`USD 430,000 at
+1 EUR = 1.16 USD`) to another than its price, names another currency for its price without a rate, or raises the price
+every year where its sum does not; or a trade-in that is a credit and is in the price of another line, too.
 
 ## Why it matters
 
@@ -92,11 +94,12 @@ from math import isclose
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.02
@@ -120,6 +123,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         yield from _conversion_problem(number, line, currency)
     yield from _foreign_line_problem(procurement)
     yield from _trade_in_problem(procurement)
+    yield from _escalation_problem(procurement)
     yield from _repeated_line_problems(procurement)
     yield from _tax_problems(procurement)
     expected, total = total_of_lines(procurement), procurement.quoted_total
@@ -234,6 +238,29 @@ def _trade_in_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         message = f"the trade-in is a credit, and `{(within[0].part or '')[:60]}` has it in its price already"
         at = ("procurement", "quote", credited[0], "part")
         yield RULE.problem(at, message, "ask which of the two the supplier means", confidence="likely")
+
+
+_ESCALATION = pattern(
+    r"(?i)\b(?:index\w*|escalat\w*|increas\w*|uplift\w*|rises?|rising)\b\D{0,30}?(\d{1,2}(?:\.\d+)?) ?% (?:a|per|each|every) (?:year|annum)\b"
+)
+_MONTHS_OF_LINE = pattern(r"(?i)(?<![\w.,])(\d{1,3}) months\b")
+
+
+def _escalation_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """The problem with a line whose text raises its price every year, and whose sum has the price of the first year."""
+    for index, line in enumerate(procurement.quote or ()):
+        found = _ESCALATION.search(line.part or "")
+        months = max(map(int, _MONTHS_OF_LINE.findall(line.part or "")), default=0)
+        years = months // 12 or (round(procurement.term.value / YEAR) if procurement.term is not None else 0)
+        first = (line.quantity or 0) * (line.unit_price or 0)
+        price = line_price(line)
+        if found is None or years < 2 or not first or price is None or not _is_same_sum(first, price):
+            continue
+        share = float(found[1]) / 100
+        whole = first * sum_of((1 + share) ** year for year in range(years)) / years
+        message = f"by its text the price rises by {found[1]} % a year: {years} years are {money_text(f'{whole:,.0f}', procurement.currency)}, not {money_text(amount_text(price), procurement.currency)}"
+        at = ("procurement", "quote", index, "price" if line.price is not None else "unit_price")
+        yield RULE.problem(at, message, "add the increases to the line", confidence="likely")
 
 
 def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:

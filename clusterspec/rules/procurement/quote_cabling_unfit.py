@@ -9,6 +9,7 @@ A line of `procurement.quote` that offers
 - a length, a kind of light or of fiber, or a rate other than its order code stands for;
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
+- fiber with pins at both ends (male), which the modules have themselves;
 - fiber with LC ends where all modules have MPO ends, or the reverse.
 
 ## Why it matters
@@ -117,6 +118,10 @@ _SHARE = frozenset({1, 2, 4, 8})
 """The rate of a part over that of its ports or lanes."""
 _FLAT = pattern(r"\bflat[- ]?top\b|\bflat\b")
 _FINNED = pattern(r"\bfinned\b|\bfins\b|\bfinned[- ]top\b")
+_PINS = pattern(
+    r"(?<!fe)\bmale(?:[- /]?(?:to[- ])?male)\b|\bpinned\b|\bm/m\b|männlich/männlich|\bmacho[-/ ]macho\b|\bmâle[-/ ]mâle\b"
+)
+_PANEL = pattern(r"\b(?:cassettes?|panels?|trunks?|extension|couplers?|female)\b")
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|lc|trunks?|patch|jumpers?|om[345]|os2)\b")
 
 
@@ -142,7 +147,9 @@ def check(
     if cluster is not None:
         yield from _cage_problems(modules, cluster)
     yield from _light_problem(modules)
-    yield from _connector_problem(modules, [part for part in every if part.line.kind == "cable"])
+    cables = [part for part in every if part.line.kind == "cable"]
+    yield from _connector_problem(modules, cables)
+    yield from _pin_problem(modules, cables)
 
 
 def _problem(part: LinkPart, message: str, help_: str, severity: str = "error") -> Problem:
@@ -219,6 +226,14 @@ def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
         light, part = next(iter(own.items()))
         message = f"is {light}, and the modules of the switches are {or_list(sorted(other))}"
         yield _problem(part, message, "order modules of one kind of light for both ends")
+
+
+def _pin_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
+    """The problem with fiber between modules that has pins at both ends: the receptacle of a module has them, too."""
+    for part in cables if modules else ():
+        if _PINS.search(part.text) is not None and _PANEL.search(part.text) is None:
+            message = "has pins at both ends, and so have the receptacles of the modules"
+            yield _problem(part, message, "order cables without pins (female)")
 
 
 def _connector_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:

@@ -19,7 +19,8 @@ The rule compares each kind of part of `clusterspec bom` with the lines of `quot
   in place: other lines of such an expansion are not compared.
 
 It is a note, too, where another reading of the quote explains the number: lines whose part is not recognized, or packs
-of several, would fill it, or some of the lines of a kind have exactly as many as needed.
+of several, would fill it, some of the lines of a kind have exactly as many as needed, or the cabling of
+`extra_endpoints` is missing. A divided cable (`400G to 2x 200G`) counts by its links.
 
 A line for a whole lot (`cabling`, `network`) counts as all parts of its kind; trunks and shuffles, which carry several
 links each, are not counted. A shortage of modules is reported at the end, nodes or switches, whose lines have too few.

@@ -120,7 +120,13 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.product_names import counts_before, family_of, named_entries
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.quoted_links import SIDES, fiber_of
-from clusterspec.rules.knowledge.quoted_stores import bytes_for_data, erasure_code, stated_protection, states_size
+from clusterspec.rules.knowledge.quoted_stores import (
+    bytes_for_data,
+    erasure_code,
+    stated_protection,
+    states_size,
+    stores_of_line,
+)
 from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
@@ -366,7 +372,7 @@ def _store_problem(
     if capacity is None or not sold:
         return
     stated = stated_protection(remarks)
-    total = sum((line.line.quantity or 1) * bytes_for_data(text, stated) for line, text in sold)
+    total = sum(stores_of_line(text, line.line.quantity) * bytes_for_data(text, stated) for line, text in sold)
     if total < capacity.value * (1 - SAME):
         coded = any(erasure_code(text, stated) for _, text in sold)
         states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"

@@ -6,7 +6,8 @@ A line whose text names its unit (`licence per GPU`, `support per node`, `warran
 vendor licenses by the accelerator, with a quantity that is not the number of those units in the design, with or without
 spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences
 per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
-error if a line by the GPU-hour counts the node-hours of the term, or the reverse. Lines with a quantity of 1 may be a
+error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a store sold per GB counts its
+terabytes; and if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU. Lines with a quantity of 1 may be a
 lot, and are not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year, as often as there are
 units, is a warning where `support.term` has several years.
 

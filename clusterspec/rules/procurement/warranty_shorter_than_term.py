@@ -5,7 +5,8 @@
 A bought machine whose `term` is more than a month longer than its `warranty` and, where stated, its `support.term`. The
 finding is a warning, or a note if only the last year is uncovered or the quote is below 100,000 US dollars. Priced support (`prices.support_per_year`, or
 a line of the quote that names support) covers the whole term, unless `support.term` states when it ends. It is also a
-note where a priced machine with a term of three years or more states neither warranty nor support.
+note where a priced machine with a term of three years or more states neither warranty nor support. A line of the quote whose
+warranty begins on a date and ends before `needed_by` is an error.
 
 ## Why it matters
 
@@ -54,10 +55,11 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.quantity import YEAR
-from clusterspec.rules.knowledge.purchases import is_bought, is_small
+from clusterspec.quantity import DAY, YEAR
+from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
 from clusterspec.units import years_text
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -68,7 +70,29 @@ FEW = YEAR + MONTH
 NAMES = ("support", "warranty", "care pack")
 
 
+_FROM_DATE = pattern(
+    r"(?i)\b(?:warrant\w*|guarantee\w*|garant\w*|gewährleistung)\b\D{0,20}?(\d{1,3})[- ](days?|months?|tage?|monate?|jours|mois|días|meses)\b[^.;]{0,60}?(20\d\d-\d\d-\d\d)"
+)
+"""A warranty of some days or months that begins on a date."""
+
+
+def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """The problem with a warranty that begins on a date of the text, and ends before the machine is needed."""
+    needed = date_of_text(procurement.needed_by)
+    for index, line in enumerate(procurement.quote or ()):
+        found = _FROM_DATE.search(line.part or "")
+        start = date_of_text(found[3]) if found is not None else None
+        if found is None or start is None or needed is None:
+            continue
+        days = int(found[1]) * (1.0 if found[2][0].lower() in "dtj" else MONTH / DAY)
+        if start.toordinal() + days < needed.toordinal():
+            message = f"`{(line.part or '')[:60]}` has a warranty of {found[1]} {found[2]} from {start}, which ends before the machine runs ({needed})"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "ask for a warranty from the acceptance", severity="error")
+
+
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    yield from _ends_before_use(procurement)
     term, support = procurement.term, procurement.support.term if procurement.support else None
     stated = support or procurement.warranty
     if term is None or not is_bought(procurement, cluster):

@@ -1,0 +1,86 @@
+"""Terms in the text of a quote's lines and milestones, worked out by hand, each beside a text that is sound."""
+
+from __future__ import annotations
+
+from tests.effort import each
+
+from .conftest import Check
+
+QUOTE = """clusterspec: 1
+description: {remarks}
+cluster:
+  platform: dgx-b200
+  nodes: 16
+  power: {{nodes_per_rack: 3}}
+  networks: {{storage: {{capacity: 2.9 PB}}}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  needed_by: 2027-06-30
+  term: 3 years
+  delivery: {{weeks: 22, milestones: [{milestone}]}}
+  quote:
+    - {{part: DGX B200, quantity: 16, unit_price: 490000}}
+    - {{part: "{line}"}}
+"""
+PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
+
+
+@each(
+    ("changed", "rule", "words"),
+    [
+        ({"line": "CDU, lead time 22 weeks"}, "", ""),
+        ({"line": "CDU, lead time 38 weeks"}, "delivery-misses-date", "arrives 38 weeks after the order"),
+        ({"milestone": "switches in week 12, NCCL test in week 16"}, "", ""),
+        ({"milestone": "'NCCL test in week 16', 'switches in week 20'"}, "delivery-misses-date", "arrive in week 20"),
+        ({"line": "warranty 90 days from 2027-05-01"}, "", ""),
+        ({"line": "warranty 90 days from the invoice of 2026-11-20"}, "warranty-shorter-than-term", "of 90 days from"),
+        ({"line": "rack 42 U"}, "", ""),
+        (
+            {"line": "rack 28 U"},
+            "nodes-off-rack",
+            "3 nodes of 10 rack units take 30 units, and the quoted racks have 28",
+        ),
+        ({"line": 'storage, 24 x 15.36 TB each, 8+2", quantity: 10, part_of: "'}, "", ""),
+        # 10 x 24 x 15.36 TB are 3.686 PB, of which an erasure code of 8+2 leaves 2.95 PB
+        ({"line": 'storage, 24 x 15.36 TB (3.686 PB raw in all), 8+2", quantity: 10, x: "'}, "", ""),
+        (
+            {"line": 'storage, 24 x 15.36 TB (3.318 PB raw in all), 8+2", quantity: 9, x: "'},
+            "quote-text-off-design",
+            "states 2.65 PB for data",
+        ),
+        ({"line": 'storage, 600 TB for 24 months, per GB and month", quantity: 14400000, x: "'}, "", ""),
+        (
+            {"line": 'storage, 600 TB for 24 months, per GB and month", quantity: 14400, x: "'},
+            "quote-unit-miscounted",
+            "sold per GB, and 14,400 is its size in TB",
+        ),
+        ({"line": "vWS licenses, per concurrent user"}, "", ""),
+        ({"line": "vWS licenses, one per GPU"}, "quote-unit-miscounted", "per concurrent user"),
+        # 36 months at 1,000 that rise by 10 % a year: 12,000 x (1 + 1.1 + 1.21) = 39,720
+        ({"line": 'line, 36 months", quantity: 36, unit_price: 1000, price: 36000, x: "'}, "", ""),
+        (
+            {"line": 'line, 36 months, increases by 10 % a year", quantity: 36, unit_price: 1000, price: 36000, x: "'},
+            "quote-arithmetic",
+            "3 years are 39,720 USD, not 36,000 USD",
+        ),
+        ({"line": 'line, 36 months, increases by 10 % a year", quantity: 1, price: 39720, x: "'}, "", ""),
+        ({"line": 'training, priced in EUR", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "priced in EUR"),
+        ({"line": 'training, priced in USD", quantity: 1, price: 5000, x: "'}, "", ""),
+        ({"line": "valid until 2026-12-18", "remarks": "the board decides on 2026-12-10"}, "", ""),
+        (
+            {"line": "valid until 2026-12-18", "remarks": "the board decides on 2027-01-21"},
+            "offer-expires-before-order",
+            "valid until 2026-12-18, and the order follows on 2027-01-21",
+        ),
+    ],
+)
+def test_terms_in_texts_are_compared(changed: dict[str, str], rule: str, words: str, check: Check) -> None:
+    text = QUOTE.format(**(PLAIN | changed)).replace(', x: ""', "").replace(', part_of: ""', "")
+    about = {
+        *("delivery-misses-date", "warranty-shorter-than-term", "nodes-off-rack", "quote-text-off-design"),
+        *("quote-unit-miscounted", "quote-arithmetic", "offer-expires-before-order"),
+    }
+    found = [one for one in check(text) if one.rule in about and one.severity != "note"]
+    assert [one.rule for one in found] == ([rule] if rule else [])
+    assert all(words in one.message for one in found)
