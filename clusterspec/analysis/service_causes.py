@@ -28,6 +28,9 @@ SERVICE_CAUSES = (
     ("device-allocation", "memory-full", UNSAID, STEP_OF["memory-full"], STRONG),
     ("device-allocation", "shared-accelerator", ": others hold its memory", STEP_OF["shared-accelerator"], GIVEN),
     # ROCm/legacy-rocm-build issues 5616 (firmware) and 6290 (release)
+    ("driver-reset", "accelerator-fault", UNSAID, service_steps.HARDWARE, GIVEN),
+    ("driver-reset", "program-fault", UNSAID, STEP_OF["program-fault"], GIVEN),
+    ("driver-reset", "driver-release", ", as with a firmware that has this fault", service_steps.FIRMWARE, GIVEN),
     ("queue-scheduler", "driver-release", ", as with a firmware of its scheduler", service_steps.FIRMWARE, STRONG),
     ("access-fault", "driver-release", ", as with a firmware or a release of ROCm", service_steps.FIRMWARE, WEAK),
     ("no-healthy-device", "stopped-service", ": its plugin has not started", service_steps.PLUGIN, GIVEN),

@@ -245,10 +245,7 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
     ("hardware", _hccl("EI0012")),
-    (
-        "hardware",
-        re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40}|HW Exception by GPU node-.{1,60}GPU Hang)"),
-    ),  # HSA
+    ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40}|HW Exception by GPU .{1,70}GPU Hang)")),
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(number of (?:visible|available|local) (?:devices|GPUs|NPUs|accelerators) \(0\))")),
     ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd
@@ -342,13 +339,8 @@ FAILURE_PATTERNS = (
     ("login", re.compile(r"(not all hosts are .{0,10}reachable via ssh|Host key verification failed)")),
     # openssh/openssh-portable, kex.c and sshd.c: a server that ends a connection before it begins
     ("login", re.compile(r"((?:ssh|kex)_exchange_identification: .{1,80})")),
-    (
-        "login",
-        re.compile(
-            r"(^Permission denied, please try again\.|Permission denied \(publickey.{0,60}|"
-            r"ssh exited with exit code 255)"
-        ),
-    ),
+    ("login", re.compile(r"(^Permission denied, please try again\.|ssh exited with exit code 255)")),
+    ("login", re.compile(r"(Permission denied \(publickey.{0,60})")),
     ("login", re.compile(r"(\b(?:sshd|orted|prted|kubectl): (?:[Cc]ommand )?(?:not found|No such file or directory))")),
     # openpmix/prrte 52d5e4bb, src/mca/plm/base/help-plm-base.txt
     ("launch", re.compile(r"((?:ORTE|PRTE|prterun|mpirun) was unable to reliably start one or more daemons)")),
