@@ -157,6 +157,8 @@ LONGEST = 1_000
 """Characters of a line that is read for common words."""
 MOST_LINES = 20_000
 """Different lines with a word of errors that are read."""
+MOST_CHARACTERS = 1_500_000
+"""Characters of these that are searched for common words, which takes most of the time: 3 s."""
 MOST_UNLISTED = 500
 """The first of these without other words that are compared with objects and what happened to them."""
 
@@ -180,7 +182,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     seen: set[str] = set()
     same: set[str] = set()
     causes: set[str] = set()
-    unlisted = 0
+    unlisted = searched = 0
     for number, line in enumerate(lines_of(text) if present else (), 1):
         if line in same:
             continue
@@ -197,6 +199,9 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         seen.add(form)
         if not _tells_error(shown) or (_REPORTS.search(shown) and not _QUOTED_REASON.search(shown)):
             continue
+        searched += len(shown)
+        if searched > MOST_CHARACTERS:
+            return
         told = _causes_of_words(shown)
         if not told and unlisted < MOST_UNLISTED:
             unlisted += 1
