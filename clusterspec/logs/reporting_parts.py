@@ -11,7 +11,9 @@ import re
 
 PARTS = (
     # NCCL and RCCL (`src`)
-    (("wrong-topology",), r"graph/(?:xml|topo|paths|search|connect|rings|trees|rome_models)"),
+    (("wrong-topology",), r"graph/(?:xml|topo|paths|rome_models)"),
+    # the plan follows settings too, such as NCCL_HOSTID. Thread: NVIDIA/nccl issue 879
+    (("wrong-topology", "invalid-setting"), r"graph/(?:search|connect|rings|trees)"),
     (("shared-memory",), r"(?:misc/shmutils|transport/shm)"),
     (("driver-release",), r"(?:cuda|nvml|rocm|rocm_smi_|archinfo_?|amdsmi_)wrap"),
     (("fabric-manager",), r"transport/(?:nvls|multicast)|mnnvl"),

@@ -90,6 +90,7 @@ names, and lines in the form that programs print them.
   system, of 12 of Z3 seven first, nine at all and eleven with those that end alike, three with another cause in
   certainty (a GID, memory that the firmware of a NIC refuses, a setting of another release); after these, of ten of Z4
   eight first and at all, none in certainty, two refused (a heap that glibc reports, a scheduler without place).
+  Of five queries of `Z5` only two threads were new: one first, one not named, none in certainty.
 """
 
 from __future__ import annotations
