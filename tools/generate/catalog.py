@@ -18,7 +18,9 @@ from clusterspec.source import Cited
 
 HEAD = """# Catalog
 
-Made from `catalog/` by `make docs`. Every figure has a source, or the reason why it is assumed. Bandwidths are
+<!-- Made from `catalog/` by `make docs`. -->
+
+Every figure has a source, or the reason why it is assumed. Bandwidths are
 printed as in their source, each with its direction, its scope (lane, link, pair, port, slot, device, node, switch)
 and its basis (signaling, after line code, payload, measured). *As quoted in* means that the source itself was not
 read, but the document named there, which quotes it. `clusterspec catalog show ID` prints an entry with every reading

@@ -10,7 +10,7 @@ from clusterspec.cli.options import shared_options
 
 HEAD = f"""# Commands
 
-Made from the parser by `make docs`.
+<!-- Made from the parser by `make docs`. -->
 
 {EPILOG}
 """
@@ -39,7 +39,7 @@ def section(name: str, one: argparse.ArgumentParser, shared: set[str]) -> Iterat
 
 
 def _sentence(text: str) -> str:
-    return f"{text.strip()[:1].upper()}{text.strip()[1:]}.\n"
+    return f"{text.strip()[:1].upper()}{text.strip()[1:].rstrip('.')}.\n"
 
 
 def table(one: argparse.ArgumentParser, shared: set[str]) -> str:

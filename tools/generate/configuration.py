@@ -9,7 +9,7 @@ from clusterspec.config import schema
 
 HEAD = """# Configuration
 
-Made from `schemas/config.schema.json` by `make docs`; the same schema validates the file.
+<!-- Made from `schemas/config.schema.json` by `make docs`; the same schema validates the file. -->
 
 `clusterspec.toml`, or `[tool.clusterspec]` in `pyproject.toml`. The file in the nearest parent folder of a
 spec applies, up to the root of the repository. `--config FILE` selects another one. Command-line options add to it.

@@ -12,7 +12,9 @@ import clusterspec.cost.formulas as package
 
 HEAD = """# Formulas
 
-Made from `clusterspec/cost/formulas` by `make docs`. Each is one function: the equation, its
+<!-- Made from `clusterspec/cost/formulas` by `make docs`. -->
+
+Each formula is one function: the equation, its
 source and an example that the tests run. SI units throughout; bandwidths are bytes per second in one
 direction. Those that neither the estimate nor a rule calls stand for numbers worked by hand
 (`tests/cost/worked_examples.toml`).

@@ -23,7 +23,9 @@ WORDS = {
 }
 HEAD = """# The spec
 
-Made from `schemas/spec.schema.json` by `make docs`. Editors complete and explain every key with
+<!-- Made from `schemas/spec.schema.json` by `make docs`. -->
+
+Editors complete and explain every key with
 
 ```yaml
 # yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
