@@ -73,7 +73,7 @@ def diagnosis_of(
 
 def _compared_run(run: PlacedRun) -> Compared:
     algorithm = run.series.algorithm or ""
-    rows = run.rows if run.finished else ()
+    rows = run.rows if run.has_result else ()
     found = causes(run)
     errors = [] if found else [f"line {line}: {text}" for text, line in run.log_lines("error")]
     error = errors[0] if errors else ""
@@ -87,7 +87,7 @@ def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
     """The `measured:` entries of runs, each at its largest size."""
     builder = ImportBuilder("diagnosis", "")
     for run in runs:
-        if not run.finished:
+        if not run.has_result:
             continue
         last = run.series.largest
         entry: dict[str, Value] = {

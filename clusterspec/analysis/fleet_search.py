@@ -78,7 +78,7 @@ def fleet_search(
     parts = study.fleet
     assert parts is not None
     flat = tuple(each for options in table.options.values() for each in options)
-    idle = table.idle
+    idle = table.jobs_without_place
     return FleetSearchReport(
         tool=study.settings.tool,
         input=study.input,
@@ -113,7 +113,7 @@ class _Table:
         self._search(self.places if self.goal.every else [*unbounded, *self._first_places()], progress)
         while True:
             rows, where = self._rows()
-            found = [] if self.idle else self._best_assignments(rows, where)
+            found = [] if self.jobs_without_place else self._best_assignments(rows, where)
             used = {where[index] for each, _ in found for index in each.options}
             if used <= self.searched:
                 progress(len(self.places), len(self.places))
@@ -198,7 +198,7 @@ class _Table:
         return found
 
     @property
-    def idle(self) -> list[str]:
+    def jobs_without_place(self) -> list[str]:
         """The jobs without a usable place."""
         there = {row.item for row in self._rows()[0]}
         return [_job_names_text(place) for place in self.places if _job_names_text(place) not in there]

@@ -178,7 +178,7 @@ _SLOWING = frozenset(
 
 def messages_of_a_slow_run(run: PlacedRun) -> Iterator[Cause]:
     """The causes that messages of libraries state of a run which they did not stop (aws/aws-k8s-tester, pull 473)."""
-    if run.finished:
+    if run.has_result:
         yield from (each for each in _catalogued_causes(run) if each.name in _SLOWING)
 
 
@@ -249,7 +249,7 @@ def _may_lose_packets(run: PlacedRun, text: str) -> bool:
 
 def stated_stops(run: PlacedRun) -> Iterator[Cause]:
     """The causes that the log itself names for the stop of the run."""
-    stops = STOPS if run.finished else {**STOPS, **UNFINISHED_STOPS}
+    stops = STOPS if run.has_result else {**STOPS, **UNFINISHED_STOPS}
     for name, (evidence, following) in stops.items():
         for text, line in run.log_lines(evidence)[:1]:
             several = run.group.nodes > 1 and not _unused_interface(run)
@@ -293,7 +293,7 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("wrong-interface", evidence, _INTERFACE, STATED)
     for text, line in run.log_lines("gloo")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _GLOO, STRONG)
-    stopped = not run.finished and run.group.nodes > 1 and not run.log_lines("gdr", "no-gdr", "hcas")
+    stopped = not run.has_result and run.group.nodes > 1 and not run.log_lines("gdr", "no-gdr", "hcas")
     elsewhere = any(_ADDRESS.search(text) for text, _ in run.log_lines("unreachable"))
     for text, line in run.log_lines("local-interface")[:1] if stopped else ():
         evidence = f"line {line} of the log: {text}, an address that reaches no other node"

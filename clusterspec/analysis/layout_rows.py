@@ -19,7 +19,7 @@ def picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kep
     shown = picks.best_candidates
     if not shown:
         return ()
-    same = [each.weight == shown[0].weight for each in shown]
+    same = [each.severity_counts == shown[0].severity_counts for each in shown]
     tied = tied_with([each.kept for each, alike in zip(shown, same, strict=True) if alike])
     return tuple(
         replace(_candidate_row(studied, job, space, each), tied=alike and each.kept in tied)
@@ -43,7 +43,7 @@ def front_rows(
 
 def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Candidate[Kept]) -> LayoutRow:
     section, study = section_of(job, space.choice(candidate.kept.number)), candidate.study
-    return replace(layout_row(studied, section, study), findings=candidate.rules)
+    return replace(layout_row(studied, section, study), findings=candidate.finding_rules)
 
 
 def refused_row(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> LayoutRow | None:

@@ -172,7 +172,7 @@ def search(
 
     found = searched_before.found if searched_before else every_layout()
     picks = training_picks(studied, job, space, found, options.top)
-    if len(picks.clean) < options.top and found.complete_to < inf:
+    if len(picks.without_objection) < options.top and found.complete_to < inf:
         found = every_layout()
         picks = training_picks(studied, job, space, found, options.top)
     reported = replace(_search_report(studied, job, space, found, picks), objective=options.objective)
@@ -296,7 +296,7 @@ def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found,
 
 def _empty_search_reason(found: Found, job: SearchJob, pins: Pins, picks: Picks[Kept]) -> str:
     """Why a search shows no layout."""
-    if any(not each.clauses for each in job.demands.refused):
+    if any(not each.required_use_sets for each in job.demands.refused):
         return f"{job.layout.framework} does not support what every layout of this job uses; `check` names it"
     if not found.evaluated:
         return _indivisible_batch_reason(job, pins) or (

@@ -85,7 +85,7 @@ def causes_alike(run: PlacedRun, found: Sequence[Cause], error: str) -> tuple[Ca
     """The causes that no line of a run without a result names, and that end in the same lines as those ``found``, or
     as an ``error`` of none of the known causes; none where the log decides the cause.
     """
-    if run.finished or any(cause.is_decisive for cause in found):
+    if run.has_result or any(cause.is_decisive for cause in found):
         return ()
     ends = [(cause.name, cause.evidence) for cause in found] + ([(UNKNOWN, error)] if error else [])
     named = {cause.name for cause in found}

@@ -57,12 +57,12 @@ class Candidate(Generic[K]):
         return frozenset(each.rule for each in self.layout)
 
     @property
-    def rules(self) -> tuple[str, ...]:
+    def finding_rules(self) -> tuple[str, ...]:
         """The rules with a finding, those about the layout first."""
         return tuple(dict.fromkeys(each.rule for each in (*self.layout, *self.other)))
 
     @property
-    def weight(self) -> tuple[int, ...]:
+    def severity_counts(self) -> tuple[int, ...]:
         """The number of findings about the layout by severity, errors first."""
         counted = Counter(each.severity.rank for each in self.layout)
         return tuple(counted[rank] for rank in range(3))
@@ -79,7 +79,7 @@ class Picks(Generic[K]):
         self._first_refused: Candidate[K] | None = None
 
     @property
-    def clean(self) -> list[Candidate[K]]:
+    def without_objection(self) -> list[Candidate[K]]:
         """The candidates without an objection."""
         return [each for each in self.checked if not each.layout]
 
@@ -102,7 +102,7 @@ class Picks(Generic[K]):
 
         Among the ``top``, candidates to which a rule objects are last.
         """
-        return sorted(self.checked, key=lambda each: each.weight)[: self.top]
+        return sorted(self.checked, key=lambda each: each.severity_counts)[: self.top]
 
 
 def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found, top: int) -> Picks[Kept]:
@@ -113,7 +113,7 @@ def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found,
     picks: Picks[Kept] = Picks(top)
     ordered = tie_order(job, space, (*found.best, *found.front), found.complete_to)
     _check_layouts(picks, studied, job, space, ordered[: max(2 * top + MORE_CHECKS, LEAST_CHECKS)], wanted=top)
-    if not picks.clean and found.complete_to == inf:
+    if not picks.without_objection and found.complete_to == inf:
         others = _other_layouts(picks, job, space, found.near)
         _check_layouts(picks, studied, job, space, others, wanted=1)
     return picks
@@ -128,7 +128,7 @@ def _check_layouts(
     """
     least: dict[tuple[object, ...], float] = {}
     for kept in some:
-        if len(picks.clean) >= wanted:
+        if len(picks.without_objection) >= wanted:
             return
         settings = tuple(_layout_settings(job, space, kept))
         if kept.key >= least.get(settings, inf) / (1 + TIE) or _is_out_of_range(picks, kept):

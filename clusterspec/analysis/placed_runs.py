@@ -55,7 +55,7 @@ class PlacedRun:
     """Whether neither the log nor the caller states the ranks, which are then all of the design."""
 
     @property
-    def finished(self) -> bool:
+    def has_result(self) -> bool:
         """Whether the log has a result; the only row of a run without one has no bandwidth."""
         return bool(self.series.points)
 

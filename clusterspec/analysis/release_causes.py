@@ -26,7 +26,7 @@ def published_faults(cluster: Cluster, catalog: Catalog) -> tuple[ReleaseFault, 
 
 def release_causes(run: PlacedRun) -> Iterator[Cause]:
     """The published faults that the release of a log has and that fit the run."""
-    effect = "wrong" if run.series.wrong else "slow" if run.finished else "stops"
+    effect = "wrong" if run.series.wrong else "slow" if run.has_result else "stops"
     for release, line in _logged_releases(run)[:1]:
         for fault in run.published:
             if fault.effect == effect and fault.holds_in(release) and _conditions_hold(run, fault):

@@ -169,7 +169,7 @@ def _picked_plans(studied: Studied, job: ServingJob, kept: Iterable[Rated], top:
     """The checked plans: the first ``top`` that pass the rules, or else the nearest ones."""
     picks: Picks[Rated] = Picks(top)
     for each in kept:
-        if len(picks.clean) == top:
+        if len(picks.without_objection) == top:
             break
         if not picks.checked or _is_in_range(picks.checked[0].kept, each) or len(picks.checked) < top:
             candidate = _candidate(studied, job, each)
@@ -185,7 +185,7 @@ def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]
     """
     alike = [each for each in picks.checked if _are_equally_good(picks.checked[0].kept, each.kept, objective)]
     others = [each for each in picks.checked if each not in alike]
-    return [*sorted(alike, key=lambda each: each.weight), *others][: picks.top]
+    return [*sorted(alike, key=lambda each: each.severity_counts), *others][: picks.top]
 
 
 def _are_equally_good(first: Rated, other: Rated, objective: str) -> bool:
@@ -215,7 +215,7 @@ def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rat
 
 def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated]) -> LayoutRow:
     section, pools = section_of(job, candidate.kept)
-    return replace(_row(studied, candidate.study, section, pools=pools), findings=candidate.rules)
+    return replace(_row(studied, candidate.study, section, pools=pools), findings=candidate.finding_rules)
 
 
 def _nearest_row(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow | None:

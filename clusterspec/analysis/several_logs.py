@@ -26,7 +26,7 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
 
     The order in which the logs are given changes neither weights nor the order of logs without a result.
     """
-    stopped = [(run, one) for run, one in zip(runs, compared, strict=True) if not run.finished]
+    stopped = [(run, one) for run, one in zip(runs, compared, strict=True) if not run.has_result]
     if len({run.log for run, _ in stopped}) < 2:
         return tuple(compared)
     failures = [(run, run.benchmark.ending) for run, _ in stopped if run.benchmark.ending and run.benchmark.ending.own]
@@ -38,7 +38,7 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
     ranked = sorted(
         related, key=lambda each: (places.get(each[0].log, len(places)), each[0].log, each[0].benchmark.sha256)
     )
-    done = [one for run, one in zip(runs, compared, strict=True) if run.finished]
+    done = [one for run, one in zip(runs, compared, strict=True) if run.has_result]
     return (*(one for _, one in ranked), *done)
 
 

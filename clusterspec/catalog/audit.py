@@ -262,7 +262,7 @@ def _address_faults(entry: RawEntry, today: date) -> Iterator[str]:
             yield f"{_entry_name(entry)}: {key} has the day {day!r}, which is not a date up to {today.isoformat()}"
     for fact in (*entry.facts.values(), *entry.achievable.values()):
         source = fact.reference
-        if source and not (source.findable or source.recalled or "not recorded" in source.title):
+        if source and not (source.is_findable or source.recalled or "not recorded" in source.title):
             yield f"{_entry_name(entry)}: {fact.name} is cited from {source.title}, without the address of a document"
     for key, source in entry.sources.items():
         address = urlsplit(source.url)

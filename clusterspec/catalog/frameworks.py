@@ -49,7 +49,7 @@ class Feature:
     note: str = ""
 
     @property
-    def sourced(self) -> bool:
+    def is_sourced(self) -> bool:
         """Whether a document states it; otherwise it is assumed."""
         return isinstance(self.origin, Cited)
 

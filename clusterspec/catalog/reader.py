@@ -52,7 +52,7 @@ class Reference:
     recalled: bool = False
 
     @property
-    def findable(self) -> bool:
+    def is_findable(self) -> bool:
         """Whether an address locates the document itself or its copy; the front page of a site locates neither."""
         return bool(self.copy) or bool(self.url.partition("://")[2].partition("/")[2])
 

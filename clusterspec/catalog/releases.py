@@ -131,7 +131,7 @@ class Combination:
     without: frozenset[str] = frozenset()
 
     @property
-    def clauses(self) -> tuple[frozenset[str], ...]:
+    def required_use_sets(self) -> tuple[frozenset[str], ...]:
         """Sets of uses; a design must have one use from each. Architectures count as one set."""
         return (*self.uses, self.architectures) if self.architectures else self.uses
 
@@ -203,7 +203,7 @@ def undecided_combinations(combinations: Iterable[Combination], settled: frozens
     for each in combinations:
         if not each.without.isdisjoint(settled):
             continue
-        clauses = [clause for clause in each.clauses if clause.isdisjoint(settled)]
+        clauses = [clause for clause in each.required_use_sets if clause.isdisjoint(settled)]
         if not any(clause.isdisjoint(DEGREES) for clause in clauses):
             found.append(Combination(tuple(clauses), frozenset(), each.without & frozenset(DEGREES)))
     return tuple(found)

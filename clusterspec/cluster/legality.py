@@ -311,7 +311,7 @@ def _statements_on_layouts(capabilities: Capabilities) -> tuple[Statement, ...]:
     return tuple(
         each
         for each in capabilities.refused
-        if each.feature.sourced and any(clause & DEGREES.keys() for clause in each.combination.uses)
+        if each.feature.is_sourced and any(clause & DEGREES.keys() for clause in each.combination.uses)
     )
 
 

@@ -53,7 +53,7 @@ def test_a_run_has_two_ranks_or_more_and_fits_its_machine(ranks: int, nodes: int
             placed(one)
     else:
         found = placed(one)
-        assert (found.group.ranks, found.group.nodes) == (ranks, nodes) and found.finished
+        assert (found.group.ranks, found.group.nodes) == (ranks, nodes) and found.has_result
 
 
 def test_ranks_and_collectives_come_from_the_log_then_from_the_caller_then_from_the_machine() -> None:
@@ -73,7 +73,7 @@ def test_ranks_and_collectives_come_from_the_log_then_from_the_caller_then_from_
     with pytest.raises(NotComparable, match="collective"):
         placed(replace(FULL, collective="no-such"))
     ended = placed(series(ranks=16, nodes=2, collective=None))
-    assert (ended.name, ended.finished) == ("all-reduce", False)
+    assert (ended.name, ended.has_result) == ("all-reduce", False)
     assert [(row.size, row.measured) for row in ended.rows] == [(2.0**30, 0.0)]
     with pytest.raises(NotComparable, match="4 copies of the benchmark"):
         placed(series((1e9, 1.0), ranks=1, nodes=1, jobs=4))

@@ -72,7 +72,7 @@ def test_a_request_that_lost_its_cache_was_admitted_when_it_first_was() -> None:
     """B begins when the prompt of A ends; the cache of 17 tokens then overflows, and B waits again."""
     run = Simulation(timing(most=limits(tokens=17)), [A, B])
     run.run()
-    assert run.preempted == 1 and [one.admitted for one in run.requests] == [0.0, 10.0]
+    assert run.preemption_count == 1 and [one.admitted for one in run.requests] == [0.0, 10.0]
 
 
 def test_an_engine_admits_as_many_sequences_as_it_has_places_and_tokens() -> None:

@@ -117,7 +117,7 @@ def test_an_engine_keeps_the_timetable_worked_out_by_hand(name: str) -> None:
     run.run()
     assert [(each.first, each.ended) for each in run.requests] == wanted
     assert gaps is None or run.gaps == gaps
-    assert run.preempted == (name == "a cache that overflows")
+    assert run.preemption_count == (name == "a cache that overflows")
     assert all(
         engine.requests == engine.expected == 0 and not any(r.requests for r in engine.ranks) for engine in run.decode
     )

@@ -214,7 +214,7 @@ def test_a_planted_status_source_or_unit_is_noticed(
 
 def test_every_cited_figure_leads_to_a_document() -> None:
     """Its source has an address of the document, not of the front page of a site, or of the copy that was read."""
-    assert [name for name, fact in CITED if fact.reference is None or not fact.reference.findable] == []
+    assert [name for name, fact in CITED if fact.reference is None or not fact.reference.is_findable] == []
 
 
 def test_no_further_figure_is_read_in_a_copy_without_an_address() -> None:

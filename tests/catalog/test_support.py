@@ -207,7 +207,7 @@ def test_a_release_supports_what_its_sources_say(
     assert isinstance(entry, Framework) and source
     refused = [each for each in capabilities(entry, release, 2026).refused if each.combination.applies(used)]
     assert (not refused) is supported
-    assert supported or any(each.feature.sourced for each in refused)
+    assert supported or any(each.feature.is_sourced for each in refused)
 
 
 NEWER = """\
@@ -288,7 +288,7 @@ def test_a_model_needs_the_first_release_that_has_its_architecture() -> None:
         entry, named = framework_of(name, CATALOG), {use for use in model_uses(CATALOG.model(model)) if MODEL in use}
         known = [
             not any(
-                each.combination.applies(frozenset(named)) and each.feature.sourced
+                each.combination.applies(frozenset(named)) and each.feature.is_sourced
                 for each in capabilities(entry, release, 2026).refused
             )
             for release in (lacking, having)

@@ -89,7 +89,7 @@ def test_a_price_is_outside_only_beyond_the_ends_of_its_band(kind: str) -> None:
     band = BANDS[kind]
 
     def excess(low: float, high: float) -> float:
-        return StatedPrice((), kind, low * 10, high * 10, 10.0).excess
+        return StatedPrice((), kind, low * 10, high * 10, 10.0).ratio_to_range
 
     assert excess(band.low, band.low) == excess(band.high, band.high) == excess(band.low / 2, band.low) == 1
     assert excess(band.low / 4, band.low / 4) == pytest.approx(0.25)

@@ -67,7 +67,7 @@ def test_the_excess_of_a_price_is_its_distance_from_the_range(kind: str) -> None
         (low / 2, high * 2, 1.0),
         (high * 3, high * 9, 3.0),
     ):
-        assert StatedPrice(("x",), kind, 5 * least, 5 * most, 5.0).excess == pytest.approx(excess)
+        assert StatedPrice(("x",), kind, 5 * least, 5 * most, 5.0).ratio_to_range == pytest.approx(excess)
 
 
 @each(

@@ -222,6 +222,6 @@ class Simulation:
         return max(now, begin + max(links.sending, links.receiving)) + links.passing
 
     @property
-    def preempted(self) -> int:
+    def preemption_count(self) -> int:
         """How often a request lost its cache to others."""
         return sum(each.preempted for each in self.decode)

@@ -82,13 +82,13 @@ def simulate(
         request_rate=finished / seconds,
         output_tokens_per_second=tokens / seconds,
         saturation=saturation,
-        preemptions=run.preempted,
+        preemptions=run.preemption_count,
         expected=(expected.ttft, expected.tpot),
         targets=tuple(simulated_targets(counted, run.gaps, pools.load)),
         queue_share=waiting_share(counted, timing),
         queue=queue_over_time(run.requests, run.ended),
         cache_sizes=sizes,
-        notes=tuple(_report_notes(pools, traffic, saturation, run.preempted)),
+        notes=tuple(_report_notes(pools, traffic, saturation, run.preemption_count)),
         day=() if traffic.traced else simulated_day(study, seed, requests),
     )
 

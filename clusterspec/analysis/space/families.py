@@ -78,7 +78,7 @@ def _combined_choices(
     pending = undecided_combinations(demands.refused, base - CHOSEN) if demands.refused else ()
     pipelines, shardings, recompute = every
     choosable = _choosable_uses(every) if pending else frozenset()
-    if not any(all(clause & choosable for clause in each.clauses) for each in pending):
+    if not any(all(clause & choosable for clause in each.required_use_sets) for each in pending):
         yield every
         return
     narrowed = replace(demands, refused=pending)

@@ -17,7 +17,7 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
 )
 from clusterspec.exchange.workloads.megatron_forks import take_earlier_names
-from clusterspec.exchange.workloads.megatron_layers import marked_layers, set_window
+from clusterspec.exchange.workloads.megatron_layers import marked_layer_count, set_window
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import (
     is_of_others,
@@ -344,7 +344,7 @@ def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
     if text.isdecimal() and 0 < len(text) < 6:
         builder.set("workload.model.moe_layers", -(-layers // max(1, int(text))), line)
         return
-    if count := marked_layers(text):
+    if count := marked_layer_count(text):
         builder.set("workload.model.moe_layers", count, line)
     else:
         builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)

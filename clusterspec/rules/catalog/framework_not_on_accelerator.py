@@ -101,5 +101,5 @@ def check(
     for statement, used in refused_statements(design):
         if not statement.combination.uses:
             found = refusal(release, statement, used, accelerator.id)
-            severity = "error" if statement.feature.sourced else "warning"
+            severity = "error" if statement.feature.is_sourced else "warning"
             yield RULE.problem(at, found.message, found.help, severity=severity)

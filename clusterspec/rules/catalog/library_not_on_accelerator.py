@@ -134,7 +134,7 @@ def _unsupported_use_problems(
         if each.combination.applies(used):
             found = refusal(f"{entry.name} {release}", each, used, accelerator)
             slower = each.combination.uses == (frozenset({"switch-reduction"}),)  # rings do the same work
-            severity = "error" if each.feature.sourced and not slower else "warning"
+            severity = "error" if each.feature.is_sourced and not slower else "warning"
             if any(use.startswith("cuda-") for uses in each.combination.uses for use in uses):
                 severity = "warning"  # containers bring the forward-compatibility package
             yield RULE.problem(at, found.message, found.help, severity=severity)

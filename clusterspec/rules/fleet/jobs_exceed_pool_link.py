@@ -122,10 +122,12 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             continue
         several, over = len(demand.crossings) > 1, demand.mean > demand.total
         enough = several or (over and _has_rate(fleet.jobs[next(iter(demand.crossings))]))
-        if demand.burst <= demand.total or not enough:
+        if demand.burst_rate <= demand.total or not enough:
             continue
         when = "on average" if over else "while weights pass"
-        sent = f"{display(demand.mean if over else demand.burst, 'B/s')} of caches{' and weights' if several else ''}"
+        sent = (
+            f"{display(demand.mean if over else demand.burst_rate, 'B/s')} of caches{' and weights' if several else ''}"
+        )
         names = and_list(f"`{name}`" for name in demand.crossings)
         pools = and_list(f"`{name}`" for name in sorted(written.between or ()))
         message = f"{names} {'pass' if several else 'passes'} {sent} between pools {pools} {when}, and the link carries {display(demand.total, 'B/s')}"

@@ -134,10 +134,10 @@ def _write_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     demand = store_demand(fleet, pool)
     if demand is None or any(each.burst > demand.bandwidth for each in demand.sets):
         return
-    if demand.burst > demand.bandwidth:
+    if demand.burst_rate > demand.bandwidth:
         over = demand.mean > demand.bandwidth
         when = "on average" if over else "where they save at the same time"
-        needed = display(demand.mean if over else demand.burst, "B/s")
+        needed = display(demand.mean if over else demand.burst_rate, "B/s")
         message = f"{len(demand.sets)} jobs of {_pool_text(fleet, demand.rates)} write {needed} of checkpoints {when}, and the storage system takes {demand.written}"
         later = "" if over else ", or save asynchronously"
         help_ = f"use a faster storage system{', or' if over else ','} save less often{later}"

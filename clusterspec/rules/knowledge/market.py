@@ -81,7 +81,7 @@ class StatedPrice(NamedTuple):
         return self._replace(low=self.low / count, high=self.high / count)
 
     @property
-    def excess(self) -> float:
+    def ratio_to_range(self) -> float:
         """How many times the price is below the range (below 1) or above it (above 1); 1 inside."""
         if self.high < self.band.low * self.size:
             return self.high / (self.band.low * self.size)

@@ -41,7 +41,7 @@ class LinkDemand(NamedTuple):
         return sum_of(self._mean_rates())
 
     @property
-    def burst(self) -> float:
+    def burst_rate(self) -> float:
         """B/s if all jobs send at the same time; jobs that take turns count as the largest of them."""
         return sum_of(
             _largest_by_name((self.turns[name], each.burst) for name, each in self.crossings.items()).values()

@@ -35,7 +35,7 @@ class StoreDemand(NamedTuple):
         return sum_of(each.mean for each in self.sets)
 
     @property
-    def burst(self) -> float:
+    def burst_rate(self) -> float:
         """Bytes per second of all jobs that save at the same time."""
         return sum_of(each.burst for each in self.sets)
 

@@ -33,7 +33,7 @@ def _help(statement: Statement, feature: Feature) -> str:
         return f"use a release before {feature.until}{note}"
     if named.uses == (frozenset({"partial-ep"}),):
         otherwise = "distribute the experts over all ranks of the engine"
-    elif len(named.clauses) + len(named.without) == 1:
+    elif len(named.required_use_sets) + len(named.without) == 1:
         otherwise = "do without it"
     else:
         otherwise = "drop one of them" if named.uses else "use another accelerator"

@@ -89,7 +89,7 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
             merged = (
                 feature.value and feature.since and not layout.capabilities.release
             )  # a commit of the year may have it
-            severity = "error" if feature.sourced and not merged else "warning"
+            severity = "error" if feature.is_sourced and not merged else "warning"
             yield RULE.problem(statement.combination.key(used), found.message, found.help, severity=severity)
 
 

@@ -69,7 +69,7 @@ def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
         message = f"{release} needs {named.quantity} ({value:,}) to be a multiple of {parts} = {step:,}{note}"
         axis = named.axes[0] if named.axes else "tp"
         help_ = legality.advice(RULE.name, axis, otherwise=f"use another {axis}, or another framework")
-        yield RULE.problem(f"layout.{axis}", message, help_, severity="error" if feature.sourced else "warning")
+        yield RULE.problem(f"layout.{axis}", message, help_, severity="error" if feature.is_sourced else "warning")
 
 
 def _requirement(named: Multiple, layout: Layout) -> Requirement:

@@ -74,10 +74,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     currency = procurement.currency or "USD"
     lines = {line.index: line for line in offered_lines(procurement.quote or (), cluster)}
     for price in stated_prices(procurement, design):
-        if price.excess != 1:
-            far = not 1 / FAR < price.excess < FAR
+        if price.ratio_to_range != 1:
+            far = not 1 / FAR < price.ratio_to_range < FAR
             line = lines[int(price.at[2])] if price.at[1] == "quote" else None
-            if line is not None and any(price.of_pieces(count).excess == 1 for count in counts_in_text(line)):
+            if line is not None and any(price.of_pieces(count).ratio_to_range == 1 for count in counts_in_text(line)):
                 continue  # the price of several pieces, which the text names
             yield RULE.problem(
                 price.at,
@@ -89,7 +89,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
 
 
 def _price_of_unit(price: StatedPrice, currency: str) -> str:
-    each = (price.high if price.excess < 1 else price.low) / price.size
+    each = (price.high if price.ratio_to_range < 1 else price.low) / price.size
     return (
         f"{percent(each, 2)} {price.band.unit}"
         if price.kind == "support_per_year"
