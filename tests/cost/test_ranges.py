@@ -60,17 +60,27 @@ def drawn(parameters: list[str], conditions: list[Condition], random: Random) ->
 
 
 FOLDER = Path(next(iter(package.__path__)))
+UNBOUNDED = {
+    "power": "a base and an exponent of any size; columns and numbers share it",
+    "value_where": "takes a condition, not a number",
+    "stored_interleaved_passes": "stages are whole numbers, which a list of comparisons cannot say",
+    "accelerator_draw": "its four shares of the time add up to at most 1, which a list of comparisons cannot say",
+}
+"""Functions that are not tried, with the reason."""
 FORMULAS = [
     function
-    for path in sorted(FOLDER.glob("*.py"))
+    for path in sorted(FOLDER.glob("[!_]*.py"))
     for module in [import_module(f"{package.__name__}.{path.stem}")]
-    for function in vars(module).values()
-    if inspect.isfunction(function) and function.__module__ == module.__name__ and conditions_of(function)
+    for name, function in vars(module).items()
+    if inspect.isfunction(function)
+    and function.__module__ == module.__name__
+    and name[0] != "_"
+    and name not in UNBOUNDED
 ]
 
 
 def test_many_formulas_state_their_range() -> None:
-    assert len(FORMULAS) >= 50
+    assert sum(bool(conditions_of(function)) for function in FORMULAS) >= 130
 
 
 @each("function", FORMULAS)

@@ -57,6 +57,8 @@ def compressed_entries(tokens: float, ratio: float) -> float:
 
     Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
 
+    Range: ratio > 0.
+
     >>> compressed_entries(8192.0, 128)
     64.0
     """
@@ -120,6 +122,8 @@ def convolution_elements(keys: float, values: float, convolution: float) -> floa
     """Elements that one layer's causal convolution caches for one sequence: ``C = (c − 1)·(2K + V)``.
 
     Source: arXiv 2405.21060, section 6 (a convolution over c tokens needs the last c − 1).
+
+    Range: convolution >= 1.
 
     >>> convolution_elements(2048, 4096, 4)
     24576
@@ -193,6 +197,8 @@ def chunked_elements(
 
     Source: arXiv 2412.06464, section 3.3; arXiv 2405.21060, section 6.
 
+    Range: chunk > 0.
+
     >>> chunked_elements(2048, 4096, 32, 128, chunk=64, copies=2, value_passes=2, state_passes=2)
     45056.0
     """
@@ -210,6 +216,8 @@ def latent_bytes(
 
     Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
 
+    Range: cut >= 1.
+
     >>> latent_bytes(1, 1536, 512, 64, 1)
     8320.0
     """
@@ -225,6 +233,8 @@ def latent_heads_bytes(
     Queries and keys with their rotary part, and the expanded keys and values they come from.
 
     Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
+
+    Range: ranks >= 1.
 
     >>> latent_heads_bytes(1, 128, 128, 64, 1)
     163840.0
@@ -249,6 +259,8 @@ def recurrence_bytes(tokens: float, keys: float, values: float, ranks: float, *,
     """Activations of linear attention: convolution, recurrence, gate and norm: B = w t (4 k + 5 v) / r.
 
     Source: Yang et al., "Gated Delta Networks", arXiv 2412.06464, section 3.
+
+    Range: ranks >= 1.
 
     >>> recurrence_bytes(2048, 256, 256, 1)
     9437184.0

@@ -193,6 +193,8 @@ def all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float 
 def all_reduce_time_of_many(size: float, bandwidth: float) -> float:
     """The limit of many ranks: t → 2 S / B.
 
+    Range: bandwidth > 0.
+
     >>> round(all_reduce_time_of_many(8e9, 300e9), 4)
     0.0533
     """
@@ -363,6 +365,8 @@ def slot_bandwidth(transfers: float, lanes: float, share: float) -> float:
 
 def slot_rate(generation: int) -> float:
     """An x16 slot of a PCIe generation, B/s in one direction; generations from 3 on.
+
+    Range: generation <= 8.
 
     >>> round(slot_rate(5) / 1e9, 2), slot_rate(6) / 1e9
     (63.02, 121.0)

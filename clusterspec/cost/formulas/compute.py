@@ -46,6 +46,8 @@ def positive_part(value: float) -> float:
 def rounded_up(value: float, multiple: float = 1) -> float:
     """The next whole multiple at or above a value: ⌈x / m⌉ m.
 
+    Range: multiple > 0.
+
     >>> rounded_up(130, 128), rounded_up(128, 128)
     (256, 128)
     """

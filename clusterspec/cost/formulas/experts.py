@@ -211,6 +211,8 @@ def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> 
     Every byte that leaves the island crosses the scale-up tier once, except the m-th part that starts on its rail: (m −
     1) / m · S.
 
+    Range: ranks_in_island >= 1, ranks >= ranks_in_island.
+
     >>> staged_traffic_inside(16e9, 16, 8)
     14000000000.0
     """
@@ -220,6 +222,8 @@ def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> 
 @formula("ranks_in_island - 1 + islands - 1")
 def staged_messages(ranks_in_island: float, islands: float) -> float:
     """Messages of a rank in two stages: m − 1 inside, then k − 1 along its rail.
+
+    Range: ranks_in_island >= 1, islands >= 1.
 
     >>> staged_messages(8, 16)
     22
@@ -262,6 +266,8 @@ def expert_bytes(
     """Inputs and intermediate results of experts for ``routed`` tokens: B = n (h k + f (w (m − 1) + k) / r).
 
     Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2.
+
+    Range: matrices >= 1, ranks >= 1.
 
     >>> expert_bytes(1, 4096, 14336, 3, 1)
     94208.0

@@ -17,6 +17,8 @@ def residual_bytes(tokens: float, hidden: float, ranks: float, *, width: float =
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
 
+    Range: ranks >= 1.
+
     >>> residual_bytes(2048, 12288, 1) == 4 * 2048 * 12288
     True
     """
@@ -31,6 +33,8 @@ def attention_bytes(tokens: float, queries: float, keys: float, ranks: float, *,
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1, with GQA's narrower keys.
 
+    Range: ranks >= 1.
+
     >>> attention_bytes(2048, 12288, 12288, 1) == 8 * 2048 * 12288
     True
     """
@@ -42,6 +46,8 @@ def softmax_bytes(tokens: float, heads: float, ranks: float) -> float:
     """The log-sum-exp that flash attention stores for each row in fp32: B = 4 t a / r.
 
     Source: Dao et al., "FlashAttention", arXiv 2205.14135, algorithm 1.
+
+    Range: ranks >= 1.
 
     >>> softmax_bytes(2048, 96, 8)
     98304.0
@@ -55,6 +61,8 @@ def scores_bytes(tokens: float, keys: float, heads: float, ranks: float) -> floa
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
 
+    Range: ranks >= 1.
+
     >>> scores_bytes(2048, 2048, 96, 1) == 5 * 96 * 2048**2
     True
     """
@@ -66,6 +74,8 @@ def ffn_bytes(tokens: float, ffn: float, matrices: float, ranks: float, *, width
     """Outputs of the first GEMMs of a feed-forward network and input of its last: B = t f (w (n − 1) + k) / r.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1 (two matrices); SwiGLU has three.
+
+    Range: matrices >= 1, ranks >= 1.
 
     >>> ffn_bytes(2048, 4 * 12288, 2, 1) == 16 * 2048 * 12288
     True
@@ -82,6 +92,8 @@ def routed_tokens(tokens: float, chosen: float, ranks: float, expert_ranks: floa
 
     Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2, at capacity factor 1.
 
+    Range: ranks >= 1.
+
     >>> routed_tokens(4096, 8, 1, 1)
     32768.0
     """
@@ -96,6 +108,8 @@ def exchanged_bytes(tokens: float, heads_width: float, copies: float, ranks: flo
     their gradients; with an all-gather, the keys and values of all ranks.
 
     Source: Liu et al., "Ring Attention", arXiv 2310.01889, section 3.
+
+    Range: ranks >= 1.
 
     >>> exchanged_bytes(4096, 2048, 4, 1)
     67108864.0
@@ -112,6 +126,8 @@ def logits_bytes(tokens: float, vocab: float, ranks: float, width: float) -> flo
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.3.
 
+    Range: ranks >= 1.
+
     >>> logits_bytes(2048, 51200, 8, 6)
     78643200.0
     """
@@ -126,6 +142,8 @@ def tensor_bytes(tokens: float, elements: float, ranks: float, width: float = 2)
     """One tensor with ``elements`` for each token: B = w t e / r.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.
+
+    Range: ranks >= 1.
 
     >>> tensor_bytes(2048, 12288, 8)
     6291456.0
@@ -142,6 +160,8 @@ def backward_bytes(
     B = a + w t (m e + 2 h / r): gradients of the widest tensors (e) of m matrices, of the layer's input and output.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 5.
+
+    Range: ranks >= 1.
 
     >>> backward_bytes(1000, 1, 28672, hidden=8192, matrices=3, ranks=1)
     205800.0
@@ -333,6 +353,8 @@ def share_of_heads(heads: float, ranks: float) -> float:
     Source: Megatron-LM, ``num_query_groups`` below the tensor-parallel size; GQA, section 2; NxD Core,
     parallel_layers/pad.py, get_number_of_extra_heads (github.com/aws-neuron/neuronx-distributed at c63420c).
 
+    Range: ranks >= 1.
+
     >>> share_of_heads(8, 4), share_of_heads(8, 16), share_of_heads(40, 32)
     (2.0, 1.0, 2.0)
     """
@@ -347,6 +369,8 @@ def sharded_bytes(weights: float, width: float, ranks: float) -> float:
     """Bytes of one state of ``weights`` numbers, of ``width`` bytes each, cut over ``ranks``: B = P w / n.
 
     Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 5.
+
+    Range: ranks >= 1.
 
     >>> sharded_bytes(7.5e9, 12, 64)
     1406250000.0

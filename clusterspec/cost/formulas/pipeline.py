@@ -220,6 +220,8 @@ def update_time(weights: float, bytes_each: float, bandwidth: float, offloaded: 
 
     Source: Rajbhandari et al., "ZeRO-Infinity", SC21, arXiv 2104.07857, section 4.
 
+    Range: bandwidth > 0, offloaded <= 1.
+
     >>> update_time(1e9, 34.0, 3.4e12), update_time(1e9, 34.0, 3.4e12, 0.5)
     (0.01, 0.005)
     """
@@ -235,6 +237,8 @@ def offload_time(weights: float, gradient_bytes: float, host_bandwidth: float, o
 
     Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 4.
 
+    Range: host_bandwidth > 0, offloaded <= 1.
+
     >>> offload_time(1e9, 4.0, 4e10, 0.5)
     0.05
     """
@@ -246,6 +250,8 @@ def stored_micro_batches(stages: float, stage: float, micro_batches: float) -> f
     """Micro-batches whose activations a stage of 1F1B holds: n = min(p − i, m), i from 0.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
+
+    Range: stages > stage.
 
     >>> stored_micro_batches(8, 0, 64), stored_micro_batches(8, 7, 64), stored_micro_batches(8, 0, 4)
     (8.0, 1.0, 4.0)
@@ -261,6 +267,8 @@ def stored_interleaved_passes(stages: float, stage: float, virtual_stages: float
     times 1 + (p − 1) / (p v).
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2; Korthikanti et al., section 4.2.3.
+
+    Range: stages > stage, virtual_stages >= 1, micro_batches >= 1.
 
     >>> stored_interleaved_passes(4, 0, 5, 64), stored_interleaved_passes(4, 3, 5, 64)
     (23.0, 17.0)

@@ -111,6 +111,8 @@ def node_draw(accelerators: float, draw: float, host: float, fans: float, limit:
 def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, switches: float) -> float:
     """The power of a machine, in watts: ``used`` of its ``nodes`` under load, the others idle, and its switches.
 
+    Range: nodes >= used.
+
     >>> machine_draw(60, 7_000.0, 64, 2_000.0, 16_000.0)
     444000.0
     """
@@ -126,6 +128,8 @@ def power_swing(
 
     Waiting kernels keep running; `power_fall` is the drop at a stop.
 
+    Range: at_products >= at_waiting.
+
     >>> power_swing(64, 8, 700.0, 700.0, at_products=1.0, at_waiting=0.65)
     125440.0
     """
@@ -135,6 +139,8 @@ def power_swing(
 @formula("used * (node_busy - node_idle)")
 def power_fall(used: float, node_busy: float, node_idle: float) -> float:
     """The drop in a machine's power, in watts, when its job stops: for a failure, or for a blocking checkpoint.
+
+    Range: node_busy >= node_idle.
 
     >>> power_fall(64, 7_000.0, 2_400.0)
     294400.0
@@ -158,6 +164,8 @@ def power_ramp(swing: float, rise_time: float) -> float:
 def energy_per_token(watts: float, tokens_per_second: float) -> float:
     """The energy of one token in joules, of the whole machine; without cooling and conversion of the facility.
 
+    Range: tokens_per_second > 0.
+
     >>> energy_per_token(450_000.0, 900_000.0)
     0.5
     """
@@ -177,6 +185,8 @@ def energy_of_run(watts: float, seconds: float) -> float:
 @formula("busy * utilization + idle * (1 - utilization)")
 def mean_draw(busy: float, idle: float, utilization: float) -> float:
     """The mean power of a machine that works for a share of the time and is idle otherwise, in watts.
+
+    Range: utilization <= 1.
 
     >>> mean_draw(1_000_000.0, 300_000.0, 0.8)
     860000.0
@@ -253,6 +263,8 @@ def heat_to_liquid(watts: float, share: float, switches: float, switch_share: fl
 @formula("watts * (1 - share) + switches * (1 - switch_share)")
 def heat_to_air(watts: float, share: float, switches: float, switch_share: float) -> float:
     """Watts of heat of nodes and switches that the air of the data hall carries away; the rest of `heat_to_liquid`.
+
+    Range: share <= 1, switch_share <= 1.
 
     >>> heat_to_air(100_000.0, 0.75, 10_000.0, 0.0)
     35000.0

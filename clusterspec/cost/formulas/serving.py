@@ -12,6 +12,8 @@ def roofline_time(bytes_read: float, bandwidth: float, flops: float, rate: float
 
     Source: Williams et al., "Roofline", CACM 52(4), 2009; for decoding, Pope et al., arXiv 2211.05102, section 2.
 
+    Range: bandwidth > 0, rate > 0.
+
     >>> roofline_time(8e9, 2e12, 1e12, 1e15)
     0.004
     """
@@ -24,6 +26,8 @@ def stream_time(bytes_read: float, bandwidth: float) -> float:
 
     Source: Pope et al., arXiv 2211.05102, section 2.1.
 
+    Range: bandwidth > 0.
+
     >>> stream_time(3.2e9, 1.6e12)
     0.002
     """
@@ -35,6 +39,8 @@ def compute_time(flops: float, rate: float) -> float:
     """The time of ``flops`` operations at a rate.
 
     Source: arithmetic.
+
+    Range: rate > 0.
 
     >>> compute_time(3e12, 6e14)
     0.005
@@ -51,6 +57,8 @@ def rate_beyond_floor(flops: float, rate: float, floor: float, peak: float) -> f
     Source: measured kernels (NVIDIA's AIConfigurator): the time of a GEMM is a floor, whatever its weights, and a time
     in proportion to them.
 
+    Range: flops > 0, rate > 0, peak > 0.
+
     >>> round(rate_beyond_floor(1e10, 5e14, 4e-6, 1e15) / 1e12, 6)
     625.0
     """
@@ -62,6 +70,8 @@ def cache_time(calls: float, floor: float, bytes_read: float, bandwidth: float) 
     """The time of calls that each read ``bytes_read`` bytes of the cache, at least ``floor`` seconds.
 
     Source: measured kernels of attention; their tables are in the catalog.
+
+    Range: bandwidth > 0.
 
     >>> cache_time(80, 1e-5, 64e6, 1.6e12)
     0.0032
@@ -77,6 +87,8 @@ def latent_time(calls: float, floor: float, bytes_read: float, bandwidth: float,
 
     Source: FlashMLA (github.com/deepseek-ai/FlashMLA): 3,000 GB/s bound by memory or 660 TFLOP/s by arithmetic on H800.
 
+    Range: bandwidth > 0, rate > 0.
+
     >>> round(latent_time(61, 1e-5, 64e6, 1.6e12, flops=3e10, rate=6e14), 6)
     0.00305
     """
@@ -89,6 +101,8 @@ def index_time(flops: float, rate: float, bytes_read: float, bandwidth: float) -
     highest, by one kernel after another.
 
     Source: vLLM, vllm/model_executor/models/deepseek_v2.py (sparse_attn_indexer): fp8_mqa_logits, top_k_per_row.
+
+    Range: bandwidth > 0, rate > 0.
 
     >>> round(index_time(1e12, 1e15, 4e8, 4e12), 9)
     0.0011
@@ -107,6 +121,8 @@ def recurrence_time(
     of their squares, within 15 % of measured kernels of both kinds. A layer takes ``floor`` seconds at least.
 
     Source: arXiv 2412.06464, section 3.3; tables of measured kernels are in the catalog.
+
+    Range: bandwidth > 0.
 
     >>> round(recurrence_time(48, 4e-5, 3e8, 1e12, length=8000, chained=5e-8), 6)
     0.02592
@@ -134,6 +150,8 @@ def exposed_all_reduce_time(calls: float, each: float, covered: float) -> float:
     Source: arithmetic. One kernel that multiplies and reduces takes no less than the longer of both (TensorRT-LLM,
     cpp/tensorrt_llm/kernels/cutlass_kernels/allreduce_gemm).
 
+    Range: each >= covered.
+
     >>> round(exposed_all_reduce_time(252, 2e-4, 1.5e-4), 9)
     0.0126
     """
@@ -149,6 +167,8 @@ def expert_exchange_time(
     ``latency`` covers both ways, in seconds; each token is sent in ``copies`` copies.
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2: 8 bits out and 16 bits back.
+
+    Range: bandwidth > 0.
 
     >>> expert_exchange_time(58, 24e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11)
     0.01416365568
@@ -171,6 +191,8 @@ def exposed_exchange_time(
     """The excess of an exchange over the computation of the other micro-batch, which overlaps with it.
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.4: two micro-batches in turn.
+
+    Range: bandwidth > 0.
 
     >>> round(exposed_exchange_time(58, 24e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11, computing=0.01), 11)
     0.00416365568
@@ -209,6 +231,8 @@ def time_per_output_token(
     tokens; its first token comes with the prompt.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
+
+    Range: gaps > 0, tokens_per_step > 0, stages >= 1.
 
     >>> time_per_output_token(0.02, 32, 1024, 0.32)
     0.03
@@ -251,6 +275,8 @@ def handoff_time(passing: float, size: float, bandwidth: float) -> float:
 
     Source: Patel et al., Splitwise, arXiv 2311.18677, section 4.2.
 
+    Range: bandwidth > 0.
+
     >>> handoff_time(0.05, 4e8, 4e10)
     0.060000000000000005
     """
@@ -262,6 +288,8 @@ def transfer_time(size: float, bandwidth: float, descriptors: float, each: float
     """The time of a transfer of ``size`` bytes in ``descriptors`` messages of ``each`` seconds: the larger of both.
 
     Source: vllm-project/vllm pull request 53825: 4,563 descriptors take 5.2 ms, the same bytes in 70 of them 2.1 ms.
+
+    Range: bandwidth > 0.
 
     >>> transfer_time(8e8, 4e10, 10_000, 1.4e-6), transfer_time(8e8, 4e10, 32_000, 1e-6)
     (0.02, 0.032)
@@ -309,6 +337,8 @@ def prompt_time(steps: float, step: float, floor: float, stages: float = 1) -> f
     successive steps; at least the host's time to launch their kernels.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
+
+    Range: stages >= 1.
 
     >>> prompt_time(2, 0.1, 0.15), prompt_time(8, 0.1, 0.0, 2)
     (0.2, 0.45)

@@ -109,6 +109,8 @@ def all_reduce_time(
 ) -> float:
     """Seconds of an all-reduce over islands: the sum of three successive phases.
 
+    Range: ranks_in_island >= 1, islands >= 1, bandwidth > 0, island_bandwidth > 0.
+
     >>> S = 1e9
     >>> round(S / all_reduce_time(S, 8, 4, 450e9, 400e9) / 1e9, 1)
     130.9
