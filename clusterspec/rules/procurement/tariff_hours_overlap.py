@@ -65,8 +65,8 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         if differing or (shared and len(shared) == len(minutes)):
             other = procurement.tariff[earlier[(differing or shared)[0]]]
             message = (
-                f"{_hours_text(len(differing or shared))} from {hours.starts} to {hours.to} at {hours.price:g} also in those "
-                f"from {other.starts} to {other.to} at {other.price:g}"
+                f"the entry from {hours.starts} to {hours.to} at {hours.price:g} shares {_hours_text(len(differing or shared))} "
+                f"with the one from {other.starts} to {other.to} at {other.price:g}"
             )
             yield RULE.problem(
                 f"procurement.tariff[{number}].from",

@@ -7,8 +7,11 @@ the same accelerator's peak for another precision, or of another accelerator's p
 accelerators are the vendor's or, where the difference is a quarter or more, all of the same kind (PCIe cards, or
 modules with their own links). A custom part (the spec changes several figures) is compared only with its own
 precisions. The finding is a warning, and an error where the difference is a quarter or more. A peak that matches no
-part is a warning from a quarter above the catalog's on, since the catalog's peak is at the highest clock, and an error
-above one and a half times, since it is usually the peak of a node. A quarter of the catalog's peak or less is an error.
+part is
+
+- a warning above 1.25 times the catalog's peak, which is at the highest clock,
+- an error above 1.5 times, since it is usually the peak of a node,
+- an error at a quarter of the catalog's peak or less.
 
 ## Why it matters
 
