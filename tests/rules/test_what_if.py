@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf, fastest_fitting
 from clusterspec.studies import study_text
+from tests.analysis.jobs import JOBS
 from tests.settings import SETTINGS
 
+SERVING = """
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {concurrency: 16, input_tokens: 1000, output_tokens: 200}}
+layout: {framework: vllm, tp: 2}
+"""
+ROLLOUT = (Path(__file__).resolve().parents[2] / "examples" / "qwen3-30b-grpo.yaml").read_text("utf-8")
 RUN = """clusterspec: 1
 cluster:
   accelerator: h100-sxm-80gb
@@ -62,3 +71,22 @@ def test_only_layouts_that_fit_are_timed_and_each_as_an_estimate_of_its_own_has_
         alone = what_if.with_layout(**each.changes)
         assert alone is not None
         assert (each.plan.step_seconds, each.memory_bytes) == (alone.step_seconds, alone.memory_bytes)
+
+
+@pytest.mark.parametrize("job", [*JOBS.values(), SERVING, ROLLOUT])
+def test_alternatives_that_save_enough_are_those_of_all_that_fit(job: str) -> None:
+    """Whatever the share: memory and times do not depend on which of them is computed first."""
+    facts = study_text(job, SETTINGS).facts()
+    what_if, now = facts.what_if, facts.what_if.step_time
+    changes: list[dict[str, object]] = [{"tp": tp, "pp": pp} for tp in (1, 2, 4) for pp in (1, 2)]
+    changes += [{"recompute": kept} for kept in ("none", "full")]
+    whole = what_if.fitting_alternatives(changes)
+    assert whole or now is None or job == SERVING
+    for least in (-10.0, 0.0, 0.02, 0.25):
+        kept = [one for one in whole if now and 1 - one.step_seconds / now >= least]
+        found = what_if.faster_alternatives(changes, least)
+        assert [one.words for one in found] == [one.words for one in kept]
+        for one, same in zip(found, kept, strict=True):
+            assert one.plan == same.plan and one.stored == same.stored
+            assert one.plan.memory_bytes == same.plan.memory_bytes == one.memory_bytes
+            assert what_if.comparison_text(one) == what_if.comparison_text(same)

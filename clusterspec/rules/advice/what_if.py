@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
@@ -12,7 +12,7 @@ from clusterspec.cluster.model import Design, ScaleOut
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import RATE, Quantity
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.words import changed_keys
 from clusterspec.units import display, display_bits, percent
@@ -52,6 +52,21 @@ class Alternative:
         from clusterspec.cost.estimate import legal_times
 
         return legal_times(self.stored, self.tables)
+
+    def with_memory(self) -> Alternative:
+        """The same change with the memory of its plan counted."""
+        from clusterspec.cost.estimate import plan_with_memory
+
+        stored = plan_with_memory(self.stored.design)
+        whole = replace(
+            self.plan,
+            parameters=stored.parameters,
+            active_parameters=stored.active_parameters,
+            stored=stored.stored,
+        )
+        other = replace(self, stored=stored)
+        vars(other)["plan"] = whole  # a cached property, of which the times are known
+        return other
 
     @property
     def words(self) -> str:
@@ -162,6 +177,26 @@ class WhatIf:
         """The changes to the layout that can run and use at most `FULLEST` of the memory, the fastest first."""
         return fastest_fitting(self.estimated_alternatives(candidates))
 
+    def faster_alternatives(self, candidates: Iterable[Mapping[str, object]], least: float) -> list[Alternative]:
+        """Those of `fitting_alternatives` that save at least the share ``least`` of the present step, the fastest first.
+
+        The time of a training step does not depend on the memory, which is counted of layouts that save enough alone.
+        """
+        now, work = self.step_time, self.design.workload
+        if now is None or work is None or work.kind != "train" or work.rl is not None:
+            found = self.fitting_alternatives(candidates) if now else []
+            return [each for each in found if 1 - each.step_seconds / now >= least] if now else []
+        found = [each for each in self._timed_alternatives(candidates) if 1 - each.step_seconds / now >= least]
+        return fastest_fitting(each.with_memory() for each in found)
+
+    def _timed_alternatives(self, candidates: Iterable[Mapping[str, object]]) -> Iterator[Alternative]:
+        """The first changes to the layout that the framework allows, and their plans without memory."""
+        tried = (changes for changes in candidates if self.allows(changes)) if self.design.spec.layout else iter(())
+        for changes in islice(tried, TRIED):
+            design = design_with_keys(self.design, _layout_keys(changes))
+            if design.cluster and design.workload and design.layout:
+                yield Alternative(changes, Plan(design), self._tables)
+
     def estimated_alternatives(
         self, candidates: Iterable[Mapping[str, object]], most: int | None = TRIED
     ) -> list[Alternative]:
@@ -207,7 +242,7 @@ class WhatIf:
         placement = axis_placement(cluster, layout, "shard")
         if placement is None or placement.domains < 2 or group < 2 or (layout.dp * layout.cp) % group:
             return None
-        found = self.fitting_alternatives([{"sharding": "hsdp", "shard_group": group}])
+        found = self.faster_alternatives([{"sharding": "hsdp", "shard_group": group}], NOTICEABLE)
         saving = self.saved_share(found[0]) if found else None
         return found[0] if saving is not None and saving > NOTICEABLE else None
 
@@ -222,8 +257,8 @@ class WhatIf:
         layers, left = divmod(workload.model.layers, layout.pp)
         chunks = [size for size in range(layout.virtual_stages + 1, layers + 1) if not left and layers % size == 0]
         tried = dict.fromkeys((*chunks[:2], *chunks[-1:]))
-        found = self.fitting_alternatives(
-            {"virtual_stages": size, "schedule": "interleaved", "stage_layers": None} for size in tried
+        found = self.faster_alternatives(
+            ({"virtual_stages": size, "schedule": "interleaved", "stage_layers": None} for size in tried), NOTICEABLE
         )
         saving = self.saved_share(found[0]) if found else None
         return found[0] if saving is not None and saving > NOTICEABLE else None

@@ -118,6 +118,7 @@ def _severity(what_if: WhatIf, layout: Layout, better: Alternative | None) -> st
 def _halved_tp_alternative(what_if: WhatIf, layout: Layout) -> Alternative | None:
     """Half the tp, with the freed ranks as stages or replicas, where it is noticeably faster."""
     half = layout.tp // 2
-    found = what_if.fitting_alternatives([{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}])
+    changes: list[dict[str, object]] = [{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}]
+    found = what_if.faster_alternatives(changes, NOTICEABLE)
     saving = what_if.saved_share(found[0]) if found else None
     return found[0] if saving is not None and saving > NOTICEABLE else None

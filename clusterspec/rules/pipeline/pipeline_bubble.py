@@ -119,7 +119,7 @@ def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
     """The fastest layout of fewer stages that surely fits the memory; None if none saves much."""
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     degrees = [layout.pp // times for times in (2, 4, 8, 16) if layout.pp % times == 0]
-    found = what_if.fitting_alternatives({"pp": each, **without} for each in degrees)
+    found = what_if.faster_alternatives(({"pp": each, **without} for each in degrees), A_QUARTER)
     fitting = [
         each
         for each in found

@@ -67,7 +67,7 @@ def check(training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Probl
     fewer = [number for number in (2, 1) if number < layout.virtual_stages and layout.virtual_stages % number == 0]
     schedules = {1: "1f1b", 2: "interleaved"}
     changes = [{"virtual_stages": each, "schedule": schedules[each], "stage_layers": None} for each in fewer]
-    found = what_if.fitting_alternatives(changes)
+    found = what_if.faster_alternatives(changes, LEAST)
     saving = what_if.saved_share(found[0]) if found else None
     if saving is None or saving < LEAST:
         return

@@ -133,7 +133,8 @@ def _fastest_inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Altern
     degrees = [ep for ep in range(min(layout.ep, domain), 1, -1) if layout.ep % ep == 0 and domain % ep == 0][:2]
     deeper: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     stages = [{}, *({"pp": layout.pp * times, **deeper} for times in (2, 4))]
-    found = what_if.fitting_alternatives({"ep": ep, "expert_tp": 1, **change} for change in stages for ep in degrees)
+    changes = ({"ep": ep, "expert_tp": 1, **change} for change in stages for ep in degrees)
+    found = what_if.faster_alternatives(changes, NOTICEABLE)
     saving = what_if.saved_share(found[0]) if found else None
     return found[0] if saving is not None and saving > NOTICEABLE else None
 
@@ -144,7 +145,7 @@ def _faster_dispatcher(what_if: WhatIf, layout: Layout) -> str:
     """
     if _sends_once(layout):
         return ""
-    found = what_if.fitting_alternatives({"dispatcher": kind} for kind in ("deepep", "hybrid"))
+    found = what_if.faster_alternatives(({"dispatcher": kind} for kind in ("deepep", "hybrid")), NOTICEABLE)
     saving = what_if.saved_share(found[0]) if found else None
     if saving is None or saving <= NOTICEABLE:
         return ""
