@@ -92,6 +92,20 @@ def test_words_of_an_undecided_branch_carry_the_line_of_its_test(text: str, word
     assert [(word.text, word.line, word.branch) for word in found] == words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('ARGS="--a 1\n  $MORE"\nlaunch $ARGS', [("--a", 1), ("1", 1), ("$MORE", 2)]),
+        ('ARGS="--a 1\n\n  ${MORE} --b"\nlaunch $ARGS', [("--a", 1), ("1", 1), ("${MORE}", 3), ("--b", 3)]),
+        ('ARGS="\n\n$MORE"\nlaunch $ARGS', [("$MORE", 3)]),
+        ('ARGS="$X \\\n  $MORE"\nlaunch $ARGS', [("$X", 1), ("$MORE", 2)]),
+    ],
+)
+def test_a_variable_without_a_value_is_on_its_own_line_of_a_text(text: str, words: list[tuple[str, int]]) -> None:
+    found = [word for each in script_of(text).commands if each.words[0].text == "launch" for word in each.words[1:]]
+    assert [(word.text, word.line) for word in found] == words
+
+
 def test_quoted_scripts_and_here_documents_are_read() -> None:
     text = 'T=8\nsrun bash -c "cd x; launch --tp $T"\ncat <<EOF > run.sh\nlaunch --pp 2\nEOF\n'
     assert launched(script_of(text)) == [["--tp", "8"], ["--pp", "2"]]
