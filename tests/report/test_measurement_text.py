@@ -63,6 +63,12 @@ def test_a_bar_marks_what_was_expected() -> None:
     assert (bar.count("█"), bar.index("│")) == (15, round(160 / 170 * 32) - 1)
 
 
+def test_bars_of_all_sizes_begin_below_their_head_and_numbers_end_below_theirs() -> None:
+    head, *rows = diagnosis(SLOW).splitlines()[2:5]
+    assert [row.index("█") for row in rows] == [head.index("busbw")] * 2
+    assert [row.index("0.00") + 4 for row in rows] == [head.index("measured") + len("measured")] * 2
+
+
 def test_causes_are_numbered_and_those_without_evidence_stand_apart() -> None:
     found = lines(diagnosis(replace(SLOW, causes=CAUSES)))
     at = found.index("Likely causes, the likeliest first")
