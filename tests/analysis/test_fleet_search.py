@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec import load
+from clusterspec import load, studies
+from clusterspec.analysis import fleet_options
 from clusterspec.analysis.assignment import Option, best_assignments
 from clusterspec.analysis.fleet_options import without_search
 from clusterspec.analysis.fleet_search import (
@@ -33,6 +34,7 @@ from clusterspec.results.fleet_search import JobOption
 from clusterspec.studies import variation
 from tests.cli.conftest import Call
 from tests.effort import examples, sampled
+from tests.settings import SETTINGS
 from tests.studies.test_fleets import study
 
 POOLS = {"p": 5, "q": 3}
@@ -310,3 +312,15 @@ procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, electricity: 0.1,
     pool = fleet_report(design.study, "cost").to_json()["pools"]["b"]
     assert (serving.pool, serving.nodes) == ("b", 1)
     assert serving.cost == pytest.approx(pool["cost"] / 4)
+
+
+@pytest.mark.parametrize(
+    ("used", "most", "nodes"), [(1, 36, 18), (18, 36, 18), (19, 36, 36), (19, 30, 30), (5, 12, 12), (None, 36, 36)]
+)
+def test_a_serving_job_takes_whole_domains_of_the_nodes_offered(
+    used: int | None, most: int, nodes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rack of GB200 has 18 nodes; where fewer are offered, all of them."""
+    rack = studies.study_text("cluster: {platform: gb200-nvl72, nodes: 36}\n", SETTINGS)
+    monkeypatch.setattr(fleet_options, "nodes_of_engines", lambda _: used)
+    assert fleet_options._nodes_used(rack, most) == nodes
