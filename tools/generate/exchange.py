@@ -108,6 +108,10 @@ no reader had seen were written down before the first reading, and what failed w
 | seventieth, of 8 other repositories, fetched for it, after those | 23 | 22 | 0 | 0 | 1 |
 | seventy-first, of 8 more, fetched for it, after those | 15 | 15 | 0 | 0 | 0 |
 | seventy-second, topologies and machines by lot of all, after those; 11 state none | 16 | 15 | 0 | 0 | 1 |
+| seventy-third, one file of each of 28 repositories, most fetched for it | 28 | 20 | 0 | 4 | 4 |
+| seventy-fourth, likewise, after the corrections of the seventy-third | 26 | 24 | 0 | 2 | 0 |
+| seventy-fifth, likewise, after those | 26 | 21 | 0 | 2 | 3 |
+| seventy-sixth, likewise, after those | 25 | 22 | 0 | 1 | 2 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -301,6 +305,15 @@ a launch that a script joins had lost its recipe and its adapters, a model of vi
 stated that those of another model replace. In the seventieth and the seventy-second, the one contradicted was an
 expectation. Of the sets from the sixty-third to the sixty-ninth, nine expectations were themselves wrong and are not
 counted.
+
+In the seventy-third, recipes in Python whose functions take degrees as parameters, one that a configuration changes,
+and an engine that Python declares were refused; a conversion and a test of inference were read as training, and
+replicas of a service and the accelerators of a job of one node were lost. Refused in the seventy-fourth were a service
+of Ray with a site's program, and Modalities, which has no reader. Contradicted in the seventy-fifth were training with
+rewards and a model of images, read as pre-training of text, and shares of memory in a recipe of a site; refused were a
+configuration that leaves the model to another file, and a launch that names a recipe alone. Contradicted in the
+seventy-sixth were the last GPU of a node, taken for its only one, and the limits of an autoscaler; refused was a recipe
+that leaves the degrees to the model.
 """
 LIMITS = """
 ### Limits for the health checks of a site
