@@ -508,8 +508,8 @@ the law of power caps H100 PCIe reaches 0.82 of that, RTX PRO 4500 0.71 and A100
 Systalyze's plans on RTX PRO 4500 (fitted side) went from 16 to 11 %. Held out, times per output token went from 18.6 to
 15.7 % (without SGLang's documentation), first tokens from 29.2 to 26.0 %, throughput from 12.3 to 11.5 %: AccelMark's
 times per output token from 32 to 19 % and first tokens from 38 to 28 %, Argonne's throughput from 17 to 12 %, MLPerf's
-full loads from 7.5 to 4.8 %. Worse is DeepSeek-R1 of February 2025 in the throughput of some plans, and first tokens of
-three short runs on RTX 5090 and 4090. The range of open loads follows the rule since then, half as wide; 82 % of
+full loads from 7.5 to 4.8 %. Worse is DeepSeek-R1 of February 2025 in the throughput of some plans, and first tokens
+of three short runs on RTX 5090 and 4090. The range of open loads follows the rule since then, half as wide; 82 % of
 held-out figures are inside.
 
 A source entered after all of this checks it: Massed Compute's runs of July 2026 (13 plans of vLLM and SGLang on L40S,
@@ -521,7 +521,7 @@ were taken for those over bridges.
 
 Seen and not mended: vLLM parses the template of a chat for each request in some releases (6 to 8 ms, pull request
 20065), and GPUStack's 1,000 prompts of 128 tokens at vLLM 0.11 wait 12 to 15 ms for each, which no source states.
-ML.ENERGY's steps are longer by 75 us for each sequence on H100 and 120 us on B200 than predicted, io.net's by 35;
+ML.ENERGY's steps are longer by 75 us for each sequence on H100 and 120 us on B200 than predicted, io.net's by 35 us;
 InferenceX's on the same releases are not, so that it is the server around the engine. And in the worst plans on
 several RTX 4090 a first token takes 1 to 7 s at one request a second, and less at higher rates.
 """

@@ -18,8 +18,8 @@ was entered) and of closed loops. Nothing is fitted to them. As first predicted 
 output token, 8B 25 to 74 % too low, and of the time to the first token up to 94 % too low (8B) and up to 43 times too
 high (405B on B300, predicted to be overloaded). The 119 of AccelMark's open runs were entered in the evening of 26
 November 2026, after its rows had been mended: first errors 33 % of the time to the first token, and 34 % per output
-token of its equal answers. Those per output token of its other runs, 65 % too low, are left out: its answers vary from a
-few tokens to 512, and only their mean is entered.
+token of its equal answers. Those per output token of its other runs, 65 % too low, are left out: their answers vary
+from a few tokens to 512, and only the mean is entered.
 
 The formulas were compared with `simulate` on the same loads. Capacities are the same, so that what is wrong in both is
 mostly the capacity: counting what a token costs between GEMMs halved the error of the time per output token. Where they

@@ -255,8 +255,8 @@ not measured. In an ``open`` load they are those of all times of a plan, whose w
 They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment
 after figures of the held-out side had been seen; those of open loads, of early throughput in loops, and of the times
 of recent software with experts are those of a rule, which docs/accuracy.md states. It has for each range what the rule
-gives, and how many figures of both sides are inside. The rule is not used for the others: few sources set most of
-them, and of sources that set none it holds fewer figures.
+gives, and how many figures of both sides are inside. The rule is not used for the others: few sources set most of them,
+and of sources that set none it holds fewer figures.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""
