@@ -9,42 +9,44 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
 
 
-def _names(text: str) -> frozenset[str]:
+def _keys_of_text(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 _SECTIONS: Mapping[str, frozenset[str]] = {
-    "layout": _names(
+    "layout": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
         "recompute_layers optimizer_states capacity_factor gradient_compression gradient_sync fused_kernels "
         "fused_experts captured_graphs loss overlap"
     ),
-    "workload": _names(
+    "workload": _keys_of_text(
         "parameter_precision expert_parameter_precision gradient_precision quantization recipe optimizer attention "
         "tokens loss_scaling predicted_layers"
     ),
 }
 """Keys that a launch may have options for, beside the degrees, batches, and precision that every writer handles."""
 _ENGINE_SECTIONS = {
-    "layout": _names("fused_experts expert_tp dispatcher overlap"),
-    "workload": _names("expert_parameter_precision quantization recipe attention"),
+    "layout": _keys_of_text("fused_experts expert_tp dispatcher overlap"),
+    "workload": _keys_of_text("expert_parameter_precision quantization recipe attention"),
 }
 """Keys that the launch of an engine may have options for, beside those of `_SECTIONS` that are of training alone."""
 _ENGINES = frozenset({"vllm", "sglang", "trt-llm", "dynamo", "llm-d"})
 _HANDLED = {
-    **dict.fromkeys(_ENGINES - {"trt-llm"}, _names("dispatcher overlap")),
-    "trt-llm": _names("dispatcher"),
-    "megatron": _names(
+    **dict.fromkeys(_ENGINES - {"trt-llm"}, _keys_of_text("dispatcher overlap")),
+    "trt-llm": _keys_of_text("dispatcher"),
+    "megatron": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
         "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
         "overlap.tp overlap.ep capacity_factor gradient_precision"
     ),
-    "torchtitan": _names(
+    "torchtitan": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload recipe "
         "optimizer tokens"
     ),
-    "deepspeed": _names("tokens stage_layers virtual_stages offload.optimizer optimizer overlap.dp"),
-    "maxtext": _names("tokens cp_method expert_tp stage_layers schedule virtual_stages offload recipe optimizer"),
+    "deepspeed": _keys_of_text("tokens stage_layers virtual_stages offload.optimizer optimizer overlap.dp"),
+    "maxtext": _keys_of_text(
+        "tokens cp_method expert_tp stage_layers schedule virtual_stages offload recipe optimizer"
+    ),
 }
 """Keys that each writer writes, or names among the parts that it omits."""
 _AXES = {"cp_method": "cp", "stage_layers": "pp", "schedule": "pp", "virtual_stages": "pp", "overlap.tp": "tp"} | {

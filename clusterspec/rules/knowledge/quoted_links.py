@@ -52,7 +52,8 @@ SIDES = {
         r"\b(?:nics?|adapters?|hcas?|connectx\S*|servers?|nodes?|dgx|hgx|host|tray|cards?)[- ]?(?:side|end|ports?|cages?|seite)\b|"
         r"\bknotenseite\b|\b(?:côté|lato|lado) (?:serveur|nœud|carte|server|nodo|scheda|servidor|tarjeta)s?\b|"
         r"\((?:nics?|adapters?|nodes?|servers?)\)|\bper (?:server|node)\b|(?:nics?|servers?|サーバー?|网卡|服务器|서버) ?[側端侧측]|"
-        r"\bfor (?:the )?(?:connectx\S*|nics?|adapters?|servers?|nodes?|dgx|hgx)"
+        r"\bfor (?:the )?(?:connectx\S*|pollara|thor|bluefield\S*|nics?|adapters?|servers?|nodes?|dgx|hgx)|"
+        r"\bports of the (?:servers?|nodes?)\b"
     ),
     "switch": pattern(
         r"\b(?:switch(?:es)?|leaf|leaves|spines?|tor)[- ]?(?:(?:side|end|ports?|cages?|seite)\b|[端側侧측])|(?:交換器|交换机|スイッチ|스위치) ?[側端侧측]|"

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`power.switch` below 70 % of the largest power of the fabric's switch, where its links are not all passive copper
-(`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog knows only the rating of a
+`power.switch` below 70 % of the largest power of the fabric's switch with modules in the ports that links use, where they
+are not all passive copper (`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog knows only the rating of a
 power supply, the limit is a quarter of that rating. A figure above twice the largest power is a warning, too.
 
 ## Why it matters
@@ -77,8 +77,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ScaleOutSpec
 from clusterspec.units import display
@@ -94,7 +96,9 @@ MOST = 2.0
 """Multiple of the largest power above which a figure is that of several switches or a wrong unit, by judgment."""
 
 
-def check(power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut, counts: FabricCount
+) -> Iterator[Problem]:
     switch, stated = scale_out.switch, power.switch
     if stated is None or switch is None or switch.power is None:
         return
@@ -108,7 +112,11 @@ def check(power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut
     types = (written_scale_out.cable_type or {}).values()
     copper = bool(types) and set(types) == {"dac"}
     known = switch.power_typical if copper and switch.power_typical else switch.power
-    if stated.value >= (LEAST if switch.power_typical else LEAST_OF_SUPPLY) * known.value:
+    least = known.value
+    if switch.power_typical is not None and not copper:  # modules in the ports in use add to what passive copper takes
+        bare = switch.power_typical.value
+        least = bare + _share_of_ports(counts.fabric) * (known.value - bare)
+    if stated.value >= (LEAST if switch.power_typical else LEAST_OF_SUPPLY) * least:
         return
     cables = "with cables of `dac`" if copper else "with modules in its cages"
     yield RULE.problem(
@@ -116,3 +124,12 @@ def check(power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut
         f"{stated.written} for each switch, and {switch.name} takes up to {display(known.value, 'W')} {cables}",
         "state the largest power, or what was measured with the modules that are bought",
     )
+
+
+def _share_of_ports(fabric: Fabric | None) -> float:
+    """The share of the ports of all switches that links use; 1 if the fabric was not counted."""
+    if fabric is None or not fabric.switch_ports:
+        return 1.0
+    ports = (fabric.leaf_switches + fabric.spine_switches + fabric.core_switches) * fabric.switch_ports
+    ends = sum(links * (1 if level == "node_leaf" else 2) for level, links in fabric.links.items())
+    return min(1.0, ends / ports) if ports else 1.0

@@ -190,6 +190,8 @@ _CURRENCY_OF_LINE = pattern(
     r"(?i)\b(?:in|em|en|w|priced|payable|billed|invoiced)\s+(?:in\s+)?((?:us|r|au?|ca?|s|hk)\$|[€£₹₩]|zł\b|(?-i:[A-Z]{3})\b)(?! ?\d)"
 )
 """The currency in which the text of a line states its price."""
+_AMOUNT_OF_LINE = pattern(r"\b([A-Z]{3}) ?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{3,}(?:\.\d+)?)(?!\d)")
+"""An amount after the code of its currency."""
 _ISO = frozenset(
     [
         "USD",
@@ -267,6 +269,15 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     """The problem with lines whose text states their price in another currency, without a rate, in one sum with others."""
     own = procurement.currency
     for number, line in enumerate(procurement.quote or ()):
+        stated = [(code, float(value.replace(",", ""))) for code, value in _AMOUNT_OF_LINE.findall(line.part or "")]
+        taken = [code for code, value in stated if value in {line.unit_price, line.price}]
+        if own and taken and taken[0] in _ISO and own not in {code for code, _ in stated} and taken[0] != own:
+            message = f"{taken[0]} {line.unit_price:,} of the text stands as {own}, not converted"
+            at = ("procurement", "quote", number, "unit_price")
+            yield RULE.problem(
+                at, message, f"convert the amount to {own}, with the rate in the text", confidence="likely"
+            )
+            return
         found = _CURRENCY_OF_LINE.search(line.part or "")
         named = _SIGNS.get(found[1].lower(), found[1]) if found is not None else ""
         if own and named in _ISO and named != own and _RATE.search(line.part or "") is None and line_price(line):

@@ -110,7 +110,7 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display_bits
 
-RULE = Rule.of(__name__, "error", "likely")
+RULE = Rule.of(__name__, "error", "likely", yields_to=("quote-text-off-design",))
 _ENDS = {"SR": "parallel", "DR": "parallel", "FR": "duplex", "LR": "duplex"}
 """The ends of the fiber of a module, by its kind of light: SR and DR have fibers for each lane, FR and LR colors."""
 _CONNECTORS = {"parallel": "MPO", "duplex": "LC"}
