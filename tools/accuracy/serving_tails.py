@@ -10,6 +10,10 @@ from tools.accuracy.cases import Case, table
 from tools.accuracy.figures import Score, score
 
 TEXT = """
+## Tails, ranges and constants of serving
+
+The percentiles, the loads near their limit, the ranges and the fitted constants of the plans above.
+
 ### 99th percentiles
 
 Published 99th percentiles of plans above (`tests/accuracy/serving_tails.csv`), of the time to the first token and per
