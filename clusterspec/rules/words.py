@@ -25,6 +25,25 @@ def and_list(values: Iterable[object]) -> str:
     return joined_words(values, "and")
 
 
+LONGEST_NAME = 60
+"""Characters of the name of a part in a message."""
+
+
+def name_of_part(text: str | None) -> str:
+    """The description of a quoted part for a message: whole, or cut behind its last whole word, with a sign of that.
+
+    >>> name_of_part("DGX H200"), name_of_part(None)
+    ('DGX H200', '')
+    >>> name_of_part("MPO-12/APC jumper OS2 type B, male-male (pinned both ends), 30 m")
+    'MPO-12/APC jumper OS2 type B, male-male (pinned both ends) …'
+    """
+    name = " ".join((text or "").split())
+    if len(name) <= LONGEST_NAME:
+        return name
+    kept = name[: LONGEST_NAME + 1].rpartition(" ")[0] or name[:LONGEST_NAME]
+    return kept.rstrip(" ,;:-–—(") + " …"
+
+
 def as_yaml(value: object) -> str:
     """A value as YAML, lists in one line.
 

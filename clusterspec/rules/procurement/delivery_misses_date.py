@@ -63,6 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import DeliverySpec, OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import plain
@@ -140,10 +141,10 @@ def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Ite
             continue
         lead, at = int(next(filter(None, found.groups()))), ("procurement", "quote", index, "part")
         if weeks is not None and lead > weeks:
-            message = f"`{(line.part or '')[:60]}` arrives {lead} weeks after the order, and all parts arrive within {weeks:g} weeks"
+            message = f"`{name_of_part(line.part)}` arrives {lead} weeks after the order, and all parts arrive within {weeks:g} weeks"
             yield RULE.problem(at, message, "correct one of the two, or order this part earlier", confidence="likely")
         elif weeks is None and ordered and needed and ordered.toordinal() + 7 * lead > needed.toordinal():
-            message = f"`{(line.part or '')[:60]}` arrives {lead} weeks after {ordered}, and the machine is needed on {needed}"
+            message = f"`{name_of_part(line.part)}` arrives {lead} weeks after {ordered}, and the machine is needed on {needed}"
             yield RULE.problem(at, message, "order this part earlier, or move the date", confidence="likely")
 
 

@@ -58,6 +58,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
@@ -83,7 +84,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             continue
         if len(usual) == 1 and own != usual:
             (one,), (other,) = own, usual
-            message = f"`{(line.part or '')[:60]}` has air {_NAMES[one]}, and other switches {_NAMES[other]}"
+            message = f"`{name_of_part(line.part)}` has air {_NAMES[one]}, and other switches {_NAMES[other]}"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, f"order {other}: switches side by side draw air from one aisle")
             return

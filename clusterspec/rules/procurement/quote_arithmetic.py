@@ -98,6 +98,7 @@ from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
 
@@ -151,7 +152,7 @@ def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
             continue
         others = sum(float(line_price(each) or 0) for each in lines) - float(price)
         if abs(float(price) - tax * others) <= ROUNDED * float(price):
-            message = f"`{(line.part or '')[:60]}` is the tax on the other lines, and `tax: {tax:g}` adds it again"
+            message = f"`{name_of_part(line.part)}` is the tax on the other lines, and `tax: {tax:g}` adds it again"
             at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
             yield RULE.problem(at, message, "remove the line, or the key")
 
@@ -237,7 +238,7 @@ def _trade_in_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         if index not in credited and (line_price(line) or 0) > 0 and _DEDUCTED.search(line.part or "") is not None
     ]
     if credited and within:
-        message = f"the trade-in is a credit, and `{(within[0].part or '')[:60]}` has it in its price already"
+        message = f"the trade-in is a credit, and `{name_of_part(within[0].part)}` has it in its price already"
         at = ("procurement", "quote", credited[0], "part")
         yield RULE.problem(at, message, "ask which of the two the supplier means", confidence="likely")
 
@@ -282,7 +283,7 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         named = _SIGNS.get(found[1].lower(), found[1]) if found is not None else ""
         if own and named in _ISO and named != own and _RATE.search(line.part or "") is None and line_price(line):
             message = (
-                f"`{(line.part or '')[:60]}` is priced in {named}, and the quote adds it up in {own} without a rate"
+                f"`{name_of_part(line.part)}` is priced in {named}, and the quote adds it up in {own} without a rate"
             )
             at = ("procurement", "quote", number, "part")
             yield RULE.problem(

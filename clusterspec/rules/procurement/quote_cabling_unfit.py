@@ -105,7 +105,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     too_long_copper,
 )
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import or_list
+from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display_bits
@@ -154,7 +154,7 @@ def check(
 
 def _problem(part: LinkPart, message: str, help_: str, severity: str = "error") -> Problem:
     at = ("procurement", "quote", part.line.index, "part")
-    return RULE.problem(at, f"`{(part.line.line.part or '')[:60]}` {message}", help_, severity=severity)
+    return RULE.problem(at, f"`{name_of_part(part.line.line.part)}` {message}", help_, severity=severity)
 
 
 def _impossible_part_problem(part: LinkPart) -> Iterator[Problem]:

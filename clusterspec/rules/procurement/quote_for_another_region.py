@@ -77,7 +77,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import is_credit
 from clusterspec.records import NamedTuple
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import and_list
+from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
@@ -132,7 +132,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     usual = _usual_region(lines, remarks.lower())
     other = [line for line in lines if usual and line.region != usual and _PLACED.search(line.text) is not None]
     for line in other:
-        name = (procurement.quote[line.place].part or "")[:60]
+        name = name_of_part(procurement.quote[line.place].part)
         message = f"`{name}` is for {line.region}, and the machine is in {usual}"
         help_ = "buy commitments and file systems in the region of the instances"
         yield RULE.problem(("procurement", "quote", line.place, "part"), message, help_)

@@ -86,7 +86,7 @@ from clusterspec.procurement.product_names import counts_before, named_entries
 from clusterspec.rules.knowledge.quoted_links import rates_in
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import and_list
+from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display_bits
@@ -137,7 +137,7 @@ def check(
         named = named_entries(offered.line.part or "", catalog, kind)
         known = named_entries(own, catalog, kind)
         if named and not _names_own(named, known) and not _is_beside_own(offered, lines, known, catalog):
-            message = f"`{(offered.line.part or '')[:60]}` is {and_list(sorted(named))}, and the design has {own.replace(' ', '-')}"
+            message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own.replace(' ', '-')}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
 
@@ -168,7 +168,7 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
         rates = set(rates_in(plain_part(offered.line)))  # fewer may be those of another network
     rate = fabric.nic_bandwidth.value / max(1, fabric.planes) if fabric is not None else 0.0
     if rates and max(rates) < rate * 0.99:
-        name = (offered.line.part or "")[:60]
+        name = name_of_part(offered.line.part)
         message = (
             f"`{name}` has ports of {display_bits(max(rates))}, and the links of the fabric run at {display_bits(rate)}"
         )
@@ -209,7 +209,7 @@ def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Prob
     named = {name: _GENERATIONS[name] for name in _GENERATION.findall(plain_part(offered.line))}
     own = fabric.nic_bandwidth.value / max(1, fabric.planes) / GIGABIT if fabric is not None else 0.0
     if fabric is not None and fabric.technology.family == "infiniband" and named and max(named.values()) < own * 0.99:
-        name = (offered.line.part or "")[:60]
+        name = name_of_part(offered.line.part)
         message = f"`{name}` is {max(named, key=named.__getitem__).upper()}, and the links of the fabric run at {display_bits(own * GIGABIT)}"
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
 
@@ -228,7 +228,7 @@ def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> 
     family = own.split("-", maxsplit=1)[0]
     alike = [name for name in sorted(named) if name.split("-")[0] == family and not counts_before(text, name)]
     if other := next(iter([*counted, *([] if _SMALL_NIC.search(text) else alike)]), ""):
-        message = f"`{(offered.line.part or '')[:60]}` is with {other}, and the design has {own}"
+        message = f"`{name_of_part(offered.line.part)}` is with {other}, and the design has {own}"
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
 
 
@@ -244,7 +244,7 @@ def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Proble
         if isinstance(entry, Switch) and entry.ports and entry.port_bandwidth is not None
     ]
     if stated and rates and all(max(one, whole) > 1.9 * min(one, whole) for one in [max(stated)] for whole in rates):
-        message = f"`{(offered.line.part or '')[:60]}` has ports of {display_bits(max(stated))} together by its text, and its model {display_bits(max(rates))}"
+        message = f"`{name_of_part(offered.line.part)}` has ports of {display_bits(max(stated))} together by its text, and its model {display_bits(max(rates))}"
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the model or the ports")
 
 
@@ -275,7 +275,7 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
     base, *rest = cluster.accelerator.id.split("-")
     siblings = [id_.split("-")[1:] for id_ in catalog.ids("accelerator") if id_.split("-")[0] == base]
     if rest and (off := _other_variants(text, base, rest, siblings, cluster.accelerators_per_node)):
-        message = f"`{(offered.line.part or '')[:60]}` is the part with {and_list(off)}, and the design has {cluster.accelerator.name}"
+        message = f"`{name_of_part(offered.line.part)}` is the part with {and_list(off)}, and the design has {cluster.accelerator.name}"
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
 
 

@@ -82,6 +82,7 @@ from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_
 from clusterspec.rules.knowledge.quoted_readings import counts_in_text
 from clusterspec.rules.knowledge.quoted_support import support_lines, years_of_support
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
 
@@ -131,6 +132,6 @@ def _support_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator
         if low * (1 - SAME) <= float(whole) <= high * (1 + SAME):
             each = money_text(f"{float(whole) / years:,.0f}", procurement.currency)
             message = (
-                f"`prices.support_per_year` is the price of the {years:g} years of `{(line.line.part or '')[:60]}`"
+                f"`prices.support_per_year` is the price of the {years:g} years of `{name_of_part(line.line.part)}`"
             )
             yield RULE.problem("procurement.prices.support_per_year", message, f"write {each}", severity="error")

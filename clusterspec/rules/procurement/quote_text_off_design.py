@@ -130,6 +130,7 @@ from clusterspec.rules.knowledge.quoted_stores import (
 from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -209,7 +210,7 @@ def check(
 
 def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
     """The problem of one line: what its text states, and what a key of the design says."""
-    message = f"`{(line.line.part or '')[:60]}` states {states}, and `{key}` is {design}"
+    message = f"`{name_of_part(line.line.part)}` states {states}, and `{key}` is {design}"
     return RULE.problem(
         ("procurement", "quote", line.index, "part"), message, "correct the line with the supplier, or the key"
     )
@@ -221,7 +222,7 @@ def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog
     named = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) in families]
     cards = [each for each in named if isinstance(each, Accelerator)] or [cluster.accelerator]
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
-        message = f"`{(line.line.part or '')[:60]}` is a bridge, and {cards[0].name} has no NVLink"
+        message = f"`{name_of_part(line.line.part)}` is a bridge, and {cards[0].name} has no NVLink"
         at = ("procurement", "quote", line.index, "part")
         yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
 
@@ -312,7 +313,7 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
             and _module_forms(text) == {_OTHER_FORM[cage]}
         ):
             message = (
-                f"`{(line.line.part or '')[:60]}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
+                f"`{name_of_part(line.line.part)}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
             )
             help_ = "order modules that fit the cages"
             yield RULE.problem(("procurement", "quote", line.index, "part"), message, help_)
@@ -341,13 +342,13 @@ def _fiber_problem(
     flat = next((line for line, text in lines if line.kind == "cable" and _FLAT_ENDS.search(text)), None)
     if flat is not None and "single-mode" in needed:
         message = (
-            f"`{(flat.line.part or '')[:60]}` has flat ends (UPC), and single-mode MPO modules take angled ones (APC)"
+            f"`{name_of_part(flat.line.part)}` has flat ends (UPC), and single-mode MPO modules take angled ones (APC)"
         )
         yield RULE.problem(("procurement", "quote", flat.index, "part"), message, "order cables with MPO/APC ends")
     for line, text in lines:
         kind = fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
         if kind and kind not in needed:
-            message = f"`{(line.line.part or '')[:60]}` is {kind} fiber, and all transceivers are {needed.pop()}"
+            message = f"`{name_of_part(line.line.part)}` is {kind} fiber, and all transceivers are {needed.pop()}"
             help_ = "order the fiber of the modules: light of one kind does not pass through the other"
             yield RULE.problem(("procurement", "quote", line.index, "part"), message, help_)
             return

@@ -104,6 +104,7 @@ from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plural
@@ -191,7 +192,7 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
     if is_wrong and not is_right:
         named = {"g": ("GB", "TB"), "t": ("TB", "GB")}[unit]
         message = (
-            f"`{(offered.line.part or '')[:60]}` is sold per {named[0]}, and {quantity:,.0f} is its size in {named[1]}"
+            f"`{name_of_part(offered.line.part)}` is sold per {named[0]}, and {quantity:,.0f} is its size in {named[1]}"
         )
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one {named[1]}")
@@ -205,7 +206,7 @@ def _user_license_problem(offered: Offered) -> Iterator[Problem]:
     """Licenses of virtual workstations, which NVIDIA sells by the concurrent user, in the number of accelerators."""
     text = plain_part(offered.line)
     if _PER_USER.search(text) is not None and _BY_CARD.search(text) is not None:
-        message = f"`{(offered.line.part or '')[:60]}` is counted per accelerator, and these licenses are sold per concurrent user"
+        message = f"`{name_of_part(offered.line.part)}` is counted per accelerator, and these licenses are sold per concurrent user"
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, "ask for as many as desktops run at the same time")
 
@@ -221,7 +222,7 @@ def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
 def _years_problem(offered: Offered, unit: str, years: int) -> Problem:
     """A line by the unit and year that has as many as the design has units, where support is for several years."""
     quantity = offered.line.quantity or 0.0
-    message = f"`{(offered.line.part or '')[:60]}` is sold per {unit} and year: {quantity:,.0f} are for one of the {years} years of `procurement.support.term`"
+    message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for one of the {years} years of `procurement.support.term`"
     at = ("procurement", "quote", offered.index, "quantity")
     return RULE.problem(at, message, f"ask for {quantity * years:,.0f}, or correct the term", severity="warning")
 
@@ -236,6 +237,6 @@ def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Clus
     hours = {"node": of_nodes, "accelerator": of_nodes * cluster.accelerators_per_node}
     other = "node" if unit == "accelerator" else "accelerator"
     if abs(quantity / hours[other] - 1) < SAME_HOURS:
-        message = f"`{(offered.line.part or '')[:60]}` is sold by the {unit}-hour: {quantity:,.0f} are the {other}-hours of the term, whose {unit}-hours are {hours[unit]:,.0f}"
+        message = f"`{name_of_part(offered.line.part)}` is sold by the {unit}-hour: {quantity:,.0f} are the {other}-hours of the term, whose {unit}-hours are {hours[unit]:,.0f}"
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, "correct the quantity, or the price for the other unit")

@@ -58,6 +58,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
@@ -90,7 +91,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         system = next((vendor for vendor, named in _SYSTEMS.items() if named.search(text) is not None), "")
         others = (_vendors_of_switches(text) or offered) - {system}
         if system and others and system not in (_vendors_of_switches(text) or offered):
-            name, other = (procurement.quote[index].part or "")[:60], sorted(others)[0]
+            name, other = name_of_part(procurement.quote[index].part), sorted(others)[0]
             message = f"`{name}` runs on switches of {system} alone, and those of the quote are of {other}"
             help_ = "order the operating system of the switches, such as SONiC"
             yield RULE.problem(("procurement", "quote", index, "part"), message, help_)

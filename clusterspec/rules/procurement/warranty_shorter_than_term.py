@@ -58,6 +58,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import years_text
@@ -86,7 +87,7 @@ def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
             continue
         days = int(found[1]) * (1.0 if found[2][0].lower() in "dtj" else MONTH / DAY)
         if start.toordinal() + days < needed.toordinal():
-            message = f"`{(line.part or '')[:60]}` has a warranty of {found[1]} {found[2]} from {start}, which ends before the machine runs ({needed})"
+            message = f"`{name_of_part(line.part)}` has a warranty of {found[1]} {found[2]} from {start}, which ends before the machine runs ({needed})"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "ask for a warranty from the acceptance", severity="error")
 
