@@ -323,9 +323,8 @@ def misses_target_by_wait(option: JobOption, goal: Goal) -> bool:
 
 def _missing_part(study: Study) -> str:
     """Why a job cannot be searched at all; empty if it can."""
-    if study.design.cluster is None or study.design.workload is None:
-        return missing_for_search(study)
-    return ""
+    described = study.design.cluster is not None and study.design.workload is not None
+    return "" if described else missing_for_search(study)
 
 
 def _with_row(option: JobOption, row: LayoutRow) -> JobOption:

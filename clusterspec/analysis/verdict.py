@@ -24,14 +24,8 @@ ALL_EQUIPMENT = "all IT equipment at full load"
 
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     """The areas that apply to a design with a cluster."""
-    times = (*_link_area(plan), *_schedule_area(plan), *_request_areas(plan))
-    return (
-        *_memory_area(plan),
-        *times,
-        *_power_areas(plan.design, rack),
-        *_storage_area(plan),
-        *_budget_area(plan, bill),
-    )
+    of_work = (*_memory_area(plan), *_link_area(plan), *_schedule_area(plan), *_request_areas(plan))
+    return (*of_work, *_power_areas(plan.design, rack), *_storage_area(plan), *_budget_area(plan, bill))
 
 
 def _limited_area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:

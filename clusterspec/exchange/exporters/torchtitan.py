@@ -14,7 +14,7 @@ that the configuration asserts which of the two it runs with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.exchange.exporters.registry import (
@@ -77,20 +77,10 @@ def write(source: ExportInput) -> ExportedFile:
     if layout.dispatcher.kind == "deepep" and any("GroupedExperts" in each for each in converters):
         raise NotExportable("torchtitan quantizes experts with its own or the hybrid dispatcher, not with deepep")
     module, base, flavor = BASES[name]
-    imports = [
-        f"from torchtitan.models.{module}.config_registry import {base}",
-        "from torchtitan.trainer import Trainer",
-    ]
     model = _model_spec(layout, work, flavor)
     if not model and base in _QUANTIZED:
         model = [f'config.model_spec = model_registry("{flavor}")']
-    if model:
-        imports.append(f"from torchtitan.models.{module} import model_registry")
-    if converters:
-        names = ", ".join(sorted(each.partition(".")[0] for each in converters))
-        imports.append(f"from torchtitan.components.quantization import {names}")
-    imports += [f"from torchtitan.distributed.activation_checkpoint import {name}" for name in _recompute_class(layout)]
-    imports.append("from torchtitan.config import ParallelismConfig")
+    registry = (base, "model_registry") if model else (base,)
     per_node = layout.ranks // max(1, layout.nodes)
     lines = [
         f'r"""{source.name}: {plural(layout.ranks, "rank")} on {plural(layout.nodes, "node")}.',
@@ -100,7 +90,7 @@ def write(source: ExportInput) -> ExportedFile:
         f"  -m torchtitan.train --module {_NAME} --config design",
         '"""',
         "",
-        *sorted(imports),
+        *_import_lines(module, registry, converters, layout),
         "",
         "",
         "def design() -> Trainer.Config:",
@@ -114,6 +104,22 @@ def write(source: ExportInput) -> ExportedFile:
         *_omission_texts(layout, work),
     )
     return ExportedFile("\n".join(lines), omitted)
+
+
+def _import_lines(module: str, registry: Sequence[str], converters: Sequence[str], layout: Layout) -> list[str]:
+    """The imports of a configuration, in their order; ``registry`` names what it takes from ``module``."""
+    base, *models = registry
+    lines = [
+        f"from torchtitan.models.{module}.config_registry import {base}",
+        "from torchtitan.trainer import Trainer",
+        "from torchtitan.config import ParallelismConfig",
+        *(f"from torchtitan.models.{module} import {name}" for name in models),
+        *(f"from torchtitan.distributed.activation_checkpoint import {name}" for name in _recompute_class(layout)),
+    ]
+    if converters:
+        names = ", ".join(sorted(each.partition(".")[0] for each in converters))
+        lines.append(f"from torchtitan.components.quantization import {names}")
+    return sorted(lines)
 
 
 def _converter_constructors(work: Workload) -> list[str]:
