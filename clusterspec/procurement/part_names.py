@@ -144,15 +144,16 @@ _LIST_OF_PLACES = pattern(r"\(\d[^)]*\)")
 """What a line counts in parentheses, such as `(8 nodes + file server)`: the places of its parts."""
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""
+_OTHER_HOURS = r"heures?|stunden?|horas?|or[ae]|u(?:ur|ren)"
+"""Hours in languages other than English."""
 HOURS = pattern(
     r"\b(?:hours?|hourly|hrs?)\b|"
-    r"\b(?:gpu|node|server|instance|knoten|instanz|nœud|serveur|servidor|nodo)s?[- ]?"
-    r"(?:heures?|stunden?|horas?|or[ae]|u(?:ur|ren))\b"
+    rf"\b(?:gpu|node|server|instance|knoten|instanz|nœud|serveur|servidor|nodo)s?[- ]?(?:{_OTHER_HOURS})\b"
 )
 _UNIT_OF_HOURS = pattern(
     r"\b(?:(?P<accelerator>gpu|accelerator|card|chip)|"
     r"(?P<node>node|server|system|host|instance|machine|knoten|instanz|nœud|serveur|servidor|nodo))"
-    r"s?[- ]?(?:hours?|heures?|stunden?|horas?|or[ae]|u(?:ur|ren))\b"
+    rf"s?[- ]?(?:hours?|{_OTHER_HOURS})\b"
 )
 _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 

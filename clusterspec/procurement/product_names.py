@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.procurement.part_names import words_in
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, recent
 
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
@@ -21,7 +21,7 @@ def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
     if kind == "switch":
         words |= {match[1] for word in words if (match := _ORDER_CODE.match(word)) is not None}
     words |= {*_PIECE.findall(text.lower())} | _joined_words(text.lower())
-    return {name for name in model_names(catalog, kind) if name in words or name.replace("-", "") in words}
+    return {name for name in _model_names(kind, catalog) if name in words or name.replace("-", "") in words}
 
 
 def _joined_words(text: str) -> set[str]:
@@ -41,11 +41,13 @@ def _joined_words(text: str) -> set[str]:
     return found
 
 
-def model_names(catalog: Catalog, kind: str) -> set[str]:
-    return {name for id in catalog.ids(kind) for name in _model_names(id, kind)}  # noqa: A001
+@recent(3)  # of accelerators, NICs and switches: every line of a quote is compared with them
+def _model_names(kind: str, catalog: Catalog) -> frozenset[str]:
+    """The names by which quotes call the entries of a kind."""
+    return frozenset(name for id_ in catalog.ids(kind) for name in _names_of_entry(id_, kind))
 
 
-def _model_names(id: str, kind: str) -> Iterator[str]:  # noqa: A002
+def _names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
     """The names by which quotes call an entry: the family of an accelerator, the number of a switch."""
     last = id.rsplit("-", maxsplit=1)[-1]
     if kind == "nic":

@@ -235,9 +235,7 @@ def _step_problems(document: Document) -> Iterator[Problem]:
 
 SURPLUS = frozenset({"storage-oversized-for-checkpoints"})
 """Rules about parts of a pool in excess of one job's need; another job of the pool may need them."""
-OF_SHARED_KEYS = (
-    *("payment-before-acceptance", "quote-arithmetic", "quote-cabling-unfit", "quote-for-another-region"),
-)
+OF_SHARED_KEYS = ("payment-before-acceptance", "quote-arithmetic", "quote-cabling-unfit", "quote-for-another-region")
 """Rules about the keys of `procurement` that count all pools together, which the parts of several pools lack."""
 OF_POOL = frozenset({"procurement-without-spares"})
 """Rules about nodes that jobs leave idle. They apply to a shared pool as a whole, without its jobs."""

@@ -92,6 +92,10 @@ def money_text(text: str, currency: str | None) -> str:
     return f"{text} {currency}" if currency else text
 
 
+DATE = r"\b(20\d\d-\d\d-\d\d)\b"
+"""The pattern of a date in a text."""
+
+
 def date_of_text(text: str | None) -> date | None:
     """A date of a spec; None without one, and for a day that no calendar has."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
@@ -190,8 +190,3 @@ def ends_of_fiber(text: str) -> str:
     """
     duplex, parallel = _DUPLEX.search(text) is not None, _PARALLEL.search(text) is not None
     return "" if duplex == parallel else "duplex" if duplex else "parallel"
-
-
-def link_parts(lines: Sequence[tuple[Offered, str]], catalog: Catalog, kind: str) -> list[LinkPart]:
-    """The modules (``transceiver``) or cables (``cable``) of a quote."""
-    return [link_part(line, text, catalog) for line, text in lines if line.kind == kind]

@@ -60,6 +60,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.quoted_readings import OF_ENDPOINT
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ProcurementSpec, QuoteLine, ScaleOutSpec
@@ -68,8 +69,6 @@ RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out.transceivers"
 MOST = 0.1
 """Share of spare modules above which an order is unusual; the project's choice."""
-MODULES_OF_ENDPOINT = 2
-"""Modules of the link of one endpoint, one at each end."""
 TWICE = 2
 """Ratio of ordered modules to needed ones that no usual stock of spares explains."""
 
@@ -93,7 +92,7 @@ def check(
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
     if ordered < fabric.modules.needed_at_least:
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
-        own = ordered >= fabric.modules.needed_at_least - MODULES_OF_ENDPOINT * scale_out.extra_endpoints
+        own = ordered >= fabric.modules.needed_at_least - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
         message += "; the extra endpoints may come with theirs" if own else ""
         sure = None if own or fabric.modules.assumed else fix
         yield RULE.problem(AT, message, f"order at least {needed:,}", severity="note" if own else "error", fix=sure)

@@ -61,7 +61,7 @@ from datetime import date
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
-from clusterspec.rules.knowledge.purchases import date_of_text
+from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import DeliverySpec, OperationsSpec, ProcurementSpec
@@ -71,7 +71,7 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 _WEEK = pattern(r"\b(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*) (\d{1,4})\b")
-_DATE = pattern(r"\b(20\d\d-\d\d-\d\d)\b")
+_DATE = pattern(DATE)
 _AFTER_DELIVERY = pattern(
     r"(?i)\b(?:accept\w*|tests?|testing|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
     r"take-?back|dispos\w*|abnahme\w*|inbetriebnahme|recette|mise en \w+|recepci[oó]n\w*|puesta en \w+|collaudo|aceptaci[oó]n|"

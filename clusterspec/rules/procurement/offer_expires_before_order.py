@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import date_of_text
+from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
@@ -63,7 +63,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
-_DATE = pattern(r"\b(20\d\d-\d\d-\d\d)\b")
+_DATE = pattern(DATE)
 _VALID = pattern(
     r"(?i)\b(?:valid\w*|firm|binding|held|open (?:to|until|till)|expir\w*|gültig\w*|valables?|váli[dt]\w*|geldig|ważn\w*|giltig\w*)\b|"
     r"有効期限|有效期|유효"

@@ -97,6 +97,7 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
@@ -193,35 +194,6 @@ _CURRENCY_OF_LINE = pattern(
 """The currency in which the text of a line states its price."""
 _AMOUNT_OF_LINE = pattern(r"\b([A-Z]{3}) ?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{3,}(?:\.\d+)?)(?!\d)")
 """An amount after the code of its currency."""
-_ISO = frozenset(
-    [
-        "USD",
-        "EUR",
-        "GBP",
-        "JPY",
-        "CNY",
-        "INR",
-        "BRL",
-        "AUD",
-        "CAD",
-        "CHF",
-        "SEK",
-        "NOK",
-        "DKK",
-        "PLN",
-        "CZK",
-        "KRW",
-        "SGD",
-        "HKD",
-        "TWD",
-        "AED",
-        "SAR",
-        "ILS",
-        "MXN",
-        "ZAR",
-        "TRY",
-    ]
-)
 
 
 _TRADE_IN = pattern(r"(?i)\btrade[- ]?ins?\b|\binzahlungnahme\b|\breprise\b")
@@ -272,7 +244,13 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     for number, line in enumerate(procurement.quote or ()):
         stated = [(code, float(value.replace(",", ""))) for code, value in _AMOUNT_OF_LINE.findall(line.part or "")]
         taken = [code for code, value in stated if value in {line.unit_price, line.price}]
-        if own and taken and taken[0] in _ISO and own not in {code for code, _ in stated} and taken[0] != own:
+        if (
+            own
+            and taken
+            and taken[0] in UNITS_PER_DOLLAR
+            and own not in {code for code, _ in stated}
+            and taken[0] != own
+        ):
             message = f"{taken[0]} {line.unit_price:,} of the text stands as {own}, not converted"
             at = ("procurement", "quote", number, "unit_price")
             yield RULE.problem(
@@ -281,7 +259,13 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             return
         found = _CURRENCY_OF_LINE.search(line.part or "")
         named = _SIGNS.get(found[1].lower(), found[1]) if found is not None else ""
-        if own and named in _ISO and named != own and _RATE.search(line.part or "") is None and line_price(line):
+        if (
+            own
+            and named in UNITS_PER_DOLLAR
+            and named != own
+            and _RATE.search(line.part or "") is None
+            and line_price(line)
+        ):
             message = (
                 f"`{name_of_part(line.part)}` is priced in {named}, and the quote adds it up in {own} without a rate"
             )
