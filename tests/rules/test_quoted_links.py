@@ -13,7 +13,9 @@ QUOTE = """clusterspec: 1
 cluster:
   platform: hgx-h200
   nodes: 16
-  power: {{cooling: air}}
+  host_memory: 2 TiB
+  networks: {{storage: {{bandwidth: 40 GB/s, read: 80 GB/s, capacity: 1 PB}}}}
+  power: {{cooling: air, node: 10 kW, nodes_per_rack: 4}}
   scale_out: {{technology: {technology}, nic: connectx-7, nics_per_node: 8, nic_bandwidth: 400 Gb/s, switch: {switch}}}
 procurement:
   currency: USD
@@ -24,7 +26,7 @@ procurement:
 """
 INFINIBAND = {"technology": "infiniband-ndr", "switch": "quantum-2-qm9700"}
 ETHERNET = {"technology": "roce-v2", "switch": "spectrum-4-sn5600"}
-ABOUT_WORDS = {"quote-cabling-unfit", "quote-names-other-part", "quote-text-off-design"}
+ABOUT_WORDS = {"quote-cabling-unfit", "quote-names-other-part", "quote-text-off-design", "quote-text-off-part"}
 
 
 def lines_found(check: Check, line: str, network: dict[str, str]) -> set[str]:
@@ -67,6 +69,37 @@ def lines_found(check: Check, line: str, network: dict[str, str]) -> set[str]:
         (INFINIBAND, "support 24x7, 4 h, 5 years", "support next business day, 5 years", "quote-text-off-design"),
         (INFINIBAND, "switch support, 5 years", "switch support, 3 years", "quote-text-off-design"),
         (INFINIBAND, "server, air-cooled", "server, liquid-cooled", "quote-text-off-design"),
+        (INFINIBAND, "UFM license, 5 years", "UFM license, 3 years", "quote-text-off-design"),
+        (INFINIBAND, "support, 4 h, 5 years", "support, return to depot, 5 years", "quote-text-off-design"),
+        (INFINIBAND, "HGX H200 server, 2 TB", "HGX H200 server, 1 TB", "quote-text-off-design"),
+        (INFINIBAND, "HGX H200 server, 32x 64GB DDR5", "HGX H200 server, 16x 64GB DDR5", "quote-text-off-design"),
+        (INFINIBAND, "rear-door heat exchanger 45 kW", "rear-door heat exchanger 35 kW", "quote-text-off-design"),
+        (INFINIBAND, "rack 48U, 45 kW", "rack 48U, 30 kW", "quote-text-off-design"),
+        (INFINIBAND, "HGX H200 server, 8x H200 141 GB", "HGX H200 server, 8x H200 96 GB", "quote-text-off-part"),
+        (
+            INFINIBAND,
+            "HGX H200 server, 8x H200 SXM5 141GB HBM3e",
+            "HGX H200 server, 8x H200 SXM5 70GB HBM3e",
+            "quote-text-off-part",
+        ),
+        (ETHERNET, "SN5600 Ethernet switch", "SN5600 InfiniBand switch", "quote-text-off-part"),
+        (INFINIBAND, "QM9700 InfiniBand switch", "QM9700 Ethernet switch", "quote-text-off-part"),
+        (INFINIBAND, "QM9700 switch, 32 OSFP cages, 64 ports", "QM9700 switch, 24 ports", "quote-text-off-part"),
+        (INFINIBAND, "MQM9700-NS2F switch, P2C", "MQM9700-NS2F switch, C2P", "quote-text-off-part"),
+        (
+            INFINIBAND,
+            "MQM9700-NS2R switch, port to power",
+            "MQM9700-NS2R switch, power to port",
+            "quote-text-off-part",
+        ),
+        (
+            INFINIBAND,
+            "HGX H200 server, 3.3 kW supplies, C19 cords",
+            "HGX H200 server, 3.3 kW supplies, C13 cords",
+            "quote-text-off-part",
+        ),
+        (INFINIBAND, "MFP7E30-N020 fiber, MPO-12/APC", "MFP7E30-N020 fiber, LC duplex", "quote-cabling-unfit"),
+        (INFINIBAND, "MFP7E30-N020 fiber, MPO-12/APC", "MFP7E30-N020 fiber, MPO-12/UPC", "quote-cabling-unfit"),
     ],
 )
 def test_a_changed_word_of_a_line_is_found(
@@ -89,6 +122,22 @@ def test_nodes_are_sold_with_the_parts_of_the_design(node: str, wrong: list[str]
     text = QUOTE.format(line="cable 400G", **INFINIBAND).replace("8x ConnectX-7 400G", node)
     found = [dotted_path(one.path) for one in check(text) if one.rule == "quote-names-other-part"]
     assert sorted({*found}) == wrong
+
+
+@each(
+    ("sound", "slow"),
+    [
+        ("store 1 PB, 80 GB/s read, 40 GB/s write", "store 1 PB, 80 GB/s read, 20 GB/s write"),
+        ("NVMe storage 1 PB, 80/40 GB/s", "NVMe storage 1 PB, 60/40 GB/s"),
+        ("file system 1 PB, 45 GB/s write", "file system 1 PB, 35 GB/s write"),
+        ("archive 9 PB, and a store 1 PB", "file system 1 PB, 4 GB/s"),
+    ],
+)
+def test_a_quoted_store_is_as_fast_as_that_of_the_design(sound: str, slow: str, check: Check) -> None:
+    text = QUOTE.replace("quantity: 128", "quantity: 1")
+    for line, rules in ((sound, set()), (slow, {"quote-text-off-design"})):
+        found = check(text.format(line=line, **INFINIBAND))
+        assert {one.rule for one in found if one.path[:3] == ("procurement", "quote", 1)} & ABOUT_WORDS == rules, line
 
 
 FLEET = """clusterspec: 1

@@ -32,6 +32,9 @@ _FORM = r"(q?sfp-?dd|q?sfp\d{2,3}|osfp)"
 _RATE_AND_FORM = (pattern(rf"(?<![\w.×]){_RATE}[- ]{_FORM}\b"), pattern(rf"\b{_FORM}[- ]{_RATE}\b(?![- /]*{_FORM})"))
 _ANY_FORM = pattern(rf"\b{_FORM}\b")
 _ANY_RATE = pattern(r"(?<![\w.])(?:(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?|(1\.6|3\.2) ?t(?:b/s|bps|bit/s)?)(?![\w])")
+_LANES = pattern(rf"(?<![\w.])(\d) ?[x×] ?{_RATE}")
+SAME_RATE = 0.01
+"""Relative difference up to which two rates are the same."""
 _PASSIVE = pattern(r"\b(?:dac|direct[- ]attach(?:ed)?|passive copper|twinax)s?\b")
 _ACTIVE = pattern(r"\b(?:aec|acc|aoc|lacc|active|re-?timed)s?\b")
 _STANDARD = pattern(r"(?<![a-z])(?:\d+x)?(sr|vr|dr|fr|lr)(?:[1248]\b|-?[1248]\b|\b)")
@@ -112,6 +115,13 @@ def rates_in(text: str) -> Iterator[float]:
     """
     for gigabits, terabits in _ANY_RATE.findall(text):
         yield (float(gigabits) if gigabits else 1000 * float(terabits)) * GIGABIT
+
+
+def has_rate(part: LinkPart, *rates: float) -> bool:
+    """Whether a line names one of some rates in bytes per second of one direction, or ports that have it together."""
+    words = part.text.replace(part.code.lower(), " ") if part.code else part.text
+    sums = [int(number) * float(rate) * GIGABIT for number, rate in _LANES.findall(words)]
+    return any(abs(one / rate - 1) < SAME_RATE for one in (*part.rates, *sums) for rate in rates)
 
 
 def form_name(written: str) -> str:

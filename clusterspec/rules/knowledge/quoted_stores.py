@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+from clusterspec.procurement.offered import Offered
+from clusterspec.rules.knowledge.quoted_parts import OtherFigure
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.spec.model import NetworkSpec
 from clusterspec.standard import pattern, sum_of
+from clusterspec.units import display
 
 SAME_SIZE = 0.05
 """Relative difference up to which two sizes of a store are the same."""
+STORE = pattern(
+    r"\b(?:storage|file ?system|flash|store|appliance|\w*speicher|stockage|almacenamiento|armazenamento|opslag\w*|"
+    r"lagring\w*|archiviazione|tallennus\w*|system plik\w*|dateisystem\w*|sistema (?:de|di) (?:archivos|ficheros|arquivos|file)|"
+    r"système de fichiers|bestandssysteem|filsystem\w*|tiedostojärjestelmä)\b|ストレージ|存储|스토리지"
+)
+"""Words of a line that sells a store."""
+_RATE = rf"{NUMBER} ?(g|t)(?:i?b|o)/s"
+_RATES = pattern(_RATE)
+_PAIR = pattern(r"(?<![\w.])(\d{1,4}) ?/ ?(?=\d{1,4} ?([gt])(?:i?b|o)/s)")
+"""The first of two rates of a store before one unit: `450/200 GB/s`."""
+_READ = r"(?:read\w*|lese\w*|lesend|lettura|lecture|lectura|leitura|odczyt\w*|läs\w*|読み\w*|读\w*|읽기)"
+_WRITE = r"(?:writ\w*|schreib\w*|scrittura|écriture|escritura|escrita|gravação|zapis\w*|skriv\w*|書き\w*|写\w*|쓰기)"
+_OF_KIND = {
+    kind: (
+        pattern(rf"{_RATE}[ ]?(?:sustained |sequential |seq\.? |aggregate |in )?{words}"),
+        pattern(rf"{words}:? {_RATE}"),
+    )
+    for kind, words in (("read", _READ), ("write", _WRITE))
+}
+"""The rate of a store in bytes per second before and behind its kind."""
 _SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b")
 _BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
 _USABLE = pattern(
@@ -72,3 +97,41 @@ def stores_of_line(text: str, quantity: float | None) -> float:
 def _bytes_of_size(figure: tuple[str, str]) -> float:
     """Bytes of a number and its unit."""
     return number_in_text(figure[0]) * _BYTES[figure[1]]
+
+
+def slower_stores(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[OtherFigure]:
+    """The fastest of the lines that sell a store, where all of them state a rate in bytes per second and it is below
+    that of the design; those of several units count together.
+    """
+    sold = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) and states_size(text)]
+    if not sold or any(_RATES.search(text) is None for _, text in sold):
+        return
+    for kind, key, stated in (("write", "bandwidth", store.bandwidth), ("read", "read", store.read)):
+        rates = [
+            (rate * (1.0 if line.counts_periods else max(1.0, float(line.line.quantity or 1.0))), line)
+            for line, text in sold
+            if (rate := rate_of_store(text, kind))
+        ]
+        if stated is None or not rates or len(rates) < len(sold):
+            continue
+        fastest, line = max(rates, key=lambda pair: pair[0])
+        if fastest < stated.value * (1 - SAME_SIZE):
+            yield OtherFigure(line, f"{display(fastest, 'B/s')} to {kind}", f"networks.storage.{key}", stated.written)
+            return
+
+
+def rate_of_store(text: str, kind: str) -> float:
+    """Bytes per second that a store reads or writes by a text in lower case: that of the word, else, where no word
+    tells them apart, the larger of two to read and the other to write; 0 without one.
+
+    >>> [rate_of_store("2 pb, 150 gb/s read, 90 gb/s write", kind) / 1e9 for kind in ("read", "write")]
+    [150.0, 90.0]
+    >>> [rate_of_store("store of 200/90 gb/s", kind) / 1e9 for kind in ("read", "write")], rate_of_store("60 gb/s write", "read")
+    ([200.0, 90.0], 0.0)
+    """
+    text = _PAIR.sub(r"\1 \2b/s ", text)
+    before, behind = _OF_KIND[kind]
+    told = any(each.search(text) is not None for pair in _OF_KIND.values() for each in pair)
+    found = (before.findall(text) or behind.findall(text)) if told else _RATES.findall(text)
+    rates = [number_in_text(number) * (1e12 if unit == "t" else 1e9) for number, unit in found]
+    return (min if kind == "write" and not told and len(rates) == 2 else max)(rates, default=0.0)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import ANY_SWITCH, kinds_of_words
 from clusterspec.quantity import HOUR, YEAR
-from clusterspec.records import NamedTuple
-from clusterspec.spec.model import SupportSpec
+from clusterspec.rules.knowledge.quoted_parts import OtherFigure
+from clusterspec.spec.model import ProcurementSpec, SupportSpec
 from clusterspec.standard import pattern
 
 SAME = 0.02
@@ -40,39 +40,45 @@ _HOURS_OF_RESPONSE = pattern(
     r"(?:\b24 ?(?:x|/) ?7 ?(?:x|/) ?|(?<![\w.,/x]))(\d{1,2})(?: ?(?:h|hours?|hrs?|stunden|std|horas|heures|uur|ore|godz)\b|(?<=7x\d)\b)"
     r"(?! ?(?:x|/|a day|per day))"
 )
+_LICENSE = pattern(
+    r"\b(?:licen[cs]es?|licencias?|licenças?|lizenz\w*|licenze?|licencj\w*|licenser?|subscriptions?|abonnements?)\b"
+)
+_EXTENSION = pattern(
+    r"\b(?:extension|renewal|further|additional|more|extended|upgrade|verlängerung|prolongation|extensión|estensione)\b"
+)
+"""Words of a line whose years follow those of another."""
+_RETURNED = pattern(
+    r"\b(?:return[- ]to[- ](?:depot|base|factory|bench)|carry[- ]?in|mail[- ]?in|bring[- ]?in)\b|"
+    r"(?<![\w.,])(\d{1,2}) (?:business|working) days?\b"
+)
+"""Support for which the part travels, or the business days of a response."""
+OF_RETURN = 120.0
+"""Hours until a part is back that is sent to the maker, at best: five days."""
 _STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
 
 
-class LesserSupport(NamedTuple):
-    """A line whose support is less than the design buys: what it states, the key of the design below
-    `procurement.support`, and what that says.
+def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: ProcurementSpec) -> Iterator[OtherFigure]:
+    """The lines for support of the nodes, and for that of switches and stores, and for licenses, of fewer years than the
+    design buys, and those with a slower response for the nodes. Without a time of support, the term decides.
     """
-
-    line: Offered
-    states: str
-    key: str
-    design: str
-
-
-def lesser_support(lines: Sequence[tuple[Offered, str]], bought: SupportSpec) -> Iterator[LesserSupport]:
-    """The lines for support of the nodes, and for that of switches and stores, of fewer years than the design buys, and
-    those with a slower response for the nodes.
-    """
+    bought = procurement.support or SupportSpec()
+    key, term = ("procurement.support.term", bought.term) if bought.term else ("procurement.term", procurement.term)
     sold = support_lines(lines)
     of_nodes = {line.index for line, _ in sold}
-    others = [(line, text) for line, text in lines if line.kind == "other" and sells_support(text)]
-    others = [(line, text) for line, text in others if line.index not in of_nodes and _is_of_other_part(text)]
-    term, response = bought.term, bought.response
-    for group in (sold, *([each] for each in others)):
+    others = [(line, text) for line, text in lines if line.kind == "other" and line.index not in of_nodes]
+    supported = [(line, text) for line, text in others if sells_support(text) and _is_of_other_part(text)]
+    licensed = [(line, text) for line, text in others if _LICENSE.search(text) is not None and not sells_support(text)]
+    for group in (sold, *([each] for each in (*supported, *licensed))):
         years = years_supported(group)
         if term is not None and years is not None and years * YEAR < term.value * (1 - SAME):
-            yield LesserSupport(group[0][0], f"{years:g} {'year' if years == 1 else 'years'}", "term", term.written)
+            yield OtherFigure(group[0][0], f"{years:g} {'year' if years == 1 else 'years'}", key, term.written)
+    response = bought.response
     hours = [(line, each) for line, text in sold if (each := hours_of_response(text)) is not None]
     if response is None or not hours or any(each * HOUR <= response.value * (1 + SAME) for _, each in hours):
         return
     line, fastest = min(hours, key=lambda pair: pair[1])
     states = "the next business day" if fastest == BUSINESS_DAY else f"a response of {fastest:g} h"
-    yield LesserSupport(line, states, "response", response.written)
+    yield OtherFigure(line, states, "procurement.support.response", response.written)
 
 
 def sells_support(text: str) -> bool:
@@ -99,7 +105,8 @@ def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:
     if not known or len(known) < len(periods):
         return None
     starts = [int(found[1]) for _, text in sold if (found := _RANGE_OF_YEARS.search(text)) is not None]
-    return sum(known) + (min(starts) - 1.0 if len(starts) == len(known) else 0.0)
+    follows = bool(starts) or any(_EXTENSION.search(text) is not None for _, text in sold)
+    return (sum(known) if follows else max(known)) + (min(starts) - 1.0 if len(starts) == len(known) else 0.0)
 
 
 def _is_of_other_part(text: str) -> bool:
@@ -134,4 +141,6 @@ def hours_of_response(text: str) -> float | None:
     hours = [float(number) for number in _HOURS_OF_RESPONSE.findall(text)]
     if _NEXT_DAY.search(text) is not None:
         hours.append(BUSINESS_DAY)
+    returned = [int(days) * BUSINESS_DAY if days else OF_RETURN for days in _RETURNED.findall(text)]
+    hours += [max(returned)] if returned and not hours else []
     return min(hours, default=None)

@@ -6,7 +6,7 @@ A line of `procurement.quote` that offers
 
 - a passive copper cable longer than any that is sold at its rate;
 - a module of a form that cannot carry the rate beside it, such as 200 Gb/s in QSFP28;
-- a length, a kind of light or of fiber, or a rate other than its order code stands for;
+- a length, a kind of light or of fiber, ends, or a rate other than its order code stands for;
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
 - fiber with pins at both ends (male), which the modules have themselves;
@@ -79,6 +79,7 @@ procurement:
 ## Sources
 
 - Copper cables and their lengths: https://docs.nvidia.com/networking/display/400g100gpam4ovpub/copper-dac-and-lacc-cables-overview
+- Ends of fiber cables: https://docs.nvidia.com/networking/display/mfp7e30nxxx
 - Cages of a switch, and its modules: https://docs.nvidia.com/networking/display/QM97X0PUB/Interfaces
 """
 
@@ -98,6 +99,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     LinkPart,
     ends_of_fiber,
     fiber_of,
+    has_rate,
     length_of_code,
     link_part,
     overloaded_form,
@@ -114,13 +116,14 @@ RULE = Rule.of(__name__, "error", "likely", yields_to=("quote-text-off-design",)
 _ENDS = {"SR": "parallel", "DR": "parallel", "FR": "duplex", "LR": "duplex"}
 """The ends of the fiber of a module, by its kind of light: SR and DR have fibers for each lane, FR and LR colors."""
 _CONNECTORS = {"parallel": "MPO", "duplex": "LC"}
-_SHARE = frozenset({1, 2, 4, 8})
-"""The rate of a part over that of its ports or lanes."""
 _FLAT = pattern(r"\bflat[- ]?top\b|\bflat\b")
 _FINNED = pattern(r"\bfinned\b|\bfins\b|\bfinned[- ]top\b")
 _PINS = pattern(
     r"(?<!fe)\bmale(?:[- /]?(?:to[- ])?male)\b|\bpinned\b|\bm/m\b|männlich/männlich|\bmacho[-/ ]macho\b|\bmâle[-/ ]mâle\b"
 )
+_ANGLED_MPO = "MFP7E"
+"""The beginning of NVIDIA's order codes of fiber with MPO-12/APC at its ends."""
+_FLAT_ENDS = pattern(r"(?:\b|/)upc\b")
 _PANEL = pattern(r"\b(?:cassettes?|panels?|trunks?|extension|couplers?|female)\b")
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|lc|trunks?|patch|jumpers?|om[345]|os2)\b")
 
@@ -180,6 +183,9 @@ def _code_problem(part: LinkPart) -> Iterator[Problem]:
     if named and of_code and named != of_code:
         yield _problem(part, f"states {named} fiber, and {part.code} is {of_code}", help_)
         return
+    if part.code.startswith(_ANGLED_MPO) and (other := _other_ends(part.text)):
+        yield _problem(part, f"states {other} ends, and {part.code} has MPO-12/APC", help_)
+        return
     entry = part.entry
     if entry is None or entry.type != "module":
         return
@@ -188,9 +194,16 @@ def _code_problem(part: LinkPart) -> Iterator[Problem]:
         yield _problem(part, f"states {or_list(sorted(part.standards))}, and {part.code} is {own}", help_)
     elif entry.bandwidth is not None and part.rates:
         whole = entry.bandwidth.value
-        if not any(round(whole / rate, 3) in _SHARE for rate in part.rates):
+        if not has_rate(part, whole, whole / entry.ports):
             message = f"states {display_bits(part.rates[0])}, and {part.code} has {display_bits(whole)}"
             yield _problem(part, message, help_)
+
+
+def _other_ends(text: str) -> str:
+    """The ends of a cable that a text names where they are not MPO with angled ends; empty if they are, or unnamed."""
+    if ends_of_fiber(text) == "duplex":
+        return "LC"
+    return "flat (UPC)" if _FLAT_ENDS.search(text) is not None else ""
 
 
 def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Problem]:

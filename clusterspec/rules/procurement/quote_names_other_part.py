@@ -80,7 +80,7 @@ from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part
 from clusterspec.procurement.product_names import counts_before, named_entries
 from clusterspec.rules.knowledge.quoted_links import rates_in
@@ -98,7 +98,7 @@ _NIC_RATE = pattern(
     r"(?<![\w.])(?:(?P<rate>\d{2,3}) ?g(?:b?e|b/s|bps|bit/s|igabit)?|(?P<name>[hnx]dr)(?P<lanes>[1248]00)?)(?![\w])"
 )
 _PORTS = pattern(
-    r"(?<![\w.])(\d{2,3}) ?(?:[x×]|ports? (?:of |at |à |de |mit )?) ?(\d{2,4}) ?g(?:b?e|b/s|bps)?\b(?![^,;(]{0,60}(?:transceiv|cable|optic|modul))"
+    r"(?<![\w.])(\d{2,3})[- ]?(?:[x×]|ports?,? (?:of |at |à |de |mit )?) ?(\d{2,4}) ?g(?:b?e|b/s|bps)?\b(?![^,;(]{0,60}(?:transceiv|cable|optic|modul))"
 )
 """The ports of a switch, and their rate in Gb/s."""
 _SMALL_NIC = pattern(r"\bconnectx-?\d ?-?(?:lx|dx|vpi)\b|\b(?:ocp|25 ?gb?e?|10 ?gb?e?|management|front-?end|storage)\b")
@@ -129,7 +129,7 @@ def check(
             yield from _old_generation_problem(offered, cluster)
         if offered.kind in {*CABLING, "node"}:
             yield from _other_nic_problem(offered, cluster, catalog)
-        if offered.kind in ANY_SWITCH:
+        if not is_credit(offered.line):
             yield from _switch_ports_problem(offered, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:

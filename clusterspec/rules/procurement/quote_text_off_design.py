@@ -8,6 +8,9 @@ Lines of `procurement.quote` whose text states
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
 - a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
   where the text names no parts; and one for switches or a store alone;
+- a store slower than the `bandwidth` or the `read` of `networks.storage`;
+- less host memory of a node than `host_memory`;
+- a rack, or the cooler in its door, for less power than a rack of the design draws;
 - a response of support slower than `support.response`, such as the next business day where it is 4 hours;
 - nodes cooled by air where `power.cooling` is liquid, or by liquid where it is air;
 - accelerators or NICs of a node, by their name, other than the design has;
@@ -120,9 +123,21 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.product_names import counts_before, family_of, named_entries
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.quoted_links import SIDES, fiber_of
+from clusterspec.rules.knowledge.quoted_parts import (
+    PDU,
+    SAME,
+    VOLTS,
+    OtherFigure,
+    agree,
+    power_figures,
+    small_host_memory,
+    weak_rack,
+)
 from clusterspec.rules.knowledge.quoted_stores import (
+    STORE,
     bytes_for_data,
     erasure_code,
+    slower_stores,
     stated_protection,
     states_size,
     stores_of_line,
@@ -138,24 +153,13 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 WITHOUT_NVLINK = 2022
 """Cards of NVIDIA that a maker sells since this year for PCIe alone have no NVLink: Ada dropped its connector."""
-SAME = 0.02
-"""Relative difference up to which a figure of a line and of a key are the same."""
-_PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
-_CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
-_AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
-_VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
 _MAINS = pattern(r"(?<![\w.,])(208|380|400|415|480) ?v(?:ac|olts?)?\b")
 """Voltages between two phases of the mains."""
 MAINS = 0.06
 """Relative difference of voltages of one grid: 380, 400 and 415 V."""
-_KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
 _METERS = pattern(rf"{NUMBER} ?m\b")
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
-_STORE = pattern(
-    r"\b(?:storage|file ?system|flash|store|appliance|\w*speicher|stockage|almacenamiento|armazenamento|opslag\w*|"
-    r"lagring\w*|archiviazione|tallennus\w*)\b|ストレージ|存储|스토리지"
-)
 _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
 """The kind of fiber by the ``media`` of a module's entry."""
 _OTHER_FORM = {"OSFP": "QSFP", "QSFP": "OSFP"}
@@ -182,8 +186,6 @@ def check(
     offered = (line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line))
     lines = [(line, plain_part(line.line)) for line in offered]
     for line, text in lines:
-        if power is not None:
-            yield from _power_problems(line, text, power)
         bridged = _BRIDGE.search(text)
         if bridged is not None and "bridge" in text and cluster.scale_up.topology == "bridge":
             ways = _WAYS.get(bridged[1]) or int(bridged[1])
@@ -200,12 +202,30 @@ def check(
             yield from _node_problems(line, text, cluster)
             yield from _cooling_problem(line, text, power)
     yield from _mains_problem(lines, power, remarks)
-    for less in lesser_support(lines, procurement.support) if procurement.support is not None else ():
-        yield _problem(less.line, less.states, f"procurement.support.{less.key}", less.design)
+    for other in _other_figures(lines, procurement, cluster, power, networks):
+        yield _problem(other.line, other.states, other.key, other.design)
     yield from _length_problem(lines, written_scale_out)
     yield from _cage_problem(lines)
     yield from _fiber_problem(lines, written_scale_out, catalog)
     yield from _store_problem(lines, networks, remarks)
+
+
+def _other_figures(
+    lines: Sequence[tuple[Offered, str]],
+    procurement: ProcurementSpec,
+    cluster: Cluster,
+    power: PowerSpec | None,
+    networks: NetworksSpec | None,
+) -> Iterator[OtherFigure]:
+    """What lines state of support, storage, host memory and power, where the design has another figure."""
+    yield from lesser_support(lines, procurement)
+    if networks is not None and networks.storage is not None:
+        yield from slower_stores(lines, networks.storage)
+    for line, text in lines:
+        yield from small_host_memory(line, text, cluster)
+        if power is not None:
+            yield from power_figures(line, text, power)
+            yield from weak_rack(line, text, cluster, power)
 
 
 def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
@@ -233,26 +253,10 @@ def _mains_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None
     if len(volts) != 1 or (power is not None and power.pdus is not None and power.pdus.voltage is not None):
         return
     for line, text in lines:
-        found = [number_in_text(each) for each in _VOLTS.findall(text)] if _PDU.search(text) is not None else []
-        if found and not any(_agree(each, next(iter(volts)), MAINS) for each in found):
+        found = [number_in_text(each) for each in VOLTS.findall(text)] if PDU.search(text) is not None else []
+        if found and not any(agree(each, next(iter(volts)), MAINS) for each in found):
             yield _problem(line, f"{found[0]:g} V", "description", f"of a hall with {volts.pop():g} V")
             return
-
-
-def _power_problems(line: Offered, text: str, power: PowerSpec) -> Iterator[Problem]:
-    """Power distribution units with other amperes or volts, and coolant distribution units that take up less heat."""
-    if power.pdus is not None and _PDU.search(text) is not None:
-        pairs = (("current", _AMPERES, power.pdus.current, "A"), ("voltage", _VOLTS, power.pdus.voltage, "V"))
-        for key, figures, stated, unit in pairs:
-            found = [number_in_text(each) for each in figures.findall(text)]
-            if stated is not None and found and not any(_agree(each, stated.value) for each in found):
-                yield _problem(line, f"{found[0]:g} {unit}", f"power.pdus.{key}", display(stated.value, unit))
-                return
-    capacity = power.cdus.capacity if power.cdus is not None else None
-    if capacity is not None and _CDU.search(text) is not None:
-        watts = [number_in_text(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
-        if watts and max(watts) < capacity.value * (1 - SAME):
-            yield _problem(line, display(max(watts), "W"), "power.cdus.capacity", display(capacity.value, "W"))
 
 
 def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Problem]:
@@ -368,7 +372,7 @@ def _store_problem(
     """Storage systems whose stated sizes sum to less than the capacity of the design."""
     store = networks.storage if networks is not None else None
     capacity: Quantity | None = store.capacity if store is not None else None
-    named = [(line, text) for line, text in lines if line.kind == "other" and _STORE.search(text) is not None]
+    named = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) is not None]
     sold = [(line, text) for line, text in named if states_size(text)]
     if capacity is None or not sold:
         return
@@ -378,8 +382,3 @@ def _store_problem(
         coded = any(erasure_code(text, stated) for _, text in sold)
         states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"
         yield _problem(sold[0][0], states, "networks.storage.capacity", capacity.written)
-
-
-def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
-    """Whether two figures are the same."""
-    return abs(one - other) <= tolerance * other

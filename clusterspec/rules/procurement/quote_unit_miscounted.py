@@ -138,6 +138,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         yield from _hours_problem(offered, procurement, cluster)
         yield from _capacity_problem(offered, procurement)
         yield from _user_license_problem(offered)
+        yield from _period_problem(offered, procurement)
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
         years = _years_of_line(offered, procurement)
@@ -198,6 +199,33 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
         yield RULE.problem(at, message, f"correct the quantity, or the price for one {named[1]}")
 
 
+_RAISE = pattern(r"% (?:per|a|each|every) year\b")
+"""The increase of a price, which is by the year where the price is not."""
+_BY_MONTH = pattern(r"\b(?:per|a|each|every|and) months?\b|/ ?months?\b|\bmonthly\b")
+
+
+def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[Problem]:
+    """A price of a year in the number of the term's months, or a price of a month in the number of its years."""
+    text, quantity, term = plain_part(offered.line), offered.line.quantity, procurement.term
+    text = _RAISE.sub("", text)
+    by_year, by_month = _YEARLY.search(text) is not None, _BY_MONTH.search(text) is not None
+    if term is None or quantity is None or by_year == by_month:
+        return
+    months = term.value / YEAR * 12
+    wrong, unit = (months, "year") if by_year else (months / 12, "month")
+    if wrong >= (12 if by_year else 2) and abs(quantity / wrong - 1) < SAME_HOURS and _OF_UNITS.search(text) is None:
+        counted = "months" if by_year else "years"
+        message = (
+            f"`{name_of_part(offered.line.part)}` is sold per {unit}, and {quantity:,.0f} are the {counted} of the term"
+        )
+        at = ("procurement", "quote", offered.index, "quantity")
+        yield RULE.problem(at, message, f"correct the quantity, or the price for one of the {counted}")
+
+
+_OF_UNITS = pattern(
+    r"\b(?:per|each|every|/|and) ?(?:node|server|system|gpu|card|accelerator|rack|license|licence|t?b|kw|user|seat|unit|port|switch)\b"
+)
+"""Words of a price by the unit and period, whose quantity is not that of periods alone."""
 _PER_USER = pattern(r"\b(?:rtx )?(?:vws|vpc|vapps|virtual workstation)s?\b")
 _BY_CARD = pattern(r"\b(?:per|each|pro|je|par|por|una per|one per|one a) (?:gpu|card|karte|carte|scheda|tarjeta)\b")
 

@@ -1,0 +1,297 @@
+"""Figures of a quote's line that the part named in it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator, Switch
+from clusterspec.cluster.degrees import rack_nodes
+from clusterspec.cluster.model import Cluster
+from clusterspec.procurement.offered import Offered
+from clusterspec.procurement.product_names import family_of, named_entries
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.feed_loss import supplies_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.spec.model import PowerSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+SAME_MEMORY = 0.07
+"""Relative difference up to which sizes of one memory are the same: GB and GiB, and what a driver keeps for itself."""
+C13_WATTS = 3000.0
+"""Watts of a supply that a C13 connector carries at best: 15 A, its rating in North America, at 200 V."""
+_VARIANT = (
+    r"(?:[ -]?(?:nvidia|tensor|core|sxm\d?|pcie|nvl\d{0,3}|oam|ubb|hbm[23]e?|gpus?|accelerators?|server|edition|max-q|"
+    r"blackwell|ultra|cards?|with|à|mit|a)){0,4}"
+)
+_MEMORY_BEHIND = rf"s?{_VARIANT},?[ (]{{1,2}}(\d{{2,4}}) ?gb\b(?! ?(?:/s|ddr|lpddr|ram|of ram|host|system))"
+_WORD_BEFORE = r"(?<![\w-])"
+_INFINIBAND = pattern(r"\binfiniband\b")
+_ETHERNET = pattern(r"\bethernet\b")
+_GATEWAY = pattern(r"\b(?:gateways?|bridge|routers?|attached|replac\w+|instead|gw)\b")
+_PORTS = pattern(r"(?<![\w.])(\d{2,3})(?:[- ]?ports?\b| ?[x×] ?(?:osfp|qsfp|[48]00 ?g|1\.6 ?t|xdr|ndr|hdr))")
+_FORWARD, _REVERSE = "from the supplies to the ports (P2C)", "from the ports to the supplies (C2P)"
+_AIR_OF_CODE = pattern(r"\bm(?:sn|qm)\d{4}-[a-z]{2}\d?(f|r)[a-z]{0,2}\b")
+_AIR_WORDS = {
+    _FORWARD: pattern(r"\bp2c\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"),
+    _REVERSE: pattern(r"\bc2p\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"),
+}
+_C13 = pattern(r"\bc13\b")
+_C19 = pattern(r"\bc(?:19|21)\b")
+_CORD = pattern(
+    r"\b(?:power )?(?:cords?|leads?)\b|\b(?:power|mains) cables?\b|\b\w*(?:netz|strom|ström|virta|nett)kab\w+|\bcord[oõó]\w*|"
+    r"\bcavi? (?:di )?alimentazione\b|\bcables? de (?:alimentación|poder)\b|\bcâbles? d'alimentation\b|電源(?:コード|ケーブル|線)"
+)
+_WATTS_OF_SUPPLY = pattern(
+    rf"{NUMBER} ?(k?w)(?: (?:titanium|platinum|redundant|ac|hot[- ]plug|hot[- ]swap)){{0,3}} (?:psus?|power suppl(?:y|ies)|supplies|netzteile?|fontes|fuentes|alimentatori|alimentations)\b"
+)
+_SHELVES = pattern(
+    rf"(?<![\w.])(\d{{1,2}}) ?(?:[x×] ?)?(?:{NUMBER} ?kw )?(?:ac )?power[- ]shel(?:f|ves)(?:[^,;]{{0,20}}?{NUMBER} ?kw)?"
+)
+
+
+SAME_HOST = 0.12
+"""Relative difference up to which two sizes of host memory are the same: `2 TB` stands for 2048 GiB, 9 % more."""
+LEAST_RACK = 2000.0
+"""Watts below which a figure is not that of a rack."""
+SAME = 0.02
+"""Relative difference up to which two powers are the same."""
+_BYTES = {"gb": 1e9, "gib": 2.0**30, "tb": 1e12, "tib": 2.0**40}
+_HOST = pattern(
+    rf"{NUMBER} ?([gt]i?b) (?:of )?(?:host |system |main )?(?:d?ram|rdimms?|l?p?ddr\d\w*|memory|arbeitsspeicher|memoria|mémoire|memória|muistia|minne|geheugen)\b"
+)
+"""The host memory of a node, by the word behind it."""
+_DIMMS = pattern(r"(?<![\w.])(\d{1,2}) ?[x×] ?(16|32|48|64|96|128|256) ?gb\b(?! ?hbm)")
+_BARE = pattern(rf"(?:^|[,;+(] ?){NUMBER} ?([gt]i?b)(?= ?(?:$|[,;+)]))")
+"""A size between commas: in the line of a node, that of its host memory or of all its accelerators."""
+_DRIVES = pattern(r"\b(?:nvme|ssds?|u\.[23]|e[13]\.s|hdds?|disks?|drives?|storage|scratch)\b")
+_DOOR = pattern(
+    r"\brear[- ]doors?\b|\bdoor (?:heat )?(?:exchangers?|coolers?)\b|\brdhx\b|\bbakdörr\w*|\brücktür\w*|\bporta? (?:posteriore|traseira)\b|後門|背門|リアドア"
+)
+_CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
+_AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
+_KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
+PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
+VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
+_RACK_WATTS = pattern(rf"{NUMBER} ?kw\b")
+
+
+class OtherFigure(NamedTuple):
+    """A line that states another figure than the design: what it states, the key of the design, and what that says."""
+
+    line: Offered
+    states: str
+    key: str
+    design: str
+
+
+class Memory(NamedTuple):
+    """GB that a text states of an accelerator, the accelerator's name, and GB of its smallest variant."""
+
+    stated: float
+    name: str
+    least: float
+
+
+class SwitchWords(NamedTuple):
+    """What a text states of a switch, the switch's name, and its technology."""
+
+    states: str
+    name: str
+    technology: str
+
+
+class SwitchPorts(NamedTuple):
+    """The number of ports that a text states of a switch, its name, and its number of ports."""
+
+    stated: int
+    name: str
+    ports: int
+
+
+class Airflow(NamedTuple):
+    """The direction of the air that a text states, an order code in it, and the direction of that."""
+
+    states: str
+    code: str
+    direction: str
+
+
+class Shelves(NamedTuple):
+    """Watts of all power shelves of a rack by a text, and watts that the rack draws."""
+
+    watts: float
+    rack: float
+
+
+def small_memory(text: str, catalog: Catalog) -> Memory | None:
+    """The memory that a text in lower case states of an accelerator, where every variant of it has more."""
+    words = text.replace("_", " ")
+    for family in sorted(named_entries(text, catalog, "accelerator")):
+        entries = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) == family]
+        parts = [each for each in entries if isinstance(each, Accelerator) and each.memory is not None]
+        sizes = [part.memory.value / 1e9 for part in parts if part.memory is not None]
+        named = family.replace("-", "[- ]?")
+        found = [float(each) for each in pattern(_WORD_BEFORE + named + _MEMORY_BEHIND).findall(words)]
+        if sizes and found and max(found) < min(sizes) * (1 - SAME_MEMORY):
+            return Memory(max(found), parts[0].name.rsplit(" ", 1)[0] if len(parts) > 1 else parts[0].name, min(sizes))
+    return None
+
+
+def named_switch(text: str, catalog: Catalog) -> Switch | None:
+    """The switch of the catalog that a text in lower case names; None without one, or with several."""
+    names = named_entries(text, catalog, "switch")
+    ids = [id_ for id_ in catalog.ids("switch") if id_.rsplit("-", 1)[-1] in names]
+    entry = catalog.find("switch", ids[0]) if len(ids) == 1 else None
+    return entry if isinstance(entry, Switch) else None
+
+
+def technology_off_switch(text: str, catalog: Catalog) -> SwitchWords | None:
+    """InfiniBand as the technology of a switch of Ethernet, or the reverse."""
+    infiniband, ethernet = _INFINIBAND.search(text) is not None, _ETHERNET.search(text) is not None
+    if infiniband == ethernet or "switch" not in text or _GATEWAY.search(text) is not None:
+        return None
+    switch = named_switch(text, catalog)
+    if switch is None or not switch.families or "nvlink" in switch.families:
+        return None
+    if infiniband and "infiniband" not in switch.families:
+        return SwitchWords("InfiniBand", switch.name, "Ethernet")
+    if ethernet and {*switch.families} == {"infiniband"}:
+        return SwitchWords("Ethernet", switch.name, "InfiniBand")
+    return None
+
+
+def ports_off_switch(text: str, catalog: Catalog) -> SwitchPorts | None:
+    """Fewer ports than the cages of the switch that a text names."""
+    found = [int(each) for each in _PORTS.findall(text)]
+    switch = named_switch(text, catalog) if found else None
+    if switch is None or not switch.ports:
+        return None
+    least = min(switch.ports, switch.cages or switch.ports)
+    return SwitchPorts(max(found), switch.name, switch.ports) if max(found) < least else None
+
+
+def airflow_off_code(text: str) -> Airflow | None:
+    """A direction of the air in words that is not that of the order code in the same text.
+
+    >>> airflow_off_code("mqm9700-ns2f, managed, c2p").code, airflow_off_code("mqm9700-ns2f, p2c, managed")
+    ('MQM9700-NS2F', None)
+    """
+    codes = [*_AIR_OF_CODE.finditer(text)]
+    words = [direction for direction, named in _AIR_WORDS.items() if named.search(text) is not None]
+    directions = {_FORWARD if code[1] == "f" else _REVERSE for code in codes}
+    if len(directions) != 1 or len(words) != 1 or words[0] in directions:
+        return None
+    return Airflow(f"air {words[0]}", codes[0][0].upper(), directions.pop())
+
+
+def supply_with_c13(line: Offered, text: str, cluster: Cluster, power: PowerSpec | None) -> float | None:
+    """Watts of a node's supply that a line gives cords with C13 connectors; None where such cords carry it.
+
+    The watts are those of the line, else of the design. Cords in a line of their own count where there are as many as
+    nodes.
+    """
+    if _C13.search(text) is None or _C19.search(text) is not None:
+        return None
+    cords = _CORD.search(text) is not None and (line.line.quantity or 0) >= cluster.all_nodes
+    if line.kind != "node" and not (line.kind == "other" and cords):
+        return None
+    written = [
+        number_in_text(number) * (1e3 if unit == "kw" else 1.0) for number, unit in _WATTS_OF_SUPPLY.findall(text)
+    ]
+    supplies = supplies_of(cluster, power)
+    watts = max(written) if written else supplies.each if supplies is not None and supplies.what == "node" else 0.0
+    return watts if watts > C13_WATTS else None
+
+
+def short_shelves(text: str, cluster: Cluster) -> Shelves | None:
+    """Power shelves of a rack that give less than the rack draws by the platform."""
+    platform = cluster.platform
+    rack = platform.rack_power.value if platform is not None and platform.rack_power is not None else 0.0
+    given = [*_shelf_watts(text)]
+    return Shelves(max(given), rack) if given and max(given) < rack else None
+
+
+def _shelf_watts(text: str) -> Iterator[float]:
+    """Watts of the power shelves that a text counts, together.
+
+    >>> [*_shelf_watts("nvl72 rack, 8 power shelves 33 kw, l12")], [*_shelf_watts("8x 33 kw power shelf")]
+    ([264000.0], [264000.0])
+    """
+    for count, before, behind in _SHELVES.findall(text):
+        if before or behind:
+            yield int(count) * number_in_text(before or behind) * 1e3
+
+
+def small_host_memory(line: Offered, text: str, cluster: Cluster) -> Iterator[OtherFigure]:
+    """A node with less host memory than the design states."""
+    stated = cluster.host_memory
+    if line.kind != "node" or stated is None:
+        return
+    memory = cluster.accelerator.memory
+    of_accelerators = memory.value * cluster.accelerators_per_node if memory is not None else 0.0
+    bare = [size for size in _bare_sizes(text) if abs(size - of_accelerators) > SAME_MEMORY * of_accelerators]
+    sizes = [*_host_sizes(text), *bare]
+    if sizes and max(sizes) < stated.value * (1 - SAME_HOST):
+        yield OtherFigure(line, f"{display(max(sizes), 'B')} of host memory", "host_memory", display(stated.value, "B"))
+
+
+def _host_sizes(text: str) -> Iterator[float]:
+    """Bytes of host memory that the line of a node states, by a word for it or by its modules.
+
+    >>> [size / 1e9 for size in _host_sizes("server, 24x 96gb ddr5, 8x 3.84 tb nvme")]
+    [2304.0, 96.0]
+    """
+    yield from (int(count) * float(size) * 1e9 for count, size in _DIMMS.findall(text))
+    yield from (number_in_text(number) * _BYTES[unit] for number, unit in _HOST.findall(text))
+
+
+def _bare_sizes(text: str) -> Iterator[float]:
+    """Bytes between commas in a text that names no drives.
+
+    >>> [size / 1e9 for size in _bare_sizes("hgx h200, 2x xeon, 2 tb, 8x h200 141 gb")]
+    [2000.0]
+    """
+    if _DRIVES.search(text) is None:
+        yield from (number_in_text(number) * _BYTES[unit] for number, unit in _BARE.findall(text))
+
+
+def weak_rack(line: Offered, text: str, cluster: Cluster, power: PowerSpec) -> Iterator[OtherFigure]:
+    """A rack, or the cooler in its door, for less power than a rack of the design draws; a cooler of air takes up what
+    no liquid does.
+    """
+    node, per_rack = cluster.node_power, rack_nodes(cluster, power.nodes_per_rack)
+    watts = max((number_in_text(each) * 1e3 for each in _RACK_WATTS.findall(text)), default=0.0)
+    if node is None or not per_rack or watts < LEAST_RACK:
+        return
+    drawn = per_rack * node.value
+    if _DOOR.search(text) is not None:
+        liquid = power.liquid_share if power.cooling == "liquid" else 0.0
+        if liquid is not None and watts < drawn * (1 - liquid) * (1 - SAME):
+            to_air = f"{per_rack}, whose heat to air is {display(drawn * (1 - liquid), 'W')}"
+            yield OtherFigure(line, f"{display(watts, 'W')} in the door of a rack", "power.nodes_per_rack", to_air)
+    elif line.site_kind == "rack" and watts < drawn * (1 - SAME):
+        draw = f"{per_rack}, which draw {display(drawn, 'W')}"
+        yield OtherFigure(line, f"{display(watts, 'W')} for a rack", "power.nodes_per_rack", draw)
+
+
+def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherFigure]:
+    """Power distribution units with other amperes or volts, and coolant distribution units that take up less heat."""
+    if power.pdus is not None and PDU.search(text) is not None:
+        pairs = (("current", _AMPERES, power.pdus.current, "A"), ("voltage", VOLTS, power.pdus.voltage, "V"))
+        for key, figures, stated, unit in pairs:
+            found = [number_in_text(each) for each in figures.findall(text)]
+            if stated is not None and found and not any(agree(each, stated.value) for each in found):
+                yield OtherFigure(line, f"{found[0]:g} {unit}", f"power.pdus.{key}", display(stated.value, unit))
+                return
+    capacity = power.cdus.capacity if power.cdus is not None else None
+    if capacity is not None and _CDU.search(text) is not None:
+        watts = [number_in_text(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
+        if watts and max(watts) < capacity.value * (1 - SAME):
+            yield OtherFigure(line, display(max(watts), "W"), "power.cdus.capacity", display(capacity.value, "W"))
+
+
+def agree(one: float, other: float, tolerance: float = SAME) -> bool:
+    """Whether two figures are the same within a relative difference."""
+    return abs(one - other) <= tolerance * other

@@ -1,0 +1,133 @@
+"""A figure in the text of a quote's line contradicts the part that it names.
+
+## What it finds
+
+A line of `procurement.quote` that names a part of the catalog and states of it
+
+- less memory for an accelerator than it has: `8x H200 80 GB`;
+- InfiniBand for a switch of Ethernet, or the reverse;
+- fewer ports for a switch than it has cages;
+- another direction of the air than its order code stands for: `MQM9700-NS2F, C2P`;
+- cords with C13 connectors for supplies above 3 kW, whose inlets take C19;
+- power shelves whose sum is below the power of their rack.
+
+## Why it matters
+
+The line has two readings, and the supplier may deliver either. Where the figure is the wrong one, the purchase is
+compared with a part that nobody sells; where the name is, the wrong part arrives.
+
+## What to do
+
+Ask the supplier which of the two is right, and correct the line.
+
+## When to ignore it
+
+Ignore it where the figure is that of another part in the same line.
+
+## Fires
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H200, 8x H200 80 GB, 2 TB", quantity: 16, unit_price: 350000, price: 5600000}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: DGX H200, quantity: 16, unit_price: 350000, price: 5600000}
+    - {part: "SN5600 InfiniBand switch, leaf", quantity: 4, unit_price: 52000, price: 208000}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: DGX H200, quantity: 16, unit_price: 350000, price: 5600000}
+    - {part: "MQM9700-NS2F leaf switch, C2P airflow", quantity: 4, unit_price: 38000, price: 152000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H200, 8x H200 141 GB (1,128 GB), 2 TB, C19/C20 cords", quantity: 16, unit_price: 350000, price: 5600000}
+    - {part: "MQM9700-NS2F InfiniBand leaf switch, 64 ports, P2C airflow", quantity: 4, unit_price: 38000, price: 152000}
+```
+
+## Sources
+
+- Supplies and cords of a node: https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html
+- C13 is rated at 10 A and C19 at 16 A: https://webstore.iec.ch/en/publication/68861
+- Order codes and airflow: https://docs.nvidia.com/networking/display/QM97X0PUB/Ordering+Information
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.knowledge.quoted_parts import (
+    airflow_off_code,
+    ports_off_switch,
+    short_shelves,
+    small_memory,
+    supply_with_c13,
+    technology_off_switch,
+)
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import PowerSpec, ProcurementSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+
+
+def check(
+    procurement: ProcurementSpec, cluster: Cluster, power: PowerSpec | None, catalog: Catalog
+) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    for line in offered_lines(procurement.quote, cluster):
+        if is_credit(line.line):
+            continue
+        text = plain_part(line.line)
+        for states, part in _contradictions(line, text, cluster, power, catalog):
+            at = ("procurement", "quote", line.index, "part")
+            message = f"`{name_of_part(line.line.part)}` states {states}, and {part}"
+            yield RULE.problem(at, message, "ask the supplier which of the two is right, and correct the line")
+
+
+def _contradictions(
+    line: Offered, text: str, cluster: Cluster, power: PowerSpec | None, catalog: Catalog
+) -> Iterator[tuple[str, str]]:
+    """What a line states, and what its part has, where the two are unlike."""
+    if (memory := small_memory(text, catalog)) is not None:
+        yield f"{memory.stated:g} GB", f"{memory.name} has {memory.least:g} GB or more"
+    if (switch := technology_off_switch(text, catalog)) is not None:
+        yield switch.states, f"{switch.name} is a switch of {switch.technology}"
+    elif (ports := ports_off_switch(text, catalog)) is not None:
+        yield f"{ports.stated} ports", f"{ports.name} has {ports.ports}"
+    if (code := airflow_off_code(text)) is not None:
+        yield code.states, f"{code.code} is {code.direction}"
+    watts = supply_with_c13(line, text, cluster, power)
+    if watts is not None:
+        yield "C13 connectors", f"supplies of {display(watts, 'W')} have C19"
+    if line.kind == "node" and (shelves := short_shelves(text, cluster)) is not None:
+        yield f"power shelves of {display(shelves.watts, 'W')}", f"the rack draws {display(shelves.rack, 'W')}"
