@@ -26,6 +26,8 @@ from clusterspec.records import dataclass
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern, recent
 
+SEVERAL_NICS = 4
+"""NICs of a node from which no other network has as many."""
 FAR_BELOW = 0.5
 """Share of a node's price below which another line offers no node of the machine."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
@@ -292,7 +294,8 @@ def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int
 
 def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
     """Whether a switch, cable, module or NIC belongs to the frontend, storage or out-of-band network: it names Ethernet
-    unlike the fabric, or a rate below that of the NICs.
+    unlike the fabric, or a rate below that of the NICs. As many cables or modules as all NICs of the fabric are for it,
+    where a node has more of them than other networks have.
     """
     fabric, text = cluster.scale_out, plain_part(line)
     if fabric is None:
@@ -300,6 +303,9 @@ def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
     ethernet = _ETHERNET.search(text) is not None and _INFINIBAND.search(text) is None
     if fabric.technology.family in _NOT_ETHERNET and ethernet:
         return True
+    ends = {count * fabric.nics_per_node for count in (cluster.nodes, cluster.all_nodes)}
+    if kind in CABLING and fabric.nics_per_node >= SEVERAL_NICS and line.quantity in ends:
+        return False
     rates = [float(rate) * 1e9 / 8 for rate in _RATE.findall(text)]
     split = kind == "cable" and (_SPLIT.search(text) is not None or _WAYS.search(text) is not None)
     of_nodes = (min if split else max)(rates, default=0.0)

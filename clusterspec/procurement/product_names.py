@@ -10,6 +10,8 @@ from clusterspec.standard import pattern, recent
 
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
 """An order code of a Quantum or Spectrum switch, with its model."""
+_FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
+"""The first words of ids of switches whose model is the last word."""
 _PIECE = pattern(r"[^\W_]+")
 
 
@@ -44,19 +46,39 @@ def _joined_words(text: str) -> set[str]:
 @recent(3)  # of accelerators, NICs and switches: every line of a quote is compared with them
 def _model_names(kind: str, catalog: Catalog) -> frozenset[str]:
     """The names by which quotes call the entries of a kind."""
-    return frozenset(name for id_ in catalog.ids(kind) for name in _names_of_entry(id_, kind))
+    return frozenset(name for id_ in catalog.ids(kind) for name in names_of_entry(id_, kind))
 
 
-def _names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
-    """The names by which quotes call an entry: the family of an accelerator, the number of a switch."""
-    last = id.rsplit("-", maxsplit=1)[-1]
+def names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
+    """The names by which quotes call an entry: the family of an accelerator, the model of a switch."""
     if kind == "nic":
         yield id
     elif kind == "accelerator":
         if any(sign.isdigit() for sign in family_of(id)):
             yield family_of(id)
-    elif any(sign.isdigit() for sign in last) and not last.isdigit():
-        yield last
+    else:
+        yield from _names_of_switch(id)
+
+
+def _names_of_switch(id: str) -> Iterator[str]:  # noqa: A002
+    """The model in the id of a switch, behind its maker or family; without the end that Dell's models have.
+
+    >>> [[*_names_of_switch(id)] for id in ("spectrum-4-sn5600", "dell-z9864f-on", "arista-7060x6-64pe", "tomahawk-5")]
+    [['sn5600'], ['z9864f-on', 'z9864f'], ['7060x6-64pe'], []]
+    """
+    maker, _, model = id.partition("-")
+    if maker in _FAMILIES:
+        model = model.rpartition("-")[2]
+    if any(sign.isdigit() for sign in model) and any(sign.isalpha() for sign in model):
+        yield model
+        if model.endswith("-on"):
+            yield model.removesuffix("-on")
+
+
+def switches_named(text: str, catalog: Catalog) -> list[str]:
+    """The ids of the switches of the catalog that a text names."""
+    names = named_entries(text, catalog, "switch")
+    return [id_ for id_ in catalog.ids("switch") if not names.isdisjoint(_names_of_switch(id_))]
 
 
 def family_of(id: str) -> str:  # noqa: A002

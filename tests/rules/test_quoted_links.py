@@ -99,6 +99,14 @@ def lines_found(check: Check, line: str, network: dict[str, str]) -> set[str]:
             "quote-text-off-part",
         ),
         (INFINIBAND, "MFP7E30-N020 fiber, MPO-12/APC", "MFP7E30-N020 fiber, LC duplex", "quote-cabling-unfit"),
+        (INFINIBAND, "cable MPO OM4 multimode", "cable MPO OM4 single-mode", "quote-cabling-unfit"),
+        (INFINIBAND, "MMA4Z00-NS OSFP transceiver", "MMA4Z00-NS QSFP112 transceiver", "quote-cabling-unfit"),
+        (INFINIBAND, "MMA4Z00-NS400 flat transceiver", "MMA4Z00-NS400 finned transceiver", "quote-cabling-unfit"),
+        (INFINIBAND, "cable OSFP 2x400G", "cable QSFP112 2x400G", "quote-cabling-unfit"),
+        (INFINIBAND, "HGX H200 server, 8x H200", "HGX H100 server, 8x H200", "quote-text-off-part"),
+        (INFINIBAND, "HGX H200, 2 TB DDR5 (32x 64GB)", "HGX H200, 2 TB DDR5 (16x 64GB)", "quote-text-off-part"),
+        (INFINIBAND, "support 24x7, 4 h, 5 years", "support 8x5, 4 h, 5 years", "quote-text-off-design"),
+        (INFINIBAND, "transceiver 400G for the NICs", "transceiver 200G for the NICs", "quote-names-other-part"),
         (INFINIBAND, "MFP7E30-N020 fiber, MPO-12/APC", "MFP7E30-N020 fiber, MPO-12/UPC", "quote-cabling-unfit"),
     ],
 )
@@ -107,6 +115,21 @@ def test_a_changed_word_of_a_line_is_found(
 ) -> None:
     assert lines_found(check, sound, network) == set()
     assert lines_found(check, flawed, network) == {rule}
+
+
+@each(
+    ("switch", "line", "wrong"),
+    [
+        ("dell-z9864f-on", "leaf switch Dell Z9864F-ON", False),
+        ("dell-z9864f-on", "leaf switch Z9864F, 64x 800G", False),
+        ("dell-z9864f-on", "leaf switch 7060X6-64PE", True),
+        ("arista-7060x6-64pe", "leaf switch Arista 7060X6-64PE", False),
+        ("edgecore-ais800-64o", "leaf switch SN5600", True),
+    ],
+)
+def test_switches_of_all_makers_are_known_by_their_models(switch: str, line: str, wrong: bool, check: Check) -> None:
+    found = lines_found(check, line, {"technology": "roce-v2", "switch": switch})
+    assert found == ({"quote-names-other-part"} if wrong else set())
 
 
 @pytest.mark.parametrize(
@@ -138,6 +161,23 @@ def test_a_quoted_store_is_as_fast_as_that_of_the_design(sound: str, slow: str, 
     for line, rules in ((sound, set()), (slow, {"quote-text-off-design"})):
         found = check(text.format(line=line, **INFINIBAND))
         assert {one.rule for one in found if one.path[:3] == ("procurement", "quote", 1)} & ABOUT_WORDS == rules, line
+
+
+@each(
+    ("node_leaf", "leaf_spine", "short"),
+    [
+        ("cable 20 m, node to leaf", "cable 30 m, leaf to spine", ""),
+        ("cable 10 m, node to leaf", "cable 30 m, leaf to spine", "node_leaf"),
+        ("cable 20 m, node to leaf", "cable 20 m, leaf to spine", "leaf_spine"),
+        ("cable 5 to 15 m, servers to leaf", "cable 30 m, leaf-spine", ""),
+        ("cable 10 m", "cable 30 m", ""),
+    ],
+)
+def test_the_cables_of_each_level_reach(node_leaf: str, leaf_spine: str, short: str, check: Check) -> None:
+    text = QUOTE.replace("switch: {switch}", "switch: {switch}, distance: {{node_leaf: 15 m, leaf_spine: 30 m}}")
+    text = text.format(line=node_leaf, **INFINIBAND) + f'    - {{part: "{leaf_spine}", quantity: 64}}\n'
+    messages = [one.message for one in check(text) if one.rule == "quote-text-off-design"]
+    assert [f"`scale_out.distance.{short}`" in message for message in messages] == [True] * bool(short), messages
 
 
 FLEET = """clusterspec: 1

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
 from clusterspec.catalog.names import ids_of_name
 from clusterspec.procurement.offered import Offered
 from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.quoted_parts import SAME, OtherFigure
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.standard import pattern
 
 FASTEST = {"SFP28": 25, "SFP56": 50, "SFP112": 100, "QSFP28": 100, "QSFP56": 200, "QSFP112": 400, "QSFP-DD": 800}
 """Gb/s of the fastest module of a form: its lanes (one, four or eight) times 25, 50 or 100 Gb/s, by the SFF and QSFP-DD
 specifications."""
+_LEAF = r"(?:leaf|leaves|tor|switch)"
+_LEVELS = {
+    "node_leaf": pattern(
+        rf"\b(?:nodes?|servers?|servidor\w*|serveurs?|nodos?|knoten|hosts?|nics?|hcas?|gpus?|dgx|trays?)[\w ]{{0,8}}(?: to |[-–→ /]+|->){_LEAF}\b|"
+        rf"\b{_LEAF}(?: to |[-–→ /]+|->)(?:nodes?|servers?|hosts?|nics?)\b"
+    ),
+    "leaf_spine": pattern(
+        r"\b(?:leaf|leaves)(?: to |[-–→ /]+|->)spines?\b|\bspines?(?: to |[-–→ /]+|->)(?:leaf|leaves)\b"
+    ),
+}
+"""Words for both ends of the cables of a level."""
 LONGEST_COPPER = ((100, 5.0), (800, 3.0))
 """Meters of the longest passive copper cable that is sold, for rates in Gb/s up to the first number: 5 m of lanes of
 25 Gb/s (100GBASE-CR4, IEEE 802.3 clause 92), 3 m of faster lanes (NVIDIA's MCP1650, MCP7H60, MCP7Y00 and MCP7Y10)."""
@@ -30,6 +44,7 @@ _METERS = pattern(rf"{NUMBER} ?m(?:eters?|etres?)?\b")
 _RATE = r"(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?"
 _FORM = r"(q?sfp-?dd|q?sfp\d{2,3}|osfp)"
 _RATE_AND_FORM = (pattern(rf"(?<![\w.×]){_RATE}[- ]{_FORM}\b"), pattern(rf"\b{_FORM}[- ]{_RATE}\b(?![- /]*{_FORM})"))
+_FORM_AND_LANES = pattern(rf"\b{_FORM}[- ](\d)x{_RATE}\b")
 _ANY_FORM = pattern(rf"\b{_FORM}\b")
 _ANY_RATE = pattern(r"(?<![\w.])(?:(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?|(1\.6|3\.2) ?t(?:b/s|bps|bit/s)?)(?![\w])")
 _LANES = pattern(rf"(?<![\w.])(\d) ?[x×] ?{_RATE}")
@@ -49,6 +64,8 @@ _SINGLE_MODE = pattern(
     r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|(?<![a-z])(?:\d+x)?(?:dr|fr|lr)[1248]\b|"
     r"\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
 )
+_CHOICE = pattern(r"\b(?:or|and|und|oder|et|ou|y|e|o|resp|mixed|both)\b|[/&+,;:]")
+"""Words and signs between several kinds of one part."""
 _PARALLEL = pattern(r"\bm[pt][op]s?\b|\bm[pt][op]-?\d{1,2}\b")
 SIDES = {
     "node": pattern(
@@ -140,7 +157,8 @@ def overloaded_form(text: str) -> tuple[str, int] | None:
     (('QSFP28', 200), None)
     """
     before, after = _RATE_AND_FORM
-    pairs = [(form, rate) for rate, form in before.findall(text)]
+    pairs = [(form, str(int(count) * int(rate))) for form, count, rate in _FORM_AND_LANES.findall(text)]
+    pairs = pairs or [(form, rate) for rate, form in before.findall(text)]
     pairs = pairs or [(match[1], match[2]) for match in after.finditer(text)]
     for form, rate in pairs:
         if int(rate) > FASTEST.get(form_name(form), int(rate)):
@@ -192,6 +210,16 @@ def fiber_of(text: str) -> str:
     return "" if multi == single else "multimode" if multi else "single-mode"
 
 
+def names_both_fibers(text: str) -> bool:
+    """Whether the text of one part names multimode and single-mode fiber, and no choice between them.
+
+    >>> [names_both_fibers(each) for each in ("om4 single-mode cable", "2xdr4 single-mode", "om4 or os2 fiber")]
+    [True, False, False]
+    """
+    both = _MULTIMODE.search(text) is not None and _SINGLE_MODE.search(text) is not None
+    return both and _CHOICE.search(text) is None
+
+
 def ends_of_fiber(text: str) -> str:
     """The ends of a fiber cable that a text names: `parallel` (MPO), `duplex` (LC); empty if none or both.
 
@@ -200,3 +228,33 @@ def ends_of_fiber(text: str) -> str:
     """
     duplex, parallel = _DUPLEX.search(text) is not None, _PARALLEL.search(text) is not None
     return "" if duplex == parallel else "duplex" if duplex else "parallel"
+
+
+def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[OtherFigure]:
+    """Cables that all state their length, of which none reaches the longest stated run; else those of a level, by the
+    words of their lines, of which none reaches the run of the level.
+    """
+    runs = (written.distance if written else None) or {}
+    cables = [(line, text, _lengths_in(text)) for line, text in lines if line.kind == "cable" and not line.is_spare]
+    if not runs or not cables or not all(lengths for _, _, lengths in cables):
+        return
+    of_level = {level: [cable for cable in cables if levels_named(cable[1]) == {level}] for level in runs}
+    for level, found in ((max(runs, key=lambda each: runs[each].value), cables), *of_level.items()):
+        longest = max((length for _, _, lengths in found for length in lengths), default=math.inf)
+        if longest < runs[level].value * (1 - SAME):
+            yield OtherFigure(found[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
+            return
+
+
+def _lengths_in(text: str) -> list[float]:
+    """Meters that a text names."""
+    return [number_in_text(each) for each in _METERS.findall(text)]
+
+
+def levels_named(text: str) -> set[str]:
+    """The levels of the fabric that the line of a cable names, by what is at its ends.
+
+    >>> levels_named("mpo cable, node to leaf"), levels_named("mpo cable, leaf-spine"), levels_named("mpo cable")
+    ({'node_leaf'}, {'leaf_spine'}, set())
+    """
+    return {level for level, named in _LEVELS.items() if named.search(text) is not None}

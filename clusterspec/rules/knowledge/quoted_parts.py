@@ -9,7 +9,7 @@ from clusterspec.catalog.entries import Accelerator, Switch
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.procurement.offered import Offered
-from clusterspec.procurement.product_names import family_of, named_entries
+from clusterspec.procurement.product_names import counts_before, family_of, named_entries, switches_named
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.feed_loss import supplies_of
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
@@ -139,10 +139,32 @@ def small_memory(text: str, catalog: Catalog) -> Memory | None:
     return None
 
 
+def other_accelerator_of_node(text: str, catalog: Catalog) -> tuple[str, str] | None:
+    """The accelerator in the name of a board or system, and another one that the same text counts, where they differ:
+    `HGX B200 server with 8x B300`.
+    """
+    named = sorted(named_entries(text, catalog, "accelerator"))
+    boards = [each for each in named if pattern(rf"\b[dh]gx {each}\b").search(text) is not None]
+    counted = [each for each in named if each not in boards and counts_before(text, each)]
+    return (boards[0], counted[0]) if len(boards) == 1 and len(counted) == 1 else None
+
+
+def modules_off_memory(text: str) -> tuple[float, float] | None:
+    """Bytes of the memory modules that a text counts, and bytes of host memory that it states, where they differ.
+
+    >>> modules_off_memory("2 tb ddr5 (32x 32gb rdimm)"), modules_off_memory("2 tb ddr5 (32x 64gb rdimm)")
+    ((1024000000000.0, 2000000000000.0), None)
+    """
+    modules = [int(count) * float(size) * 1e9 for count, size in _DIMMS.findall(text)]
+    stated = [number_in_text(number) * _BYTES[unit] for number, unit in _HOST.findall(_DIMMS.sub("", text))]
+    if len(modules) != 1 or len(stated) != 1 or abs(modules[0] / stated[0] - 1) <= SAME_HOST:
+        return None
+    return modules[0], stated[0]
+
+
 def named_switch(text: str, catalog: Catalog) -> Switch | None:
     """The switch of the catalog that a text in lower case names; None without one, or with several."""
-    names = named_entries(text, catalog, "switch")
-    ids = [id_ for id_ in catalog.ids("switch") if id_.rsplit("-", 1)[-1] in names]
+    ids = switches_named(text, catalog)
     entry = catalog.find("switch", ids[0]) if len(ids) == 1 else None
     return entry if isinstance(entry, Switch) else None
 

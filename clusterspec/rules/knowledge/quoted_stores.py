@@ -17,7 +17,7 @@ SAME_SIZE = 0.05
 STORE = pattern(
     r"\b(?:storage|file ?system|flash|store|appliance|\w*speicher|stockage|almacenamiento|armazenamento|opslag\w*|"
     r"lagring\w*|archiviazione|tallennus\w*|system plik\w*|dateisystem\w*|sistema (?:de|di) (?:archivos|ficheros|arquivos|file)|"
-    r"système de fichiers|bestandssysteem|filsystem\w*|tiedostojärjestelmä)\b|ストレージ|存储|스토리지"
+    r"système de fichiers|bestandssysteem|filsystem\w*|tiedostojärjestelmä)\b|ストレージ|存储|스토리지|파일 ?시스템|ファイルシステム|文件系统"
 )
 """Words of a line that sells a store."""
 _RATE = rf"{NUMBER} ?(g|t)(?:i?b|o)/s"
@@ -34,8 +34,8 @@ _OF_KIND = {
     for kind, words in (("read", _READ), ("write", _WRITE))
 }
 """The rate of a store in bytes per second before and behind its kind."""
-_SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b")
-_BYTES = {"tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
+_SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib|gb|gib)\b(?!/s| ?(?:ram|ddr|of ram|memory|cache|per|hbm))")
+_BYTES = {"gb": 1e9, "gib": 2.0**30, "tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
 _USABLE = pattern(
     rf"{NUMBER} ?(tb|tib|pb|pib),? \(?(?:usable|effective|net|netto|nutzbar|utiles?|útiles?|utilisables?|bruikbaar|"
     r"utilizáveis|utilizável|utilizables?|utilizzabili)\b"

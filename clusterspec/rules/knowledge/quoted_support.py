@@ -33,9 +33,11 @@ _DURATION = pattern(
 BUSINESS_DAY = 24.0
 """Hours of a response on the next business day, at best."""
 _NEXT_DAY = pattern(
-    r"\bnbd\b|\bnext[- ](?:business|working)[- ]day\b|\bnächster (?:arbeits|werk)tag\b|\bj ?\+ ?1\b|\b(?:8|9)x5\b|"
+    r"\bnbd\b|\bnext[- ](?:business|working)[- ]day\b|\bnächster (?:arbeits|werk)tag\b|\bj ?\+ ?1\b|"
     r"\bsiguiente día (?:laborable|hábil)\b|\bvolgende werkdag\b|\bgiorno lavorativo successivo\b|翌営業日|次工作日|익영업일"
 )
+_BUSINESS_HOURS = pattern(r"\b(?:8|9|10) ?x ?5(?:x|\b)")
+"""Support in business hours alone: what fails in the evening waits for the next day."""
 _HOURS_OF_RESPONSE = pattern(
     r"(?:\b24 ?(?:x|/) ?7 ?(?:x|/) ?|(?<![\w.,/x]))(\d{1,2})(?: ?(?:h|hours?|hrs?|stunden|std|horas|heures|uur|ore|godz)\b|(?<=7x\d)\b)"
     r"(?! ?(?:x|/|a day|per day))"
@@ -139,7 +141,9 @@ def hours_of_response(text: str) -> float | None:
     [4.0, 24.0, 4.0, None, 8.0]
     """
     hours = [float(number) for number in _HOURS_OF_RESPONSE.findall(text)]
-    if _NEXT_DAY.search(text) is not None:
+    if _BUSINESS_HOURS.search(text) is not None:
+        hours = [max([BUSINESS_DAY, *hours])]
+    elif _NEXT_DAY.search(text) is not None:
         hours.append(BUSINESS_DAY)
     returned = [int(days) * BUSINESS_DAY if days else OF_RETURN for days in _RETURNED.findall(text)]
     hours += [max(returned)] if returned and not hours else []

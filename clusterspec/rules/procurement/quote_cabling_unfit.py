@@ -6,7 +6,8 @@ A line of `procurement.quote` that offers
 
 - a passive copper cable longer than any that is sold at its rate;
 - a module of a form that cannot carry the rate beside it, such as 200 Gb/s in QSFP28;
-- a length, a kind of light or of fiber, ends, or a rate other than its order code stands for;
+- words for multimode and for single-mode fiber at once, such as `OM4 single-mode` or `SR4 single-mode`;
+- a length, a kind of light or of fiber, ends, a form, or a rate other than its order code stands for;
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
 - fiber with pins at both ends (male), which the modules have themselves;
@@ -102,6 +103,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     has_rate,
     length_of_code,
     link_part,
+    names_both_fibers,
     overloaded_form,
     standard_of,
     too_long_copper,
@@ -144,6 +146,8 @@ def check(
     every = [link_part(line, plain_part(line.line), catalog) for line in lines]
     for part in every:
         yield from _impossible_part_problem(part)
+        if part.line.kind in CABLING and names_both_fibers(part.text):
+            yield _problem(part, "names multimode and single-mode fiber", "ask which of the two is delivered")
         if part.code and part.line.kind in {*CABLING, "other"}:
             yield from _code_problem(part)
     modules = [part for part in every if part.line.kind == "transceiver"]
@@ -192,6 +196,15 @@ def _code_problem(part: LinkPart) -> Iterator[Problem]:
     own = standard_of(part)
     if own and part.standards and own not in part.standards:
         yield _problem(part, f"states {or_list(sorted(part.standards))}, and {part.code} is {own}", help_)
+    elif (
+        part.forms and entry.cages and not any(fits_cage((form,), cage) for form in part.forms for cage in entry.cages)
+    ):
+        yield _problem(
+            part, f"states {or_list(sorted(part.forms))}, and {part.code} fits {or_list(entry.cages)}", help_
+        )
+    elif (entry.top == "flat" and _FINNED.search(part.text)) or (entry.top == "finned" and _FLAT.search(part.text)):
+        own, stated = ("is flat", "fins") if entry.top == "flat" else ("has fins", "no fins")
+        yield _problem(part, f"states {stated}, and {part.code} {own}", help_)
     elif entry.bandwidth is not None and part.rates:
         whole = entry.bandwidth.value
         if not has_rate(part, whole, whole / entry.ports):

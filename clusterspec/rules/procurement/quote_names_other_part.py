@@ -81,9 +81,10 @@ from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part
-from clusterspec.procurement.product_names import counts_before, named_entries
+from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part, unit_of_hours
+from clusterspec.procurement.product_names import counts_before, named_entries, names_of_entry, switches_named
 from clusterspec.rules.knowledge.quoted_links import rates_in
+from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list, name_of_part
@@ -135,9 +136,9 @@ def check(
         if not own:
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
-        known = named_entries(own, catalog, kind)
+        known = {*names_of_entry(own, kind)}
         if named and not _names_own(named, known) and not _is_beside_own(offered, lines, known, catalog):
-            message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own.replace(' ', '-')}"
+            message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
 
@@ -236,8 +237,7 @@ def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Proble
     """The problem with a switch whose ports in the text have another rate together than those of its model."""
     text = plain_part(offered.line)
     stated = [int(count) * float(rate) * GIGABIT for count, rate in _PORTS.findall(text)]
-    names = named_entries(text, catalog, "switch")
-    entries = [catalog.find("switch", id_) for id_ in catalog.ids("switch") if id_.split("-")[-1] in names]
+    entries = [catalog.find("switch", id_) for id_ in switches_named(text, catalog)]
     rates = [
         entry.ports * entry.port_bandwidth.value
         for entry in entries
@@ -256,15 +256,23 @@ def _order_codes(offered: Offered) -> list[str]:
 def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | None) -> tuple[str, str]:
     """The kind of catalog entry that a line names, and the id of the design's; empty if the design states none."""
     fabric = cluster.scale_out
-    if offered.kind in {"node", "accelerator"}:
-        name = cluster.accelerator.id
-        return "accelerator", name.replace("-", " ")
+    hours = offered.kind == "other" and unit_of_hours(plain_part(offered.line)) != ""
+    if offered.kind in {"node", "accelerator"} or hours or _is_support_of_nodes(offered, cluster):
+        return "accelerator", cluster.accelerator.id
     if offered.kind in ANY_SWITCH:
         stated = written is not None and written.switch is not None and fabric is not None and fabric.switch is not None
-        return "switch", fabric.switch.id.replace("-", " ") if stated and fabric and fabric.switch else ""
+        return "switch", fabric.switch.id if stated and fabric and fabric.switch else ""
     if offered.kind == "nic" and fabric is not None and fabric.nic is not None:
         return "nic", fabric.nic.id
     return "", ""
+
+
+def _is_support_of_nodes(offered: Offered, cluster: Cluster) -> bool:
+    """Whether a line sells the support of as many nodes as the design has, and takes nothing back."""
+    counted = offered.line.quantity in {cluster.nodes, cluster.all_nodes}
+    return (
+        offered.kind == "other" and counted and not is_credit(offered.line) and sells_support(plain_part(offered.line))
+    )
 
 
 def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
@@ -307,10 +315,9 @@ def _other_switch_problem(
     fabric = cluster.scale_out
     if fabric is None or (written and written.switch):
         return
-    names = named_entries(offered.line.part or "", catalog, "switch")
-    for id_ in catalog.ids("switch"):
+    for id_ in switches_named(offered.line.part or "", catalog):
         switch = catalog.find("switch", id_)
-        if not isinstance(switch, Switch) or id_.split("-")[-1] not in names or switch.port_bandwidth is None:
+        if not isinstance(switch, Switch) or switch.port_bandwidth is None:
             continue
         family = fabric.technology.family
         rate = fabric.nic_bandwidth.value / fabric.planes

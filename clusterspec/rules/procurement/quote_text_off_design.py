@@ -16,7 +16,7 @@ Lines of `procurement.quote` whose text states
 - accelerators or NICs of a node, by their name, other than the design has;
 - bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for cards
   without NVLink;
-- cables, all of them shorter than the longest stated `distance`;
+- cables, all of them shorter than the longest stated `distance`, or those of a level shorter than its own;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
 - multimode fiber where all transceivers are single-mode, or the reverse; MPO cables with flat ends (UPC) for single-mode
   modules, whose ends are angled (APC);
@@ -122,7 +122,7 @@ from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.product_names import counts_before, family_of, named_entries
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.quoted_links import SIDES, fiber_of
+from clusterspec.rules.knowledge.quoted_links import SIDES, fiber_of, short_cables
 from clusterspec.rules.knowledge.quoted_parts import (
     PDU,
     SAME,
@@ -143,7 +143,7 @@ from clusterspec.rules.knowledge.quoted_stores import (
     stores_of_line,
 )
 from clusterspec.rules.knowledge.quoted_support import lesser_support
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -157,7 +157,6 @@ _MAINS = pattern(r"(?<![\w.,])(208|380|400|415|480) ?v(?:ac|olts?)?\b")
 """Voltages between two phases of the mains."""
 MAINS = 0.06
 """Relative difference of voltages of one grid: 380, 400 and 415 V."""
-_METERS = pattern(rf"{NUMBER} ?m\b")
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
 _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
@@ -204,7 +203,8 @@ def check(
     yield from _mains_problem(lines, power, remarks)
     for other in _other_figures(lines, procurement, cluster, power, networks):
         yield _problem(other.line, other.states, other.key, other.design)
-    yield from _length_problem(lines, written_scale_out)
+    for short in short_cables(lines, written_scale_out):
+        yield _problem(short.line, short.states, short.key, short.design)
     yield from _cage_problem(lines)
     yield from _fiber_problem(lines, written_scale_out, catalog)
     yield from _store_problem(lines, networks, remarks)
@@ -285,18 +285,6 @@ def _cooling_problem(line: Offered, text: str, power: PowerSpec | None) -> Itera
     other = {"air": liquid and not air, "liquid": air and not liquid}
     if stated is not None and other.get(stated):
         yield _problem(line, f"{'air' if air else 'liquid'} cooling", "power.cooling", stated)
-
-
-def _length_problem(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[Problem]:
-    """Cables that all state their length, of which none reaches the longest stated run."""
-    runs = (written.distance if written else None) or {}
-    cables = [(line, _METERS.findall(text)) for line, text in lines if line.kind == "cable"]
-    if not runs or not cables or not all(found for _, found in cables):
-        return
-    level = max(runs, key=lambda each: runs[each].value)
-    longest = max(number_in_text(length) for _, found in cables for length in found)
-    if longest < runs[level].value * (1 - SAME):
-        yield _problem(cables[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
 
 
 def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:

@@ -1,10 +1,12 @@
-"""A figure in the text of a quote's line contradicts the part that it names.
+"""The text of a quote's line contradicts the part that it names, or itself.
 
 ## What it finds
 
 A line of `procurement.quote` that names a part of the catalog and states of it
 
 - less memory for an accelerator than it has: `8x H200 80 GB`;
+- another accelerator than its board has: `HGX B200, 8x B300`;
+- memory modules with another size together than the memory of the node;
 - InfiniBand for a switch of Ethernet, or the reverse;
 - fewer ports for a switch than it has cages;
 - another direction of the air than its order code stands for: `MQM9700-NS2F, C2P`;
@@ -85,6 +87,8 @@ from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.quoted_parts import (
     airflow_off_code,
+    modules_off_memory,
+    other_accelerator_of_node,
     ports_off_switch,
     short_shelves,
     small_memory,
@@ -120,6 +124,8 @@ def _contradictions(
     """What a line states, and what its part has, where the two are unlike."""
     if (memory := small_memory(text, catalog)) is not None:
         yield f"{memory.stated:g} GB", f"{memory.name} has {memory.least:g} GB or more"
+    if line.kind == "node":
+        yield from _contradictions_of_node(text, cluster, catalog)
     if (switch := technology_off_switch(text, catalog)) is not None:
         yield switch.states, f"{switch.name} is a switch of {switch.technology}"
     elif (ports := ports_off_switch(text, catalog)) is not None:
@@ -129,5 +135,15 @@ def _contradictions(
     watts = supply_with_c13(line, text, cluster, power)
     if watts is not None:
         yield "C13 connectors", f"supplies of {display(watts, 'W')} have C19"
-    if line.kind == "node" and (shelves := short_shelves(text, cluster)) is not None:
+
+
+def _contradictions_of_node(text: str, cluster: Cluster, catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """What the line of a node states twice, in two ways, and power shelves below the power of their rack."""
+    if (accelerators := other_accelerator_of_node(text, catalog)) is not None:
+        board, counted = accelerators
+        yield counted.upper(), f"the system is one with {board.upper()}"
+    if (memory := modules_off_memory(text)) is not None:
+        modules, stated = memory
+        yield f"{display(stated, 'B')} of memory", f"its modules have {display(modules, 'B')} together"
+    if (shelves := short_shelves(text, cluster)) is not None:
         yield f"power shelves of {display(shelves.watts, 'W')}", f"the rack draws {display(shelves.rack, 'W')}"
