@@ -70,6 +70,25 @@ def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[
         yield "leaf_spine", Run(meters, f"{racks} racks in rows of {row}", False)
 
 
+def shortest_way(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int) -> Run | None:
+    """The horizontal way from the farthest rack to its leaf, without the ways up and down, in the arrangement of the
+    floor plan; without one, in as many rows as make it shortest. None if the racks are not known.
+    """
+    power, plan = written.power or PowerSpec(), written.floor or FloorSpec()
+    if not power.nodes_per_rack:
+        return None
+    racks = parts_needed(min(nodes_of_leaf, cluster.all_nodes), power.nodes_per_rack)
+    pitch = plan.rack_pitch.value if plan.rack_pitch else RACK_PITCH
+    across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
+    place = plan.network_racks or "middle-of-row"
+    rows = (
+        (plan.racks_per_row,) if plan.racks_per_row else [parts_needed(racks, n) for n in range(1, min(racks, 8) + 1)]
+    )
+    ways = {run_length(racks, each, pitch, across, place) - 2 * RISE: each for each in rows}
+    way = min(ways)
+    return Run(round(way, 3), f"{plural(racks, 'rack')} in rows of {ways[way]}, {pitch:g} m apart", False)
+
+
 def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, place: str) -> float:
     """The longest run in meters from a rack to the switches of ``racks`` racks in rows of ``per_row``.
 

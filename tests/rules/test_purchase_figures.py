@@ -218,3 +218,45 @@ def test_a_budget_holds_the_whole_quote_or_the_larger_known_sum(keys: str, repor
 def test_a_day_that_no_calendar_has_is_no_date() -> None:
     assert date_of_text("2026-02-28") == date(2026, 2, 28)
     assert date_of_text("2026-02-30") is date_of_text(None) is date_of_text("") is None
+
+
+SIDE_PARTS = """clusterspec: 1
+cluster: {{platform: dgx-h200, nodes: 16}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  term: 5 years
+  support: {{term: 5 years, response: 24 h}}
+  prices: {{{price}}}
+  quote:
+    - {{part: DGX H200, quantity: 16, unit_price: 310000}}
+    - {{part: "rack 48U", quantity: 4, unit_price: 6000}}
+    - {{part: "rack 48U without rails", quantity: 1, unit_price: 4000}}
+    - {{part: "NVMe storage 1 PB", quantity: 1, unit_price: 900000}}
+    - {{part: "SN4600C frontend switch, 100 GbE", quantity: 2, unit_price: 20000}}
+    - {{part: "support of all systems, 60 months", quantity: 1, unit_price: 2000000}}
+"""
+
+
+@each(
+    ("price", "off"),
+    [
+        ("rack: 6000", False),
+        ("rack: 4000", False),
+        ("rack: 5600", False),  # the mean of five
+        ("rack: 12000", True),
+        ("rack: [5500, 6500]", False),
+        ("storage: 900000", False),
+        ("storage: 450000", True),
+        ("frontend_switch: 20000", False),
+        ("frontend_switch: 40000", True),
+        ("frontend_cable: 40", False),  # no line
+        ("support_per_year: 400000", False),
+        ("support_per_year: 450000", False),
+        ("support_per_year: 200000", True),
+        ("support_per_year: 800000", True),
+    ],
+)
+def test_prices_beside_the_fabric_are_those_of_the_quote(price: str, off: bool, check: Check) -> None:
+    rules = {one.rule for one in check(SIDE_PARTS.format(price=price))}
+    assert ("quote-off-prices" in rules) == off

@@ -90,8 +90,13 @@ def oversubscription_key(cluster: Cluster) -> str:
 
 def known_runs(counts: FabricCount, written: ClusterSpec, cluster: Cluster, scale_out: ScaleOut) -> dict[str, Run]:
     """The longest cable runs by level, stated or derived."""
-    fabric = counts.fabric
-    return longest_runs(cluster, written, nodes_of_leaf(scale_out, fabric.down_ports) if fabric else None)
+    of_leaf = nodes_of_one_leaf(counts, scale_out) if counts.fabric else None
+    return longest_runs(cluster, written, of_leaf)
+
+
+def nodes_of_one_leaf(counts: FabricCount, scale_out: ScaleOut) -> int:
+    """The nodes that share a leaf; 1 in a fabric that cannot be counted."""
+    return nodes_of_leaf(scale_out, counts.fabric.down_ports) if counts.fabric is not None else 1
 
 
 def link_rate(scale_out: ScaleOut) -> float:

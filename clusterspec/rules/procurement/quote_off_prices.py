@@ -2,7 +2,9 @@
 
 ## What it finds
 
-A unit price of the quote that differs by more than 1 % from the price of the same part in `prices`: a warning; a
+A unit price of the quote that differs by more than 1 % from the price of the same part in `prices`, also of racks, the
+store, and switches and cables of the frontend and out-of-band networks: a warning; a `support_per_year` that no line for
+support comes near, alone or with the others: a warning; a
 `support_per_year` that is the price of a line for several years of support: an error; and a `quoted_total` without lines
 that is more than 2 % below the sum of the priced parts.
 
@@ -70,24 +72,44 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import offered_lines
-from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.part_names import kinds_of_words, plain_part
+from clusterspec.quantity import YEAR
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
 from clusterspec.rules.knowledge.quoted_readings import counts_in_text
 from clusterspec.rules.knowledge.quoted_support import support_lines, years_of_support
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", yields_to=("price-outside-market",))
 SAME, NEAR = 0.01, 0.02
+FAR = 1.3
+"""Factor between the yearly support of a quote and the stated one that other parts' support does not explain."""
+SIDE_PARTS = ("rack", "storage", "frontend_switch", "frontend_cable", "out_of_band_switch", "out_of_band_cable")
+"""Parts beside the nodes and their fabric whose prices are compared with the lines of the quote."""
+_NETWORKS = {
+    "frontend": pattern(r"\b(?:front[- ]?end|in-?band)\b"),
+    "out_of_band": pattern(r"\b(?:out[- ]of[- ]band|oob|management|mgmt|bmc)\b"),
+}
+"""Words of a line for a part of another network."""
+
+
+class _Support(NamedTuple):
+    """A line for support, its price, and the years that it covers; None if unknown."""
+
+    line: Offered
+    price: float
+    years: float | None
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
@@ -105,6 +127,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
             )
+    yield from _side_part_problems(procurement, cluster)
     yield from _support_problem(procurement, cluster)
     total, counted = procurement.quoted_total, bill(design).total
     if procurement.quote or not total or counted is None or not is_bought(procurement, cluster):
@@ -118,20 +141,71 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         )
 
 
+def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    """Prices of racks, of the store and of the other networks that no line of the quote has, nor all lines of the kind
+    together.
+    """
+    lines = [*offered_lines(procurement.quote or (), cluster)]
+    for kind in SIDE_PARTS:
+        stated = (procurement.prices or {}).get(kind)
+        sold = [
+            (line, float(price)) for line in lines if _is_side_part(line, kind) and (price := line_price(line.line))
+        ]
+        if stated is None or not any(price_ends(stated)) or not sold:
+            continue
+        low, high = price_ends(stated)
+        whole = sum_of(price for _, price in sold)
+        quantity = sum_of(float(line.line.quantity or 1) for line, _ in sold)
+        each = [price / float(line.line.quantity or 1) for line, price in sold]
+        may_be = (*each, whole / quantity, *([whole] if kind == "storage" else []))
+        if not any(low * (1 - SAME) <= price <= high * (1 + SAME) for price in may_be):
+            at = ("procurement", "quote", sold[0][0].index, "unit_price")
+            message = f"the quote has {money_text(amount_text(each[0]), procurement.currency)} for a {kind.replace('_', ' ')}, and `prices.{kind}` is {money_text(amount_text(low if each[0] < low else high), procurement.currency)}"
+            yield RULE.problem(at, message, "correct the older of the two")
+
+
+def _is_side_part(line: Offered, kind: str) -> bool:
+    """Whether a line sells racks, the store, or a part of the frontend or out-of-band network."""
+    if kind in {"rack", "storage"}:
+        return line.site_kind == kind
+    network, _, part = kind.rpartition("_")
+    text = plain_part(line.line)
+    named = text == kind or (_NETWORKS[network].search(text) is not None and part in kinds_of_words(text))
+    return named and not is_credit(line.line) and not line.counts_periods
+
+
 def _support_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """The price of several years of support where the price of one is asked for."""
+    """A stated yearly price of support that is that of several years, or that the quote's lines for support do not have."""
     stated = (procurement.prices or {}).get("support_per_year")
     if stated is None or not any(price_ends(stated)):
         return
     low, high = price_ends(stated)
     lines = [(line, plain_part(line.line)) for line in offered_lines(procurement.quote or (), cluster)]
-    for line, text in support_lines(lines):
-        whole, years = line_price(line.line), years_of_support(line, text)
-        if whole is None or years is None or years <= 1:
-            continue
-        if low * (1 - SAME) <= float(whole) <= high * (1 + SAME):
-            each = money_text(f"{float(whole) / years:,.0f}", procurement.currency)
-            message = (
-                f"`prices.support_per_year` is the price of the {years:g} years of `{name_of_part(line.line.part)}`"
-            )
+    priced = [(line, text, line_price(line.line)) for line, text in support_lines(lines)]
+    sold = [_Support(line, float(whole), years_of_support(line, text)) for line, text, whole in priced if whole]
+    for one in sold:
+        if one.years is not None and one.years > 1 and low * (1 - SAME) <= one.price <= high * (1 + SAME):
+            each = money_text(f"{one.price / one.years:,.0f}", procurement.currency)
+            message = f"`prices.support_per_year` is the price of the {one.years:g} years of `{name_of_part(one.line.line.part)}`"
             yield RULE.problem("procurement.prices.support_per_year", message, f"write {each}", severity="error")
+            return
+    term = (procurement.support.term if procurement.support is not None else None) or procurement.term
+    years = term.value / YEAR if term is not None else 1.0
+    if sold and all(not low / FAR <= amount <= high * FAR for amount in _yearly_amounts(sold, years)):
+        whole = sum_of(one.price for one in sold)
+        each = money_text(f"{whole / years:,.0f}", procurement.currency)
+        message = f"the quote has {each} of support a year, and `prices.support_per_year` is {money_text(amount_text(low), procurement.currency)}"
+        yield RULE.problem("procurement.prices.support_per_year", message, "correct the older of the two")
+
+
+def _yearly_amounts(sold: Sequence[_Support], years: float) -> Iterator[float]:
+    """What lines for support may cost in a year: each by its quantity, its years or those of the term, and all together."""
+    for one in sold:
+        yield from (
+            one.price,
+            one.price / (one.line.line.quantity or 1),
+            one.price / (one.years or 1),
+            one.price / years,
+        )
+    whole = sum_of(one.price for one in sold)
+    yield from (whole, whole / years)
