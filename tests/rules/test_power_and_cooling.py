@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.source import dotted_path
+from tests.effort import each
 
 from .conftest import Check
 
@@ -143,3 +144,30 @@ def test_supplies_of_the_feeds_that_are_left_carry_the_nodes(
 ) -> None:
     wanted = [(severity, "cluster.power.feeds")] if severity else []
     assert told(check, "feed-loss-throttles-nodes", f"platform: {platform}, nodes: 18, power: {{{power}}}") == wanted
+
+
+QUOTED_UNITS = """clusterspec: 1
+cluster: {{platform: dgx-h200, nodes: 16, power: {{nodes_per_rack: 4, feeds: 2N}}}}
+procurement:
+  currency: EUR
+  quote:
+    - {{part: DGX H200, quantity: 16, unit_price: 300000}}
+    - {{part: "rack 48U", quantity: 5, unit_price: 4000}}
+    - {{part: "{units}", quantity: {quantity}, unit_price: 900}}
+"""
+
+
+@each(
+    ("units", "quantity", "off"),
+    [
+        ("rack PDU 400 V 63 A 3-phase", 10, False),  # sqrt(3) x 400 x 63 = 43.6 kW, and four nodes of 10.2 kW
+        ("rack PDU 400 V 32 A 3-phase", 10, True),  # one of two is left: 22.2 kW
+        ("rack PDU 400 V 32 A 3-phase", 20, False),  # two of four are left: 44.3 kW
+        ("rack PDU 400 V 32 A 3-phase", 12, False),  # how many a rack has is not known
+        ("rack PDU 400 V 32 A 3-phase, 2 per rack", 12, True),
+        ("rack PDU 400 V 32 A", 10, False),  # phases are not known
+    ],
+)
+def test_quoted_power_distribution_units_carry_a_rack(units: str, quantity: int, off: bool, check: Check) -> None:
+    rules = {one.rule for one in check(QUOTED_UNITS.format(units=units, quantity=quantity))}
+    assert ("pdus-below-rack" in rules) == off

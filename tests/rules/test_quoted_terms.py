@@ -67,6 +67,8 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
         ({"line": 'line, 36 months, increases by 10 % a year", quantity: 1, price: 39720, x: "'}, "", ""),
         ({"line": 'training, priced in EUR", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "priced in EUR"),
         ({"line": 'training, priced in USD", quantity: 1, price: 5000, x: "'}, "", ""),
+        ({"line": 'training, in Swiss francs", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "priced in CHF"),
+        ({"line": 'training, in US dollars", quantity: 1, price: 5000, x: "'}, "", ""),
         ({"line": "valid until 2026-12-18", "remarks": "the board decides on 2026-12-10"}, "", ""),
         (
             {"line": "valid until 2026-12-18", "remarks": "the board decides on 2027-01-21"},

@@ -57,7 +57,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
-from clusterspec.rules.knowledge.nics import ROUNDED, network_of_peak
+from clusterspec.rules.knowledge.nics import ROUNDED, WORKABLE, network_of_peak
 from clusterspec.rules.parts import Placements, groups_use_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
@@ -96,6 +96,8 @@ def check(
         return
     sold = cluster.platform.nics_per_node if cluster.platform else None
     as_sold = nics == sold or (usual is not None and share >= NEARLY * usual)
+    if workload is None and cluster.accelerator.topology == "pcie":  # engines of such cards mostly stay in a node
+        as_sold = as_sold or usual is None or share >= WORKABLE * usual
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {display(share, 'B/s')} each under full load "

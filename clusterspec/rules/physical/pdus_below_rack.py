@@ -87,9 +87,12 @@ from math import sqrt
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import rack_power
 from clusterspec.finding import Problem
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.quoted_parts import quoted_pdus
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import PdusSpec, PowerSpec
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import PdusSpec, PowerSpec, ProcurementSpec
 from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "error")
@@ -106,8 +109,12 @@ INTERNATIONAL_AMPERES = frozenset({16.0, 32.0, 63.0, 125.0})
 (IEC 60898-1)."""
 
 
-def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, power: PowerSpec, cluster: Cluster, procurement: ProcurementSpec | None
+) -> Iterator[Problem]:
     if power.pdus is None:
+        if procurement is not None and procurement.quote and not deviations.concern("power"):
+            yield from _quoted_units_problem(procurement, power, cluster)
         return
     rack, rating = rack_power(cluster, power), _unit_watts(power.pdus)
     if rack is None or rating is None or deviations.concern("power"):
@@ -130,6 +137,19 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         yield from _continuous_load_problem(
             power.pdus, f"a full rack draws {display(rack, 'W')}, {percent(rack / whole)} of {rated}"
         )
+
+
+def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+    """Quoted units of three phases that do not carry a rack, where the design states none."""
+    rack = rack_power(cluster, power)
+    for units in quoted_pdus([*offered_lines(procurement.quote or (), cluster)]) if rack is not None else ():
+        left = _units_left(units.per_rack, power.feeds)
+        carried = left * units.watts
+        if rack > carried:
+            lost = f" (of {units.per_rack}, with one feed lost)" if left < units.per_rack else ""
+            message = f"a full rack draws {display(rack, 'W')}, and {plural(left, 'power distribution unit')}{lost} of `{name_of_part(units.line.line.part)}` {'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
+            at = ("procurement", "quote", units.line.index, "part")
+            yield RULE.problem(at, message, "ask for more or larger units", confidence="likely")
 
 
 def _continuous_load_problem(pdus: PdusSpec, load: str) -> Iterator[Problem]:

@@ -188,8 +188,18 @@ def _conversion_problem(number: int, line: QuoteLine, currency: str | None) -> I
 
 _SIGNS = {"us$": "USD", "r$": "BRL", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "s$": "SGD", "hk$": "HKD"}
 _SIGNS |= {"€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "zł": "PLN"}
+_NAMES = {"us dollar": "USD", "australian dollar": "AUD", "canadian dollar": "CAD", "singapore dollar": "SGD"}
+_NAMES |= {
+    "dollars us": "USD",
+    "dollars américains": "USD",
+    "dólares estadounidenses": "USD",
+    "euro": "EUR",
+    "yen": "JPY",
+}
+_NAMES |= {"pounds sterling": "GBP", "swiss franc": "CHF", "renminbi": "CNY", "yuan": "CNY"}
 _CURRENCY_OF_LINE = pattern(
-    r"(?i)\b(?:in|em|en|w|priced|payable|billed|invoiced)\s+(?:in\s+)?((?:us|r|au?|ca?|s|hk)\$|[€£₹₩]|zł\b|(?-i:[A-Z]{3})\b)(?! ?\d)"
+    r"(?i)\b(?:in|em|en|w|priced|payable|billed|invoiced)\s+(?:in\s+)?((?:us|r|au?|ca?|s|hk)\$|[€£₹₩]|zł\b|(?-i:[A-Z]{3})\b|"
+    rf"(?:{'|'.join(_NAMES)})(?=s?\b))(?! ?\d)"
 )
 """The currency in which the text of a line states its price."""
 _AMOUNT_OF_LINE = pattern(r"\b([A-Z]{3}) ?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{3,}(?:\.\d+)?)(?!\d)")
@@ -258,7 +268,7 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             )
             return
         found = _CURRENCY_OF_LINE.search(line.part or "")
-        named = _SIGNS.get(found[1].lower(), found[1]) if found is not None else ""
+        named = (_SIGNS | _NAMES).get(found[1].lower(), found[1]) if found is not None else ""
         if (
             own
             and named in UNITS_PER_DOLLAR
