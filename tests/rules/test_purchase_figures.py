@@ -25,6 +25,8 @@ from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 
+from .conftest import Check
+
 SPEC = """clusterspec: 1
 cluster:
   platform: dgx-h100

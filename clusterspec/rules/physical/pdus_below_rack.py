@@ -7,7 +7,8 @@ times √3 with three phases, times the units that are left when a feed fails (h
 with `N+1`), times `derating`. It is an error above the whole rating, or above the stated derating. Without a stated
 derating, or with a derating above 0.8 on a circuit of North America (208, 277 or 480 V; 15, 20, 30, 50, 60 or 100 A), a
 load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it is
-a note. One unit for a rack with several feeds is an error.
+a note. One unit for a rack with several feeds is an error. Where the design states no units, those of the quote count, if
+the text of their line has volts, amperes and three phases, and as many belong to each of the quoted racks.
 
 ## Why it matters
 
