@@ -69,6 +69,9 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
         ({"line": 'training, priced in USD", quantity: 1, price: 5000, x: "'}, "", ""),
         ({"line": 'training, in Swiss francs", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "priced in CHF"),
         ({"line": 'training, in US dollars", quantity: 1, price: 5000, x: "'}, "", ""),
+        ({"line": 'training, 1 EUR = 1.16 USD", quantity: 1, price: 5000, x: "'}, "", ""),
+        ({"line": 'training, 1 USD = 1.16 EUR", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "is inverted"),
+        ({"line": 'training, 1 JPY = 152 USD", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "is inverted"),
         ({"line": "valid until 2026-12-18", "remarks": "the board decides on 2026-12-10"}, "", ""),
         (
             {"line": "valid until 2026-12-18", "remarks": "the board decides on 2027-01-21"},
@@ -86,3 +89,33 @@ def test_terms_in_texts_are_compared(changed: dict[str, str], rule: str, words: 
     found = [one for one in check(text) if one.rule in about and one.severity != "note"]
     assert [one.rule for one in found] == ([rule] if rule else [])
     assert all(words in one.message for one in found)
+
+
+TWICE = """clusterspec: 1
+cluster: {{platform: dgx-h200, nodes: 16}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: "{first}", quantity: 16, unit_price: 6000, price: 96000}}
+    - {{part: "{second}", quantity: 16, unit_price: 900, price: 14400}}
+"""
+
+
+@each(
+    ("first", "second", "twice"),
+    [
+        ("DGX H200, NVIDIA AI Enterprise included", "NVIDIA AI Enterprise, per system", True),
+        ("DGX H200 incl. NVAIE", "NVAIE 5 years", True),
+        ("DGX H200 without NVAIE", "NVAIE 5 years", False),
+        ("rack 48U incl. 2 PDUs", "rack PDU 415 V 60 A", True),
+        ("rack 48U", "rack PDU 415 V 60 A", False),
+        ("SN5600 switch, Cumulus Linux incl.", "Cumulus Linux license", True),
+        ("DGX H200, delivery included", "freight and insurance", True),
+        ("DGX H200, delivery included", "storage 1 PB", False),
+        ("NVMe storage, 5 years support included", "support per system, 5 years", False),
+        ("DGX H200, 24x7 support included", "upgrade of the support to 4 h", False),
+    ],
+)
+def test_what_a_line_includes_is_not_sold_again(first: str, second: str, twice: bool, check: Check) -> None:
+    rules = {one.rule for one in check(TWICE.format(first=first, second=second))}
+    assert ("quote-pays-twice" in rules) == twice

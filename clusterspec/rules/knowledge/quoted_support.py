@@ -117,6 +117,15 @@ def _is_of_other_part(text: str) -> bool:
     return "node" not in kinds and (not ANY_SWITCH.isdisjoint(kinds) or _STORE.search(text) is not None)
 
 
+def is_support_of_nodes(text: str) -> bool:
+    """Whether a line sells support whose text names nodes, or no part at all.
+
+    >>> [is_support_of_nodes(each) for each in ("support per node", "support 24x7", "switch support", "node")]
+    [True, True, False, False]
+    """
+    return sells_support(text) and not _is_of_other_part(text)
+
+
 def years_of_support(line: Offered, text: str) -> float | None:
     """Years of support that a line sells: a range (years 1 to 3), a price of each year as often as its quantity, or the
     longest duration of its text; None if unknown.

@@ -142,8 +142,8 @@ def check(
 
 def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     """Quoted units of three phases that do not carry a rack, where the design states none."""
-    rack = rack_power(cluster, power)
-    for units in quoted_pdus([*offered_lines(procurement.quote or (), cluster)]) if rack is not None else ():
+    rack = rack_power(cluster, power) or 0.0
+    for units in quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):
         left = _units_left(units.per_rack, power.feeds)
         carried = left * units.watts
         if rack > carried:

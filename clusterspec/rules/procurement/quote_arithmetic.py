@@ -89,7 +89,7 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isclose
+from math import isclose, log
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
@@ -123,6 +123,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
         yield from _conversion_problem(number, line, currency)
+        yield from _inverse_rate_problem(number, line)
     yield from _foreign_line_problem(procurement)
     yield from _trade_in_problem(procurement)
     yield from _escalation_problem(procurement)
@@ -159,9 +160,26 @@ def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 _RATE = pattern(r"\b1 ?([A-Z]{3}) ?= ?(\d+(?:\.\d+)?) ?([A-Z]{3})\b")
+LEAST_OFF = 0.15
+"""The logarithm of the least factor between a rate and that of its currencies which no change of rates explains here."""
 _AMOUNT = pattern(
     r"\b([A-Z]{3}) ?(\d{1,3}(?:[,']\d{3})+|\d{3,})(?![\d.,])|(\d{1,3}(?:[,']\d{3})+|\d{3,}) ?([A-Z]{3})\b"
 )
+
+
+def _inverse_rate_problem(number: int, line: QuoteLine) -> Iterator[Problem]:
+    """The problem with an exchange rate whose inverse is nearer to the rate of the two currencies."""
+    rate = _RATE.search(line.part or "")
+    if rate is None or not {rate[1], rate[3]} <= UNITS_PER_DOLLAR.keys() or not float(rate[2]):
+        return
+    usual = UNITS_PER_DOLLAR[rate[3]] / UNITS_PER_DOLLAR[rate[1]]
+    off, inverse_off = abs(log(float(rate[2]) / usual)), abs(log(float(rate[2]) * usual))
+    if off > 2 * inverse_off and off > LEAST_OFF:
+        message = f"the rate `{rate[0]}` is inverted: about {usual:.3g} {rate[3]} are one {rate[1]}"
+        at = ("procurement", "quote", number, "part")
+        yield RULE.problem(
+            at, message, "ask the supplier for the rate, and for the amount that it gives", confidence="likely"
+        )
 
 
 def _conversion_problem(number: int, line: QuoteLine, currency: str | None) -> Iterator[Problem]:

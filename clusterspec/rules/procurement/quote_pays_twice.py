@@ -1,0 +1,142 @@
+"""A quote sells what another of its lines includes.
+
+## What it finds
+
+- Software, power distribution units, installation, transport or support that one line includes in its price (`incl. NVAIE`,
+  `5 years support included`), and that another line sells again;
+- licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
+  NVL.
+
+Support that a store or a switch includes says nothing of that of the nodes. Extensions and upgrades are no second
+purchase.
+
+## Why it matters
+
+A license of NVIDIA AI Enterprise costs several thousand dollars a card and year. Nobody gives the money back once the
+second one is registered.
+
+## What to do
+
+Ask the supplier which of the two lines goes, or what the second one adds.
+
+## When to ignore it
+
+Ignore it where the second line is for other parts than the first.
+
+## Fires
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H200, 36 months support included", quantity: 16, unit_price: 350000, price: 5600000}
+    - {part: "support of the 16 systems, 36 months", quantity: 1, unit_price: 600000, price: 600000}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {accelerator: h200-nvl-141gb, accelerators_per_node: 8, nodes: 4}
+procurement:
+  currency: USD
+  quote:
+    - {part: "server with 8x H200 NVL", quantity: 4, unit_price: 300000, price: 1200000}
+    - {part: "NVIDIA AI Enterprise, 5 years, per GPU", quantity: 32, unit_price: 13500, price: 432000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H200, 36 months support included", quantity: 16, unit_price: 350000, price: 5600000}
+    - {part: "support extension, years 4 and 5, per system", quantity: 16, unit_price: 40000, price: 640000}
+    - {part: "NVMe storage 1 PB, installation included", quantity: 1, unit_price: 800000, price: 800000}
+    - {part: "support of the switches, 5 years", quantity: 4, unit_price: 9000, price: 36000}
+```
+
+## Sources
+
+- Cards with a subscription of NVIDIA AI Enterprise: https://docs.nvidia.com/ai-enterprise/planning-resource/licensing-guide/latest/pricing.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "warning", "likely")
+WITH_SUBSCRIPTION = ("h100-pcie", "h100-nvl", "h200-nvl")
+"""The beginning of ids of cards that come with five years of NVIDIA AI Enterprise."""
+_ENTERPRISE = r"(?:nvidia )?(?:ai enterprise|nvaie)"
+THINGS = {
+    "NVIDIA AI Enterprise": _ENTERPRISE,
+    "Cumulus Linux": r"cumulus(?: linux)?",
+    "SONiC": r"(?:enterprise )?sonic",
+    "power distribution units": r"(?:rack[- ])?pdus?",
+    "installation": r"(?:on-?site )?(?:installation|commissioning|installatie|montage|instalação|instalación|inbetriebnahme)",
+    "transport": r"(?:freight|shipping|transport|delivery|versand|fracht|flete|frete)",
+    "support": r"(?:hardware |\d{1,2} (?:years|months) |24x7 ){0,2}(?:support|maintenance|wartung|soporte|assistenza|suporte)",
+}
+"""What lines include, by the words for it."""
+_INCLUDED = r"(?:incl(?:uded|uding|uye|uso|usive|us)?\b\.?|inkl(?:usive)?\b\.?|inbegriffen\b|inclu[ií]d[oa]s?\b|inbegrepen\b|compris\b)"
+_NOT = pattern(r"\b(?:not|non|no|nicht|excl\w*|without|except|ohne|option\w*)\b")
+_MORE = pattern(
+    r"\b(?:extensions?|renewals?|upgrades?|uplift|additional|further|extended|extra|years? [2-9]\b|verlängerung|spares?)\b"
+)
+"""Words of a line that adds to what another includes."""
+_INCLUDES = {
+    name: pattern(rf"\b{words}\b[^,;()]{{0,16}}? {_INCLUDED}|{_INCLUDED}[^,;()]{{0,24}}?\b{words}\b")
+    for name, words in THINGS.items()
+}
+_SELLS = {name: pattern(rf"(?:^|[:–-] ?|\d\.? ){words}\b") for name, words in THINGS.items()}
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    lines = [(line, plain_part(line.line)) for line in offered_lines(procurement.quote, cluster)]
+    lines = [(line, text) for line, text in lines if not is_credit(line.line)]
+    for name in THINGS:
+        includes = next((line for line, text in lines if _includes(name, line, text)), None)
+        of_card = name == "NVIDIA AI Enterprise" and cluster.accelerator.id.startswith(WITH_SUBSCRIPTION)
+        again = next((line for line in _sold_lines(name, lines) if line is not includes), None)
+        if again is None or (includes is None and not of_card):
+            continue
+        owner = f"`{name_of_part(includes.line.part)}`" if includes is not None else cluster.accelerator.name
+        message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
+        at = ("procurement", "quote", again.index, "part")
+        yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+
+
+def _includes(name: str, line: Offered, text: str) -> bool:
+    """Whether a line that costs something includes a thing: support with nodes, units with racks, others with anything."""
+    of_kind = {"support": line.kind == "node", "power distribution units": line.site_kind == "rack"}.get(name, True)
+    if name in {"installation", "transport"}:
+        of_kind = line.kind == "node"
+    found = _INCLUDES[name].search(text) if of_kind and line_price(line.line) else None
+    return found is not None and _NOT.search(text) is None
+
+
+def _sold_lines(name: str, lines: Sequence[tuple[Offered, str]]) -> Iterator[Offered]:
+    """The lines that sell a thing by its name."""
+    for line, text in lines:
+        if line.kind != "other" or not line_price(line.line) or _MORE.search(text) or _INCLUDES[name].search(text):
+            continue
+        sells = is_support_of_nodes(text) if name == "support" else _SELLS[name].search(text) is not None
+        if sells and (name != "transport" or "packag" not in text):
+            yield line
