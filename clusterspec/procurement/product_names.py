@@ -53,6 +53,8 @@ def names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
     """The names by which quotes call an entry: the family of an accelerator, the model of a switch."""
     if kind == "nic":
         yield id
+        if id.startswith("connectx-"):
+            yield id.replace("connectx", "cx")
     elif kind == "accelerator":
         if any(sign.isdigit() for sign in family_of(id)):
             yield family_of(id)

@@ -24,7 +24,7 @@ SAME_MEMORY = 0.07
 C13_WATTS = 3000.0
 """Watts of a supply that a C13 connector carries at best: 15 A, its rating in North America, at 200 V."""
 _VARIANT = (
-    r"(?:[ -]?(?:nvidia|tensor|core|sxm\d?|pcie|nvl\d{0,3}|oam|ubb|hbm[23]e?|gpus?|accelerators?|server|edition|max-q|"
+    r"(?:[ -]?(?:\d-gpu|nvidia|tensor|core|sxm\d?|pcie|nvl\d{0,3}|oam|ubb|hbm[23]e?|gpus?|accelerators?|server|edition|max-q|"
     r"blackwell|ultra|cards?|with|à|mit|a)){0,4}"
 )
 _MEMORY_BEHIND = rf"s?{_VARIANT},?[ (]{{1,2}}(\d{{2,4}}) ?gb\b(?! ?(?:/s|ddr|lpddr|ram|of ram|host|system))"
@@ -34,7 +34,8 @@ _ETHERNET = pattern(r"\bethernet\b")
 _GATEWAY = pattern(r"\b(?:gateways?|bridge|routers?|attached|replac\w+|instead|gw)\b")
 _PORTS = pattern(r"(?<![\w.])(\d{2,3})(?:[- ]?ports?\b| ?[x×] ?(?:osfp|qsfp|[48]00 ?g|1\.6 ?t|xdr|ndr|hdr))")
 _FORWARD, _REVERSE = "from the supplies to the ports (P2C)", "from the ports to the supplies (C2P)"
-_AIR_OF_CODE = pattern(r"\bm(?:sn|qm)\d{4}-[a-z]{2}\d?(f|r)[a-z]{0,2}\b")
+_AIR_OF_CODE = pattern(r"\bm(?:sn|qm)\d{4}-[a-z]{2}\d?(f|r)[a-z]{0,2}\b|\b920-9b\w{2,4}-00(f|r)\w-\w{3}\b")
+"""Order codes of NVIDIA's switches with the letter of their airflow: those of Mellanox, and the later ones."""
 _AIR_WORDS = {
     _FORWARD: pattern(r"\bp2c\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"),
     _REVERSE: pattern(r"\bc2p\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"),
@@ -208,7 +209,7 @@ def airflow_off_code(text: str) -> Airflow | None:
     """
     codes = [*_AIR_OF_CODE.finditer(text)]
     words = [direction for direction, named in _AIR_WORDS.items() if named.search(text) is not None]
-    directions = {_FORWARD if code[1] == "f" else _REVERSE for code in codes}
+    directions = {_FORWARD if "f" in code.groups() else _REVERSE for code in codes}
     if len(directions) != 1 or len(words) != 1 or words[0] in directions:
         return None
     return Airflow(f"air {words[0]}", codes[0][0].upper(), directions.pop())

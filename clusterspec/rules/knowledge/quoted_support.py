@@ -17,6 +17,8 @@ _SUPPORT = pattern(
     r"\b(?:\w*support|care|maintenance|wartung|soporte|suporte|assistenza|asistencia|manutenzione|mantenimiento|onderhoud|"
     r"underhåll|vedligehold\w*|vedlikehold|ylläpito|huolto|tuki|serwis|wsparcie)\b|サポート|保守|维保|维护|유지보수"
 )
+_OF_ACCEPTANCE = pattern(r"\b(?:acceptance|installation|test|benchmark|migration|burn-in)(?: test| testing)? support\b")
+"""Support of a test or of work, which ends with it."""
 _BY_THE_YEAR = pattern(
     r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)|"
     r"\b(?:per år|par an|pro jahr|je jahr|por año|all'anno|canone annuo|annuale|jährlich|vuodessa|rocznie)\b|每年|毎年|연간|/年"
@@ -85,7 +87,7 @@ def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: Procuremen
 
 def sells_support(text: str) -> bool:
     """Whether a text in lower case names support or maintenance."""
-    return _SUPPORT.search(text) is not None
+    return _SUPPORT.search(_OF_ACCEPTANCE.sub("", text)) is not None
 
 
 def support_lines(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:

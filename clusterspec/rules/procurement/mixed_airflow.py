@@ -65,10 +65,10 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 _DIRECTIONS = {
     "P2C": pattern(
-        r"\b(?:msn\d{4}-[a-z]{2}\d?f|mqm\d{4}-[a-z]{2}\d?f|p2c)\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"
+        r"\b(?:920-9b\w{2,4}-00f\w-\w{3}|msn\d{4}-[a-z]{2}\d?f|mqm\d{4}-[a-z]{2}\d?f|p2c)\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"
     ),
     "C2P": pattern(
-        r"\b(?:msn\d{4}-[a-z]{2}\d?r|mqm\d{4}-[a-z]{2}\d?r|c2p)\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"
+        r"\b(?:920-9b\w{2,4}-00r\w-\w{3}|msn\d{4}-[a-z]{2}\d?r|mqm\d{4}-[a-z]{2}\d?r|c2p)\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"
     ),
 }
 _NAMES = {"P2C": "from the supplies to the ports", "C2P": "from the ports to the supplies"}

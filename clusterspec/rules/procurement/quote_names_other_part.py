@@ -136,7 +136,7 @@ def check(
         if not own:
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
-        known = {*names_of_entry(own, kind)}
+        known = {*names_of_entry(own, kind)} | named_entries(own, catalog, kind)
         if named and not _names_own(named, known) and not _is_beside_own(offered, lines, known, catalog):
             message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own}"
             help_ = "correct the line or the design"
@@ -223,7 +223,7 @@ def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> 
     if fabric is None or fabric.nic is None or fabric.nics_per_node < 2:
         return
     named, own = named_entries(text, catalog, "nic"), fabric.nic.id
-    if not named or _names_own(named, named_entries(own, catalog, "nic")):
+    if not named or _names_own(named, {*names_of_entry(own, "nic")} | named_entries(own, catalog, "nic")):
         return
     counted = [name for name in sorted(named) if fabric.nics_per_node in counts_before(text, name)]
     family = own.split("-", maxsplit=1)[0]

@@ -120,7 +120,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.product_names import counts_before, family_of, named_entries
+from clusterspec.procurement.product_names import counts_before, family_of, named_entries, names_of_entry
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.quoted_links import SIDES, fiber_of, short_cables
 from clusterspec.rules.knowledge.quoted_parts import (
@@ -273,7 +273,7 @@ def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Probl
     fabric = cluster.scale_out
     if fabric is None or fabric.nic is None or not fabric.nics_per_node:
         return
-    counts = counts_before(text, fabric.nic.id.replace("-", " "))
+    counts = [count for name in names_of_entry(fabric.nic.id, "nic") for count in counts_before(text, name)]
     if counts and not {fabric.nics_per_node, nodes * fabric.nics_per_node} & {*counts, sum(counts)}:
         yield _problem(line, f"{counts[0]} {fabric.nic.id}", "scale_out.nics_per_node", str(fabric.nics_per_node))
 
