@@ -84,7 +84,7 @@ def compressed_cache(model: Model, part: CompressedAttention, tokens: float) -> 
     light = part.light_layers * attention.compressed_entries(tokens, part.light_ratio)
     heavy = part.heavy_layers * attention.compressed_entries(tokens, part.heavy_ratio)
     mean = (light + heavy) / max(1, part.light_layers + part.heavy_layers)
-    return float(model.head_dim * (mean + memory.cached_tokens(tokens, float(part.window))))
+    return float(model.head_dim * (mean + attention.cached_tokens(tokens, float(part.window))))
 
 
 def recurrent_state(linear: LinearAttention, ranks: int) -> float:

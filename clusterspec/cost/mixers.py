@@ -246,8 +246,10 @@ def _full_attention_cache(model: Model, tokens: float, ranks: int) -> float:
         return compressed_cache(model, model.compressed, tokens)
     if model.latent:
         return tokens * (model.latent_kv + model.latent_rope)
+    from clusterspec.cost.formulas.attention import key_value_width  # checks of training keep no cache
+
     heads = memory.share_of_heads(model.kv_heads, ranks)
-    return float(tokens * memory.key_value_width(heads, model.head_dim, model.value_width))
+    return float(tokens * key_value_width(heads, model.head_dim, model.value_width))
 
 
 def _window_cache(model: Model, tokens: float, ranks: int, reserved: float) -> float:
@@ -255,12 +257,14 @@ def _window_cache(model: Model, tokens: float, ranks: int, reserved: float) -> f
     window = model.window
     if window is None:
         return 0.0
-    kept = compute.larger(float(memory.cached_tokens(tokens, float(window.tokens))), reserved * tokens)
+    from clusterspec.cost.formulas import attention
+
+    kept = compute.larger(float(attention.cached_tokens(tokens, float(window.tokens))), reserved * tokens)
     if model.compressed or model.latent:
         return kept * (model.head_dim if model.compressed else model.latent_kv + model.latent_rope)
     heads = memory.share_of_heads(window.kv_heads or model.kv_heads, ranks)
     value = window.value_head_dim or window.head_dim or model.value_width
-    return float(kept * memory.key_value_width(heads, window.head_dim or model.head_dim, value))
+    return float(kept * attention.key_value_width(heads, window.head_dim or model.head_dim, value))
 
 
 def _index_cache(model: Model, tokens: float) -> float:

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Assumption, Design, Layout
-from clusterspec.cost.formulas.failures import client_rate, restore_bytes, transfer_time
-from clusterspec.cost.formulas.memory import checkpoint_bytes
+from clusterspec.cost.formulas.failures import checkpoint_bytes, client_rate, restore_bytes, transfer_time
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term, computed_term
 from clusterspec.quantity import Figure, Quantity, precision_width

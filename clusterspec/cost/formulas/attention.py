@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas import formula
+from clusterspec.cost.formulas.compute import smaller
 
 # Attention to compressed key-value entries (DeepSeek-V4): weights and cached entries
 
@@ -320,3 +321,30 @@ def latent_up_weights(
     187105280
     """
     return heads * (q_width * (head_dim + rope) + kv_rank * (head_dim + value_dim) + value_dim * hidden)
+
+
+# Keys and values of full attention and of windows, kept for a sequence in serving: per layer, in elements
+
+
+@formula("min(tokens, window)")
+def cached_tokens(tokens: float, window: float) -> float:
+    """Tokens of a sequence that a layer with a window keeps: ``n = min(s, w)``.
+
+    Source: Beltagy et al., *Longformer*, 2020 (arXiv 2004.05150); Mistral 7B (arXiv 2310.06825), section 2.
+
+    >>> cached_tokens(8192.0, 1024), cached_tokens(512.0, 1024)
+    (1024.0, 512.0)
+    """
+    return smaller(tokens, window)
+
+
+@formula("kv_heads * (key_dim + value_dim)")
+def key_value_width(kv_heads: float, key_dim: float, value_dim: float) -> float:
+    """Elements that one layer keeps of a token: ``c = k·(d_k + d_v)``.
+
+    Source: Pope et al., 2022 (arXiv 2211.05102), section 3.3.
+
+    >>> key_value_width(8, 128, 128)
+    2048
+    """
+    return kv_heads * (key_dim + value_dim)

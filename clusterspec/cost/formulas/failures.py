@@ -87,6 +87,18 @@ def transfer_time(size: float, rate: float, files: float, metadata_rate: float) 
     return size / rate + files / metadata_rate
 
 
+@formula("weights * width")
+def checkpoint_bytes(weights: float, width: float = 14) -> float:
+    """Bytes of a checkpoint: B = P w, with weights in bf16 and, for Adam, weights and two moments in fp32.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 3.1, without the gradients.
+
+    >>> checkpoint_bytes(70.6e9) / 1e9
+    988.4
+    """
+    return weights * width
+
+
 @formula("weights * copies + states * shared")
 def restore_bytes(weights: float, copies: float, states: float, shared: float) -> float:
     """The bytes that all ranks of a job read from a checkpoint: each copy of the weights and of the states once.

@@ -1,4 +1,4 @@
-"""Bytes of activations, buffers and gathered weights on one rank, and cache elements of one layer."""
+"""Bytes of activations, buffers and model states on one rank, and weights of the parts of a layer."""
 
 from __future__ import annotations
 
@@ -238,31 +238,7 @@ def buffer_bytes(count: float, each: float) -> float:
     return count * each
 
 
-# State kept per sequence in serving, per layer and in elements
-
-
-@formula("min(tokens, window)")
-def cached_tokens(tokens: float, window: float) -> float:
-    """Tokens of a sequence that a layer with a window keeps: ``n = min(s, w)``.
-
-    Source: Beltagy et al., *Longformer*, 2020 (arXiv 2004.05150); Mistral 7B (arXiv 2310.06825), section 2.
-
-    >>> cached_tokens(8192.0, 1024), cached_tokens(512.0, 1024)
-    (1024.0, 512.0)
-    """
-    return smaller(tokens, window)
-
-
-@formula("kv_heads * (key_dim + value_dim)")
-def key_value_width(kv_heads: float, key_dim: float, value_dim: float) -> float:
-    """Elements that one layer keeps of a token: ``c = k·(d_k + d_v)``.
-
-    Source: Pope et al., 2022 (arXiv 2211.05102), section 3.3.
-
-    >>> key_value_width(8, 128, 128)
-    2048
-    """
-    return kv_heads * (key_dim + value_dim)
+# Weights of the parts of a layer, and the heads of one rank
 
 
 @formula("hidden * (heads + kv_heads) * (head_dim + value_dim)")
@@ -376,18 +352,6 @@ def sharded_bytes(weights: float, width: float, ranks: float) -> float:
     1406250000.0
     """
     return weights * width / ranks
-
-
-@formula("weights * width")
-def checkpoint_bytes(weights: float, width: float = 14) -> float:
-    """Bytes of a checkpoint: B = P w, with weights in bf16 and, for Adam, weights and two moments in fp32.
-
-    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 3.1, without the gradients.
-
-    >>> checkpoint_bytes(70.6e9) / 1e9
-    988.4
-    """
-    return weights * width
 
 
 @formula("rank * (inputs + outputs)")

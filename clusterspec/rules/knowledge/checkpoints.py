@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.formulas.memory import checkpoint_bytes
+from clusterspec.cost.formulas.failures import checkpoint_bytes
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.storage import moved_checkpoint
 from clusterspec.cost.term import Term
