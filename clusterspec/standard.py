@@ -1,5 +1,5 @@
-"""What the standard library does too slowly for a check, or not alike on every Python: patterns, sums, caches, named
-tuples, functions made of templates, and what running code needs of `typing`.
+"""What the standard library does too slowly for a check, or not alike on every Python: patterns, sums, digests, caches,
+named tuples, functions made of templates, and what running code needs of `typing`.
 
 Patterns are compiled on first use: compiling those of all modules takes as long as checking a spec, and most checks use
 few of them. Sums add floats from left to right, as columns are added: from Python 3.12 on the built-in `sum`
@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from importlib import import_module
 from operator import is_
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "cast",
     "pattern",
     "recent",
+    "sha256_text",
     "sum_of",
 ]
 
@@ -200,6 +202,26 @@ if sys.version_info >= (3, 12):
         for value in values:
             start = start + value
         return start
+
+
+# Digests
+
+
+def sha256_text(data: bytes) -> str:
+    """The SHA-256 of some bytes in 64 hexadecimal digits.
+
+    `hashlib` loads OpenSSL, which takes longer than hashing a spec. Like `random`, this asks Python's own module.
+
+    >>> sha256_text(b"")[:16]
+    'e3b0c44298fc1c14'
+    """
+    try:
+        found = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256(data)
+    except ImportError:  # a Python that was built without it
+        from hashlib import sha256 as found_by_openssl
+
+        found = found_by_openssl(data)
+    return str(found.hexdigest())
 
 
 # Recent results, kept by their inputs: the cache of values that have no hash

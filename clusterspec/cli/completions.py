@@ -13,7 +13,7 @@ from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
 from clusterspec.cli.commands import documented_commands, parser
 from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
-from clusterspec.report.findings_machines import json_text
+from clusterspec.report.json_text import json_text
 from clusterspec.rules.index import RULES
 from clusterspec.units.json_schema import quantity_schema
 

@@ -228,12 +228,13 @@ def rendered_report(report: CheckReport, form: str, paint: Ink, options: Options
     if form in PLAIN_FORMATS:
         return PLAIN_FORMATS[form](report, paint, options)
     from clusterspec.report import findings_machines, findings_sarif
+    from clusterspec.report.json_text import json_text
 
     writers: dict[str, Callable[[], str]] = {
-        "json": lambda: findings_machines.json_text(report.to_json()),
-        "sarif": lambda: findings_machines.json_text(findings_sarif.findings_as_sarif(report, rule_description)),
+        "json": lambda: json_text(report.to_json()),
+        "sarif": lambda: json_text(findings_sarif.findings_as_sarif(report, rule_description)),
         "junit": lambda: findings_machines.findings_as_junit(report, options.fail_on, options.day),
-        "gitlab": lambda: findings_machines.json_text(findings_machines.findings_as_gitlab(report)),
+        "gitlab": lambda: json_text(findings_machines.findings_as_gitlab(report)),
         "markdown": lambda: findings_machines.findings_as_markdown(report),
     }
     return writers[form]()

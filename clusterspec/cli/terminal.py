@@ -56,7 +56,7 @@ def print_text(text: str, *, exact: bool = False) -> None:
 
 def print_json(document: object) -> None:
     """Write a JSON document to standard output."""
-    from clusterspec.report.findings_machines import json_text
+    from clusterspec.report.json_text import json_text
 
     print_text(json_text(document), exact=True)
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity, first_name
 from clusterspec.records import dataclass, replace
-from clusterspec.report import escaped_text, location_text, plain_line
+from clusterspec.report import location_text, plain_line
+from clusterspec.report.json_text import json_text
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import pointer
 from clusterspec.units import plural
@@ -205,15 +206,6 @@ def markdown_cell(text: str) -> str:
         for number, part in enumerate(parts)
     ]
     return "`".join(shown)
-
-
-def json_text(value: Any, indent: int | None = 2) -> str:
-    """JSON as printed by all commands: UTF-8, indented by two spaces, or one line without ``indent``.
-
-    It holds no NaN, no CI runner commands, and hidden characters only as escapes.
-    """
-    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
-    return escaped_text(text).replace("##", "#\\u0023") + "\n"
 
 
 # Baselines: accepted findings of a team, so that only new ones are reported

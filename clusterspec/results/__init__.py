@@ -13,6 +13,7 @@ from clusterspec.document.files import FileName
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
 from clusterspec.source import Source, pointer
+from clusterspec.standard import sha256_text
 from clusterspec.units import plural
 
 TYPE_CHECKING = False
@@ -62,9 +63,7 @@ class Input:
         """The SHA-256 of the bytes."""
         if self.data is None:
             return None
-        import hashlib
-
-        return hashlib.sha256(self.data).hexdigest()
+        return sha256_text(self.data)
 
     @property
     def name(self) -> str:

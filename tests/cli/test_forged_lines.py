@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.report.findings_machines import json_text
+from clusterspec.report.json_text import json_text
 from tests.cli.conftest import BASE, Call
 from tests.effort import diagonal, sampled
 

@@ -29,6 +29,7 @@ from clusterspec.report import (
 )
 from clusterspec.report import findings_machines as baseline
 from clusterspec.report.findings_machines import fingerprint
+from clusterspec.report.json_text import json_text
 from clusterspec.results import CheckReport, Input, Tool
 from clusterspec.source import Position, Span
 from tests.effort import each
@@ -106,7 +107,7 @@ def test_every_machine_format_holds_every_finding(report: CheckReport) -> None:
 
 
 def test_json_holds_the_fields_of_the_contract(report: CheckReport) -> None:
-    document = json.loads(findings_machines.json_text(report.to_json()))
+    document = json.loads(json_text(report.to_json()))
     assert list(document)[:3] == ["version", "tool", "input"]
     assert set(document["summary"]) == {"error", "warning", "note"}
     fields = {"rule", "severity", "confidence", "message", "help", "file", "line", "column", "end_line", "end_column"}

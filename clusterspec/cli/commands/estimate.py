@@ -11,8 +11,6 @@ from clusterspec.cli.inputs import fleet_or_study, status_of, study_of, study_wi
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument, suggestion_text
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_result, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
-from clusterspec.report import assumption_rows, estimate_text
-from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.results import EstimateReport
 from clusterspec.units import plural
 
@@ -121,12 +119,10 @@ def run_estimate(args: argparse.Namespace) -> int:
     elif args.format == "json":
         print_json(report.to_json())
     elif args.assumptions or args.constants:
-        shown = [
-            (args.assumptions, assumption_rows.assumptions_text),
-            (args.constants, assumption_rows.constants_text),
-        ]
-        print_text("\n".join(write(report, ink_of(args)) for wanted, write in shown if wanted))
+        print_text(assumption_lists(report, args))
     else:
+        from clusterspec.report import estimate_text  # JSON needs none of its modules
+
         print_text(estimate_text.estimate_as_text(report, ink_of(args), analysis.influences(study)))
     whole = args.format == "text" and not (args.explain or args.assumptions or args.constants)
     return status_of(study, told=whole)
@@ -134,6 +130,8 @@ def run_estimate(args: argparse.Namespace) -> int:
 
 def assumption_lists(report: EstimateReport, args: argparse.Namespace) -> str:
     """All assumptions, all constants, or both."""
+    from clusterspec.report import assumption_rows
+
     parts = [assumption_rows.assumptions_text(report, ink_of(args))] if args.assumptions else []
     parts += [assumption_rows.constants_text(report, ink_of(args))] if args.constants else []
     return "\n".join(parts)
@@ -144,11 +142,13 @@ def explanation(report: EstimateReport, args: argparse.Namespace) -> str:
 
     Raises `UsageFault` with the known names if it is unknown, `SpecFault` if the spec states too little.
     """
-    found = estimate_explain.explanation_text(report, args.explain, ink_of(args))
+    from clusterspec.report import estimate_text
+
+    found = estimate_text.explanation_text(report, args.explain, ink_of(args))
     if found is None:
         if report.plan.step is None and report.plan.serving is None:
             raise SpecFault(f"{args.spec}: states too little for an estimate of time; `clusterspec check` reports why")
-        known = estimate_explain.explainable_names(report)
+        known = estimate_text.explainable_names(report)
         meant = suggestion_text(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
         raise UsageFault(f"nothing is called {args.explain!r}{meant}")
     return found

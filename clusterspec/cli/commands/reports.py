@@ -24,7 +24,7 @@ from clusterspec.cli.options import fleet_options, format_option, nonempty_name,
 from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, writable_place, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
 from clusterspec.report import cost_text, diff_text, location_text, paper
-from clusterspec.report.findings_machines import json_text
+from clusterspec.report.json_text import json_text
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
 from clusterspec.studies import Study

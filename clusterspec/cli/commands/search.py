@@ -32,7 +32,7 @@ from clusterspec.cli.options import format_option, nonempty_name, path, positive
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_result, print_text
 from clusterspec.report import search_text, solve_text, sweep_text
-from clusterspec.report.findings_machines import json_text
+from clusterspec.report.json_text import json_text
 from clusterspec.results.levers import SweepRow
 
 # Options of ``clusterspec search``
