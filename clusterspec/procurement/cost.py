@@ -173,7 +173,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         accelerators=cluster.accelerators,
         watts=totals.power_term(drawn),
         missing=tuple(totals.missing_costs(inputs)),
-        assumptions=(
+        assumptions=_each_once(
             *totals.cost_assumptions(inputs, whole),
             *_power_assumptions(whole, at_work),
             *_interruption_assumptions(kept),
@@ -199,6 +199,11 @@ def costs_by_use(design: Design, plan: Plan, bill: Bill) -> tuple[UseCost, ...]:
         run = other.per_run.value if other.per_run is not None else None
         found.append(UseCost(share, share == stated, other.per_million_tokens.value, run))
     return tuple(found)
+
+
+def _each_once(*assumptions: Assumption) -> tuple[Assumption, ...]:
+    """The assumptions in their order, each key once: the sum and the power of the nodes both rest on the PUE."""
+    return tuple({each[0]: each for each in assumptions}.values())
 
 
 def _power_assumptions(whole: Term | None, drawn: Drawn | None) -> tuple[Assumption, ...]:

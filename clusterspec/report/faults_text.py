@@ -112,9 +112,9 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
         yield _first_year_sentence(report, report.first_year)
     if report.repairs:
         waiting = [f"{part} {number:,}" for part, number in report.repairs.items() if number]
-        idle = "nothing else" if waiting else "nothing"
-        missing = [idle] if len(waiting) < len(report.repairs) else []
-        yield f"In repair at once, 95 % of the time at most: {', '.join(waiting + missing)}."
+        others = ", no other part" if len(waiting) < len(report.repairs) else ""
+        most = f"at most {', '.join(waiting)}{others}" if waiting else "nothing"
+        yield f"In repair at the same time, 95 % of the time: {most}."
     if report.stock is not None:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.stock.parts.items())
         lead, sure = display(report.stock.lead_time, "s"), percent(report.stock.percentile)

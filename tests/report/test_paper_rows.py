@@ -344,8 +344,8 @@ def test_the_step_says_what_its_range_rests_on_where_no_step_is_measured() -> No
         for one, audience in ((text, None), (text + "measured: [{step_time: 9 s}]\n", None), (text, "tender"))
     )
     leads = [next(section.lead for section in page.sections if section.key == "step") for page in (known, measured)]
-    assert "What the range rests on: four in five published runs with experts lie within" in leads[0]
-    assert "rests on" not in leads[1] and not any("rests on" in section.lead for section in tender.sections)
+    assert "what published runs leave open. Software: ±" in leads[0]
+    assert "leave open" not in leads[1] and not any("leave open" in section.lead for section in tender.sections)
 
 
 PIPELINE = """

@@ -234,6 +234,8 @@ def test_a_measured_step_is_advised_where_the_range_is_wider_than_one() -> None:
 def test_the_evidence_of_a_range_is_that_of_its_kind_of_model() -> None:
     """Runs with experts for a model with experts, dense runs otherwise, and nothing without a step."""
     dense, sparse = range_text(trained(), 1.0), range_text(own_parts(SPREAD.replace("EXPERTS", "8")), 1.0)
-    assert dense.startswith(" What the range rests on: four in five published dense runs lie within")
-    assert sparse.startswith(" What the range rests on: four in five published runs with experts lie within")
+    opening = " The range adds in quadrature what published runs leave open. Software: "
+    assert dense.startswith(opening) and sparse.startswith(opening)
+    assert ", four in five published dense runs lie within it when predicted without their own source" in dense
+    assert ", four in five published runs with experts lie within it when predicted without" in sparse
     assert range_text(planned(step=None), 1.0) == ""

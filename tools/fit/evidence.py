@@ -90,6 +90,6 @@ def with_part_spread(text: str, sources: int) -> str:
 
 
 def _line(sources: int) -> str:
-    many = "the only source" if sources == 1 else f"the {sources} sources"
-    why = f"{UNSEEN_PART.value:g}, for a chip that nobody ran, over √(1 + {sources}) for {many} of published runs on it"
+    many, most = "one source" if sources == 1 else f"{sources} sources", f"{UNSEEN_PART.value:g}"
+    why = f"{many} published runs on it: {most} / √(1 + {sources}), with {most} for a chip that nobody ran"
     return f'  {PART_SPREAD}: {{is: {part_spread(sources):.2g}, of: "the predicted step", assumed: "{why}"}}\n'

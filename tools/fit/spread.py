@@ -248,8 +248,8 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     sources = "1 source" if one.sources == 1 else f"{one.sources} sources"
     if one.before:
         why = (
-            f"as {one.before}, the generation before, which more sources ran: a range with it holds {held} when their "
-            f"source is left out, each source with one weight; {runs} of {sources} {'is' if one.runs == 1 else 'are'} "
+            f"as {one.before}, the generation before, which more sources ran: it holds {held} when predicted "
+            f"without their own source, each source with one weight; {runs} of {sources} {'is' if one.runs == 1 else 'are'} "
             "of this generation"
         )
         return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
@@ -259,5 +259,5 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
         if library
         else f"{runs} of {sources} of this generation, with the spread of all generations as the prior"
     )
-    why = f"{held} lie within the range with it when their source is left out, each source with one weight ({scope})"
+    why = f"{held} lie within it when predicted without their own source, each source with one weight: {scope}"
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'

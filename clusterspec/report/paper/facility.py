@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.energy import PUE
 from clusterspec.cost.heat import cooling_units
 from clusterspec.cost.term import Term
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableColumn, TableRow
@@ -230,7 +231,10 @@ def _unknown_requirements(report: FullReport) -> Iterator[str]:
     if any(heat.liquid.value for heat in drawn.supply.heat):
         yield "inlet temperature and pressure of the coolant: the catalog has none; ask the supplier"
     if hall.pue is None:
-        yield "power at the meter: no PUE is stated (`procurement.pue`)"
+        cost = report.cost.cost
+        priced = cost is not None and any(name == "procurement.pue" for name, _, _ in cost.assumptions)
+        used = f"; the cost of energy assumes {PUE.value:g}" if priced else ""
+        yield f"power at the meter: no PUE is stated (`procurement.pue`){used}"
     if not _grid_text(report):
         yield "carbon of the energy: the intensity of the grid is not stated (`operations.carbon.intensity`)"
     if bare := [run.level for run in hall.runs if not run.parts]:

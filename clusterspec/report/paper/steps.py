@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.compute import Kernel
-from clusterspec.cost.estimate import RUN_TO_RUN, measured_step, range_figures
+from clusterspec.cost.estimate import RUN_TO_RUN, UNSEEN_KIND, measured_step, range_figures
 from clusterspec.cost.layer_tables import PhaseTime, TransferTime
 from clusterspec.cost.plan import StepRecord
 from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.quantity import Figure
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, timed_rows_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
 from clusterspec.report.charts.svg import cause_of
@@ -183,11 +184,19 @@ def _evidence_text(report: FullReport) -> str:
     if report.tender or work is None or step is None or measured_step(plan.design):
         return ""
     known = step.software.stack.achievable.get("spread.experts" if work.model.experts else "spread")
-    reasons = [known.origin.why] if known is not None and isinstance(known.origin, Assumed) else []
-    for _, gained in range_figures(plan.design, step.seconds):
-        if isinstance(gained.origin, Assumed):
-            reasons.append(f"{percent(gained.value)} is the {gained.origin.why}")
-    return f" What the range rests on: {'; '.join(reasons)}." if reasons else ""
+    figures = [] if known is None else [("Software", known)]
+    figures += [(_open_question(gained), gained) for _, gained in range_figures(plan.design, step.seconds)]
+    told = [
+        f"{question}: ±{percent(figure.value)}" + ("" if figure is UNSEEN_KIND else f", {figure.origin.why}")
+        for question, figure in figures
+        if isinstance(figure.origin, Assumed)
+    ]
+    return f" The range adds in quadrature what published runs leave open. {'. '.join(told)}." if told else ""
+
+
+def _open_question(gained: Figure) -> str:
+    """What published runs leave open where the range of a step gains this half-width."""
+    return "No run of this precision and framework on the accelerator" if gained is UNSEEN_KIND else "Accelerator"
 
 
 def _narrower_range(report: FullReport, ratio: float) -> str:

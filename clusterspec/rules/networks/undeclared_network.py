@@ -78,5 +78,5 @@ def check(
         yield RULE.problem(
             at,
             f"the {named} network{plural} not described: {its} ports, switches and rate are not checked",
-            f"declare {'them with their rates' if len(missing) > 1 else 'it with its rate'}; write `shares: scale_out` for a network without links of its own",
+            f"declare {'them with their rates' if len(missing) > 1 else 'it with its rate'}; `shares: scale_out` for one without links of its own",
         )
