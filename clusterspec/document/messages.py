@@ -218,6 +218,13 @@ def _line_by_choice(fault: ValidationError, key: str, known: list[str]) -> str:
     return f"write {alternatives_text(lines[:3])}" if lines else ""
 
 
+def _steps_between(home: Path, path: Path) -> tuple[int, int]:
+    """How many keys lead from one mapping to another, and how deep the first lies: `layout` is as near to
+    `workload.serving` as `workload.rl.rollout` is, and is meant more often.
+    """
+    return len(home) + len(path) - 2 * _common_key_count(home, path), len(home)
+
+
 def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str]:
     """The first two mappings of the schema that have a key with such a value, for use in a sentence; the nearest first.
 
@@ -225,7 +232,7 @@ def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str
     accelerator of `cluster`. A mapping where a scalar belongs (`nics: {per_node: 8}`) is another form of the same, and
     so is any value of a key that a mapping inside this one has.
     """
-    homes = sorted(conforms.mappings_with_key(fault.schema, key), key=lambda home: -_common_key_count(home, fault.path))
+    homes = sorted(conforms.mappings_with_key(fault.schema, key), key=lambda home: _steps_between(home, fault.path))
     found = [home for home in homes if _has_type(value, conforms.node_at(fault.schema, (*home, key)), fault.schema)]
     found = found or [home for home in homes if isinstance(value, dict) or home[: len(fault.path)] == fault.path != ()]
     return [f"`{dotted_path(home)}`" if home else "the top level" for home in found[:2]]

@@ -121,7 +121,8 @@ def _answer_text(report: SolveReport) -> str:
     boundary = (
         f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}.{_roles_sentence(report)}"
     )
-    reservations = f"{_refusal_sentence(report, report.value)}{_unsure_sentence(report)}"
+    reservations = f"{_end_sentence(report, report.value)}{_refusal_sentence(report, report.value)}"
+    reservations += _unsure_sentence(report)
     return f"{boundary}{_missing_nodes_sentence(report, report.value)}{found}{engines}{reservations}"
 
 
@@ -160,6 +161,17 @@ def _refusal_sentence(report: SolveReport, value: float) -> str:
     """A sentence on the rules that refuse the boundary itself; empty if `check` passes it."""
     errors = report.errors.get(value, ())
     return f" `check` finds an error in {_amount_text(report, value)} itself: {', '.join(errors)}." if errors else ""
+
+
+def _end_sentence(report: SolveReport, boundary: float) -> str:
+    """A sentence on the rules that refuse the first value beyond the boundary; empty if the condition ends there."""
+    upward = _is_upward(report)
+    beyond = [value for value, _, holds in report.probes if not holds and (value > boundary) is upward]
+    nearest = min(beyond, key=lambda value: abs(value - boundary), default=boundary)
+    errors = report.errors.get(nearest, ()) if beyond else ()
+    if not errors:
+        return ""
+    return f" At the next value tried, `check` finds an error: {', '.join(errors)}."
 
 
 def _unsure_sentence(report: SolveReport) -> str:

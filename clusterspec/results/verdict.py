@@ -241,6 +241,12 @@ class Purchase:
             return "do not sign"
         return "not ready" if GateStatus.OPEN in states else "ready"
 
+    @property
+    def added_nodes(self) -> int:
+        """The nodes that the quote adds to a machine in place; 0 where it offers a whole machine, or without a quote."""
+        extended = [part.quoted for part in self.parts if part.kind == "node" and part.state == "in place"]
+        return round(extended[0] or 0) if extended else 0
+
     def gates_with_status(self, status: GateStatus) -> tuple[Gate, ...]:
         """The gates with a status."""
         return tuple(gate for gate in self.gates if gate.status is status)

@@ -103,7 +103,9 @@ def _price_cards(report: FullReport) -> list[Card]:
     found = []
     if bill.total is not None:
         dated = f"prices of {cost.as_of}" if cost and cost.as_of else "prices without a date"
-        found.append(Card(bill.total_title, rounded_text(bill.total), dated, "bill.total.price"))
+        whole = "the whole machine" if report.signing is not None and report.signing.added_nodes else ""
+        note = joined_notes(whole, dated)
+        found.append(Card(bill.total_title, rounded_text(bill.total), note, "bill.total.price"))
     if cost and cost.total and cost.years:
         whose = "of this pool alone" if report.estimate.design.spec.pools else ""
         over = joined_notes(f"over {years_text(cost.years)}", whose, "a partial sum" if cost.missing else "")

@@ -98,7 +98,7 @@ def decision_sentence(report: FullReport) -> str:
     verb = "Rent" if purchase.basis == "rent" or cluster.cloud else "Buy"
     if better is not None or purchase.status != "ready":
         verb = "Proposed rent:" if verb == "Rent" else "Proposed purchase:"
-    what = machine_phrase(cluster)
+    what = machine_phrase(cluster, purchase.added_nodes)
     done = work_sentence(report)
     failed = sorted(purchase.gates_with_status(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences = [f"{verb} {what} for {amount_phrase(purchase)}{': ' if done else ''}{done}."]
@@ -123,9 +123,15 @@ def risk_sentences(purchase: Purchase) -> list[str]:
     return [f"The largest risk: {risk.risk}, {display(risk.seconds, 's')}."] if risk.seconds is not None else []
 
 
-def machine_phrase(cluster: Cluster) -> str:
-    """The nodes with their accelerators, and the domains that several nodes form."""
+def machine_phrase(cluster: Cluster, added: int = 0) -> str:
+    """The nodes with their accelerators, and the domains that several nodes form; of an expansion the ``added`` nodes,
+    and those in place.
+    """
     nodes, each = cluster.all_nodes, cluster.accelerators_per_node
+    if added:
+        kind = name_in_sentence(cluster.platform.name) if cluster.platform else f"{each} {cluster.accelerator.name}"
+        new = f"{added:,} more {'node' if added == 1 else 'nodes'} of {kind}"
+        return f"{new} beside {nodes - added:,} in place ({plural(nodes * each, 'accelerator')} in all)"
     if cluster.platform is None:
         return f"{plural(nodes, 'node')} of {each} {cluster.accelerator.name}"
     of_domain = nodes_of_domain(cluster)
@@ -153,7 +159,8 @@ def amount_phrase(purchase: Purchase) -> str:
     origin = {"quote": "as quoted", "prices": "at the prices of the spec", "rent": "over the term"}[purchase.basis]
     beside = ""
     if purchase.basis == "quote" and purchase.expected is not None:
-        beside = f"; {rounded_text(purchase.expected)} at the prices of the spec"
+        whole = "for the whole machine at these prices" if purchase.added_nodes else "at the prices of the spec"
+        beside = f"; {rounded_text(purchase.expected)} {whole}"
     return f"{rounded_text(purchase.amount)} ({origin}{beside})"
 
 

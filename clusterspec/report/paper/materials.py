@@ -173,8 +173,15 @@ def cost_section(report: FullReport) -> Section | None:
         "cost",
         "Cost",
         tuple(blocks),
-        lead=f"Amounts in {found.currency or 'the currency of the spec'}, {over}, {dated}.",
+        lead=f"Amounts in {found.currency or 'the currency of the spec'}, {over}, {dated}.{_whole_machine(report)}",
     )
+
+
+def _whole_machine(report: FullReport) -> str:
+    """That the cost counts the nodes in place too, where the quote adds nodes to a machine."""
+    if report.signing is None or not report.signing.added_nodes:
+        return ""
+    return " They are of the whole machine: parts in place count as much as those of the quote."
 
 
 NEVER_COUNTED = (

@@ -18,7 +18,7 @@ ENTRY = re.compile(
 """The kind of a catalog entry before its identifier and a fact."""
 ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
 """A key in parentheses, which tells where a value is written."""
-KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+)+)\b`?")
+KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+(?:\[\d{{1,6}}\])?)+)(?!\w)`?")
 WRITTEN = re.compile(r"^(?:cluster\.nodes|cluster\.networks\.storage)(?=$|[,;])")
 """A key alone, as the derivation of a number that the spec states."""
 UNPRICED = re.compile(r": no price for `\w+`")
@@ -129,6 +129,8 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     ('tensor-parallel all-gather (exposed 7 %)', 'data-parallel reduce-scatter', 'the all-reduce')
     >>> plain_words("use `ep: 8, recompute: full` or `overlap: {ep: true}`; `clusterspec faults`")
     'use expert parallelism 8, recomputation: full or overlap: expert parallelism: yes; `clusterspec faults`'
+    >>> plain_words("`item` is not a key of `procurement.quote[0]`; `sku` is not a key of `procurement.quote[1]`")
+    'item is not a key of quote, entry 1; sku is not a key of quote, entry 2'
     >>> plain_words("`prices.node` is 420,000 EUR"), plain_words("write `shares: scale_out`")
     ("the spec's price of a node is 420,000 EUR", 'write shared network: fabric between nodes')
     >>> plain_words("accelerator/gb300 peak.fp8; systems/gb300.yaml", {"gb300": "GB300"})
@@ -193,8 +195,13 @@ def _axis_words(match: re.Match[str]) -> str:
 
 
 def _key_words(path: str) -> str:
-    parts = [HEADS.get(part, part.replace("_", " ")) for part in path.split(".") if part]
-    return ": ".join(parts) if len(parts) > 1 else parts[0]
+    return ": ".join(_step_words(part) for part in path.split(".") if part)
+
+
+def _step_words(part: str) -> str:
+    """The words of one step of a key path, and the place in a list: ``quote[0]`` is the first entry."""
+    name, _, index = part.partition("[")
+    return HEADS.get(name, name.replace("_", " ")) + (f", entry {int(index[:-1]) + 1}" if index else "")
 
 
 def fact_words(text: str) -> str:
