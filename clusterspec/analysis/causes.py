@@ -10,7 +10,7 @@ from clusterspec.analysis.call_causes import without_refuted
 from clusterspec.analysis.consequences import (
     is_of_an_end,
     is_own_exception,
-    with_consequences_last,
+    with_consequences_lowered,
     with_ends_last,
 )
 from clusterspec.analysis.device_steps import with_steps_of_devices
@@ -87,7 +87,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 def _ordered(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, the likeliest first, and what only follows from the failure of a rank last."""
-    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_last(run, found))))
+    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, found))))
 
 
 _ENDS_OF_ONE = frozenset({"program-fault", "host-memory-full"})

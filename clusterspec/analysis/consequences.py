@@ -22,7 +22,7 @@ FOLLOWS = 0.1
 """The weight of a cause whose line follows from the failure of another rank: below that of every other line."""
 
 
-def with_consequences_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+def with_consequences_lowered(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
     """The causes. Lines that only follow from the failure of another rank give a weight of at most `FOLLOWS`."""
     following = {f"line {line}" for _, line in run.log_lines(CONSEQUENCE)}
     for cause in found:

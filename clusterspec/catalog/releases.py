@@ -179,14 +179,14 @@ def combination(text: str) -> Combination:
     named, _, without = text.partition(" without ")
     uses, _, on = f" {named}".partition(" on ")
     uses = uses.strip()
-    clauses = tuple(_known_uses(part) for part in uses.split(" + ") if part)
+    clauses = tuple(_uses_between_slashes(part) for part in uses.split(" + ") if part)
     if not clauses and not on:
         raise UnreadableCombination(f"`{text}` names nothing that a design uses")
-    return Combination(clauses, frozenset(on.split("/")) if on else frozenset(), _known_uses(without))
+    return Combination(clauses, frozenset(on.split("/")) if on else frozenset(), _uses_between_slashes(without))
 
 
-def _known_uses(text: str) -> frozenset[str]:
-    """The uses of a text, separated by slashes."""
+def _uses_between_slashes(text: str) -> frozenset[str]:
+    """The uses that a text names between slashes. Raises `UnreadableCombination` for an unknown one."""
     names = frozenset(text.split("/")) if text else frozenset()
     if names.issubset(USES):
         return names

@@ -69,7 +69,7 @@ Round = Callable[[Sequence[Point]], Iterable[Result]]
 
 
 @contextmanager
-def rounds(
+def results_of_rounds(
     args: argparse.Namespace, compute: Callable[[Point], Result], key: Callable[[Point], Hashable]
 ) -> Iterator[Round[Point, Result]]:
     """The results of several rounds, each computed as in `results`. One process computes all points with the same key,

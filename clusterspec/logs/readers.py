@@ -37,7 +37,9 @@ def is_pair_matrix(head: str) -> bool:
 
 
 def read_pair_matrix(text: str) -> Benchmark:
-    """The tables of a log with peer access on. Raises `NotALogError` if there are none."""
+    """The bandwidths between pairs of devices that a log prints with peer access on. Raises `NotALogError` if it has
+    none.
+    """
     tables: list[PairTable] = []
     lines = text.split("\n")
     running = ""

@@ -12,7 +12,7 @@ from clusterspec.report import PLAIN, Ink, location_text, paragraph, plain_line,
 from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.results.decision import PRICE, SHARE, DiffReport, Effect
 from clusterspec.source import dotted_path
-from clusterspec.units import display, percent
+from clusterspec.units import display, percent, plural
 
 LONGEST = 60
 """Characters of a value that are shown."""
@@ -37,7 +37,10 @@ BETTER_MORE = ("tokens", "output tokens", "MFU", "goodput", "memory headroom", "
 def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
     """The changed keys, their effects, and new and fixed findings."""
     parts = [f"{title_text(report.old.name)} -> {title_text(report.new.name)}\n"]
-    rows = [(title_text(dotted_path(one.path)), shown_value(one.old), shown_value(one.new)) for one in report.changes]
+    rows = [
+        (title_text(dotted_path(one.path)), shown_value(one.old, one.new), shown_value(one.new, one.old))
+        for one in report.changes
+    ]
     parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
     effects = [
         (one.name, effect_figure(one, one.old), effect_figure(one, one.new), _colored_change(one, ink))
@@ -70,7 +73,8 @@ def diff_as_markdown(report: DiffReport) -> str:
         f"**clusterspec diff**: `{title_text(report.old.name)}` to `{title_text(report.new.name)}`".replace("``", "`")
     ]
     rows = [
-        (f"`{plain_line(dotted_path(one.path))}`", shown_value(one.old), shown_value(one.new)) for one in report.changes
+        (f"`{plain_line(dotted_path(one.path))}`", shown_value(one.old, one.new), shown_value(one.new, one.old))
+        for one in report.changes
     ]
     parts.append(markdown_table(("key", "old", "new"), rows) if rows else "No key differs.")
     effects = [
@@ -107,10 +111,20 @@ def finding_cells(one: Finding) -> tuple[str, str, str]:
     return str(one.severity), one.rule, one.message
 
 
-def shown_value(given: Any) -> str:
-    """A value of the spec on one line, shortened."""
+def shown_value(given: Any, other: Any = None) -> str:
+    """A value of the spec on one line, shortened; of a list of mappings the first entry that the ``other`` lacks.
+
+    >>> shown_value([{"part": "node", "quantity": 2}], [{"part": "node", "quantity": 3}])
+    '1 entry, the first: part node, quantity 2'
+    """
     if given is None:
         return "absent"
+    if isinstance(given, list) and given and all(isinstance(entry, dict) for entry in given):
+        others = other if isinstance(other, list) else []
+        at = next((at for at, entry in enumerate(given) if entry not in others), 0)
+        words = ", ".join(f"{key} {value}" for key, value in given[at].items())
+        which = "the first" if at == 0 else f"number {at + 1}"
+        given = f"{plural(len(given), 'entry')}, {which}: {words}"
     shown = plain_line(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 

@@ -243,7 +243,7 @@ class Purchase:
 
     @property
     def added_nodes(self) -> int:
-        """The nodes that the quote adds to a machine in place; 0 where it offers a whole machine, or without a quote."""
+        """The nodes that the quote adds to a machine in place; 0 for a whole machine, or without a quote."""
         extended = [part.quoted for part in self.parts if part.kind == "node" and part.state == "in place"]
         return round(extended[0] or 0) if extended else 0
 

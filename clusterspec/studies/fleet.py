@@ -48,7 +48,7 @@ class FleetStudy:
 
     @property
     def _written_jobs(self) -> Mapping[str, JobSpec]:
-        """The jobs as written."""
+        """The jobs as the spec states them, before pools and nodes are resolved."""
         return self.study.spec.jobs or {}
 
     @cached_property

@@ -29,7 +29,7 @@ def numbers_so_far(point: Point) -> list[int]:
 def test_points_with_one_key_find_what_earlier_rounds_kept(jobs: int) -> None:
     SEEN.clear()
     args = argparse.Namespace(jobs=jobs, dask=None)
-    with parallel.rounds(args, numbers_so_far, key=lambda point: point[0]) as results:
+    with parallel.results_of_rounds(args, numbers_so_far, key=lambda point: point[0]) as results:
         assert [*results([("a", 1), ("b", 2), ("c", 3)])] == [[1], [2], [3]], "in the order of the points"
         assert [*results([("c", 4), ("a", 5), ("c", 6)])] == [[3, 4], [1, 5], [3, 4, 6]]
         with pytest.raises(ValueError, match="b -1"):
@@ -71,7 +71,7 @@ def test_keys_are_dealt_to_as_many_processes_as_are_asked_for(
     counted = Counted()
     monkeypatch.setattr(parallel, "_process_of_rounds", counted.process)
     args = argparse.Namespace(jobs=jobs, dask=None)
-    with parallel.rounds(args, numbers_so_far, key=lambda point: point[0]) as results:
+    with parallel.results_of_rounds(args, numbers_so_far, key=lambda point: point[0]) as results:
         found = [*results([(key, number) for number, key in enumerate(keys)])]
     assert (counted.started, [process for process, _ in found]) == (started, processes)
     assert [number for _, number in found] == list(range(len(keys))), "in the order of the points"
@@ -85,7 +85,7 @@ def test_without_a_number_there_is_a_process_for_each_core(
     monkeypatch.setattr(parallel, "_process_of_rounds", counted.process)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     SEEN.clear()
-    with parallel.rounds(
+    with parallel.results_of_rounds(
         argparse.Namespace(jobs=None, dask=None), numbers_so_far, key=lambda point: point[0]
     ) as results:
         assert len([*results([("a", 1), ("b", 2)])]) == 2

@@ -249,8 +249,8 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     if one.before:
         why = (
             f"as {one.before}, the generation before, which more sources ran: it holds {held} when predicted "
-            f"without their own source, each source with one weight; {runs} of {sources} {'is' if one.runs == 1 else 'are'} "
-            "of this generation"
+            f"without their own source, each source with one weight; {runs} of {sources} "
+            f"{'is' if one.runs == 1 else 'are'} of this generation"
         )
         return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
     library = stack.startswith(LIBRARIES) and not experts

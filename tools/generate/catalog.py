@@ -96,8 +96,8 @@ def sample_text() -> str:
     confirmed, wrong = (sum(row["verdict"] == verdict for row in rows) for verdict in ("confirmed", "wrong"))
     return (
         f"Of {len(rows)} figures with a source that were drawn at random in November 2026, {confirmed} were confirmed"
-        f" at it or elsewhere,\n{wrong} were wrong, and {len(rows) - confirmed - wrong} could not be opened, recounted or"
-        " decided (`tests/catalog/sample_2026_11.csv`)."
+        f" at it or elsewhere,\n{wrong} were wrong, and {len(rows) - confirmed - wrong} could not be opened, recounted"
+        " or decided (`tests/catalog/sample_2026_11.csv`)."
     )
 
 

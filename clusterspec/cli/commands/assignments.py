@@ -172,7 +172,8 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     try:
         solver_module()
         options = partial(fleet_search.options_of_sizes, study, goal, known=fleet_search.Evaluated())
-        with parallel.rounds(args, options, key=lambda group: group[0][:2]) as evaluate:  # its jobs and its pool
+        # one process for the same jobs and pool
+        with parallel.results_of_rounds(args, options, key=lambda group: group[0][:2]) as evaluate:
             report = fleet_search.fleet_search(study, goal, evaluate, bar)
     except (FleetSearchFault, SolverMissing) as fault:
         raise UsageFault(str(fault)) from None

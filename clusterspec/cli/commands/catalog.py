@@ -23,7 +23,7 @@ KINDS = ", ".join(FOLDER_OF_KIND)
 
 
 def describe_catalog(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `catalog` to its parser."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     _describe_lookups(actions, shared_options())
     _describe_company_actions(actions, shared_options())

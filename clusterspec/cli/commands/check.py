@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def describe_check(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `check` to its parser."""
     parser.add_argument(
         "paths",
         metavar="PATH",

@@ -15,7 +15,7 @@ HIGHEST_PORT = 65_535
 
 
 def describe_edit(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `edit` to its parser."""
     parser.add_argument("spec", metavar="SPEC", type=path, help="the spec, the only file that the page reads or writes")
     parser.add_argument("--port", metavar="N", type=positive_integer, default=0, help="the port (default: a free one)")
     parser.add_argument(

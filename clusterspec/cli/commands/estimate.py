@@ -18,7 +18,7 @@ from clusterspec.units import plural
 
 
 def describe_estimate(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `estimate` to its parser."""
     spec_argument(parser)
     format_option(parser, "text", "json")
     parser.add_argument(
@@ -37,7 +37,7 @@ COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broa
 
 
 def describe_collective(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `collective` to its parser."""
     spec_argument(parser)
     parser.add_argument("collective", choices=COLLECTIVES, metavar="COLLECTIVE", help=", ".join(COLLECTIVES))
     parser.add_argument("--ranks", metavar="N", type=positive_integer, required=True, help="number of ranks")
@@ -66,7 +66,7 @@ def describe_collective(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_simulate(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `simulate` to its parser."""
     spec_argument(parser)
     parser.add_argument(
         "--seed",

@@ -46,7 +46,7 @@ from clusterspec.units import plural
 
 
 def describe_import(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `import` to its parser."""
     parser.add_argument(
         "kind",
         metavar="KIND",
@@ -71,7 +71,7 @@ def describe_import(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_export(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `export` to its parser."""
     parser.add_argument("kind", metavar="KIND", nargs="?", help="the format; --list names all")
     parser.add_argument("spec", metavar="SPEC", type=path, nargs="?", help="the spec; - reads standard input")
     stdin_filename(parser)

@@ -20,7 +20,7 @@ SUFFIXES = (".test.yaml", ".test.yml")
 
 
 def describe_test(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `test` to its parser."""
     parser.add_argument(
         "paths",
         metavar="PATH",

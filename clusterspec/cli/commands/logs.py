@@ -28,7 +28,7 @@ from clusterspec.units import plural
 
 
 def describe_accept(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `accept` to its parser."""
     spec_argument(parser)
     parser.add_argument("logs", metavar="LOG", type=path, nargs="*", help="the logs of the tests")
     parser.add_argument(
@@ -52,7 +52,7 @@ def describe_accept(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_diagnose(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `diagnose` to its parser."""
     spec_argument(parser)
     parser.add_argument(
         "logs",

@@ -20,7 +20,7 @@ from clusterspec.exchange.microbenchmarks.samples import WIDEST, Samples, points
 
 
 def describe_measure(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `measure` to its parser."""
     parser.add_argument(
         "accelerator",
         metavar="ACCELERATOR",

@@ -27,7 +27,7 @@ from clusterspec.units.readings import readings
 
 
 def describe_explain(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `explain` to its parser."""
     parser.add_argument("rule", metavar="RULE", nargs="?", help="the rule's name; without it, all rules are listed")
     format_option(parser, "text", "json")
 
@@ -36,7 +36,7 @@ def describe_explain(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_convert(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `convert` to its parser."""
     parser.add_argument("quantity", metavar="QUANTITY", help='such as "900 GB/s duplex"')
     format_option(parser, "text", "json")
 
@@ -45,7 +45,7 @@ def describe_convert(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_config(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `config` to its parser."""
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -172,7 +172,7 @@ def json_value(value: Any) -> Any:
 
 
 def describe_schema(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `schema` to its parser."""
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--editor",
@@ -190,7 +190,7 @@ def describe_schema(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_completion(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `completion` to its parser."""
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="for `source <(clusterspec completion bash)`")
 
 

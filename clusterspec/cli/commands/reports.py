@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def describe_report(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `report` to its parser."""
     spec_argument(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=path, required=True, help="the file to write: .html, .pdf or .json"
@@ -74,7 +74,7 @@ def revision(text: str) -> str:
 
 
 def describe_diff(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `diff` to its parser."""
     of_spec = "a file, or REVISION:PATH of the git repository here"
     parser.add_argument(
         "old", metavar="OLD", type=revision, help=f"the old spec: {of_spec}; or a revision, of all specs"
@@ -284,7 +284,7 @@ def caller_names(study: Study, name: str, folder: Path) -> dict[str, str]:
 
 
 def describe_bom(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `bom` to its parser."""
     spec_argument(parser)
     format_option(parser, "text", "json", "csv", "price-sheet")
 
@@ -293,13 +293,13 @@ def describe_bom(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_cost(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `cost` to its parser."""
     spec_argument(parser)
     format_option(parser, "text", "json", "csv")
 
 
 def describe_faults(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `faults` to its parser."""
     spec_argument(parser)
     parser.add_argument(
         "--pairs", action="store_true", help="also two unlike parts at once that share a node, domain, leaf or rack"

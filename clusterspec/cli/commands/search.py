@@ -45,7 +45,7 @@ SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", 
 
 
 def describe_search(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `search` to its parser."""
     spec_argument(parser, optional=True)
     parser.add_argument(
         "--top",
@@ -154,7 +154,7 @@ def lever_key(text: str) -> str:
 
 
 def describe_solve(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `solve` to its parser."""
     spec_argument(parser)
     parser.add_argument(
         "--for",
@@ -191,7 +191,7 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_sensitivity(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `sensitivity` to its parser."""
     spec_argument(parser)
     format_option(parser, "text", "json", "csv")
 
@@ -200,7 +200,7 @@ def describe_sensitivity(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_sweep(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+    """Add the options of `sweep` to its parser."""
     parser.add_argument(
         "axes", metavar="AXES", type=path, help="a YAML file with `base`, `axes` and `layout` (docs/sweep.md)"
     )

@@ -353,16 +353,16 @@ class Rank:
     def of(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
         """The rank of a pipeline stage (from 0) that holds some chunks."""
         if job.workload.trainable is not None:  # the weights of adapters depend on more
-            return cls.computed_rank(job, stage, chunks)
+            return cls.rank_without_cache(job, stage, chunks)
         layout = job.layout
         degrees = (layout.pp, layout.tp, layout.ep, layout.expert_tp, layout.redundant_experts)
         given = (chunks, stage, job.micro_batches, layout.schedule, degrees, job.model)
         known = next((rank for inputs, rank in _RECENT if inputs == given), None)
-        return known or _RECENT.keep((given, cls.computed_rank(job, stage, chunks)))[1]
+        return known or _RECENT.keep((given, cls.rank_without_cache(job, stage, chunks)))[1]
 
     @classmethod
-    def computed_rank(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
-        """A rank computed anew, without the cache of recent jobs."""
+    def rank_without_cache(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
+        """The rank of a job, computed without a look at the cache of recent jobs."""
         counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)

@@ -54,8 +54,8 @@ def _keys_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iter
             for path, old, new in leaves(change.path, change.old, change.new):
                 if change.path in UNTOLD:
                     continue
-                row = cells.setdefault(path, [value_cell(old)] * len(letters))
-                row[number] = value_cell(new)
+                row = cells.setdefault(path, [value_cell(old, new)] * len(letters))
+                row[number] = value_cell(new, old)
                 field = f"{_field_root(number)}.changes[{at}]" + ("" if path != change.path else ".new")
                 fields.setdefault(path, [""] * len(letters))[number] = field
     rows = [_row(dotted_path(path), cells[path], fields[path]) for path in cells]
@@ -104,14 +104,15 @@ def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
         yield from leaves((*path, key), (old or {}).get(key), (new or {}).get(key))
 
 
-def value_cell(given: Any) -> str:
-    """A value of the spec in a cell; numbers of five digits and more are separated, years are not.
+def value_cell(given: Any, other: Any = None) -> str:
+    """A value of the spec in a cell, beside the ``other`` of a comparison; numbers of five digits and more are
+    separated, years are not.
 
     >>> value_cell(260000), value_cell(2026), value_cell("400 Gb/s"), value_cell(True)
     ('260,000', '2026', '400 Gb/s', 'true')
     """
     number = isinstance(given, (int, float)) and not isinstance(given, bool) and given >= SEPARATED
-    return f"{given:,}" if number else shown_value(given)
+    return f"{given:,}" if number else shown_value(given, other)
 
 
 def _finding_bullets(title: str, findings: tuple[Finding, ...], field: str) -> Iterator[Bullets]:

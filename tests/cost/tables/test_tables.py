@@ -191,7 +191,7 @@ def test_tables_of_another_layout_give_what_fresh_ones_give(change: dict[str, An
         assert each.workload is not None and each.layout is not None
         job = Job.of(each, each.workload, each.layout)
         for group in stage_groups(job.model, job.layout):
-            assert Rank.of(job, group.first, group.chunks) == Rank.computed_rank(job, group.first, group.chunks)
+            assert Rank.of(job, group.first, group.chunks) == Rank.rank_without_cache(job, group.first, group.chunks)
 
 
 def test_tables_apply_only_to_their_job() -> None:
