@@ -63,7 +63,8 @@ def _following_ends(run: PlacedRun, found: Iterable[Cause]) -> set[str]:
     ends = {each.line for each in said if each.name in OF_THE_END} - observed
     own = {each.line for each in said if _is_own_failure(each.name)} - ends
     lines = {evidence_line(each) for each in found}
-    following = {line for line in ends if own and line > min(own)}
+    first = min(own, default=0)
+    following = {line for line in ends if own and line > first}
     if observed:
         following |= {each.line for each in said if each.name in OF_EXCEPTIONS}
     return {f"line {line}" for line in following if f"line {line}" in lines}

@@ -32,6 +32,7 @@ from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS, AcceptanceTest
@@ -78,7 +79,16 @@ def _compared_run(run: PlacedRun) -> Compared:
     errors = [] if found else [f"line {line}: {text}" for text, line in run.log_lines("error")]
     error = errors[0] if errors else ""
     compared = Compared(
-        run.log, run.name, run.group.ranks, run.group.nodes, algorithm, rows, found, error, run.assumed_ranks
+        run.log,
+        run.name,
+        run.group.ranks,
+        run.group.nodes,
+        algorithm,
+        rows,
+        found,
+        error,
+        run.assumed_ranks,
+        run.benchmark.left_out,
     )
     return replace(compared, alike=causes_alike(run, found, error))
 
@@ -154,6 +164,9 @@ def _without_error(text: str, why: str) -> str:
     steps = step_program(text)
     if steps:
         return f"it has steps of {steps}, but neither the result of a collective nor a line that tells of an error"
+    left_out = searched_part(text)[1]
+    if left_out:
+        return f"{why}; no line that was searched tells of an error, and {left_out:,} were not: too many differ"
     return f"{why}, and no line of it tells of an error"
 
 

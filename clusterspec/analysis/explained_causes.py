@@ -41,9 +41,11 @@ def with_explained_last(found: Iterable[Cause]) -> Iterator[Cause]:
     The event is stated, or shown by the log's numbers, on a line of its own.
     """
     found = tuple(found)
-    events = [each for each in found if each.name in EXPLAINED and each.weight >= STRONG]
+    lines: dict[str, set[str]] = {}
+    for each in found:
+        if each.name in EXPLAINED and each.weight >= STRONG:
+            lines.setdefault(each.name, set()).add(evidence_line(each))
     for cause in found:
-        explained = any(
-            cause.name in EXPLAINED[event.name] and evidence_line(event) != evidence_line(cause) for event in events
-        )
+        own = {evidence_line(cause)}
+        explained = any(cause.name in EXPLAINED[event] and of_event != own for event, of_event in lines.items())
         yield replace(cause, weight=min(cause.weight, GIVEN)) if explained else cause

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from math import ceil, floor
 
+from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.failing_nics import failing_nic
 from clusterspec.logs.first_failures import Ending
@@ -35,9 +36,12 @@ class Evidence:
 MOST = 2_000
 """Statements kept of each name; further ones repeat them for other ranks and channels."""
 
+MOST_OF_MESSAGES = 200
+"""The same of messages of the catalog that tell one cause."""
+
 
 def log_evidence(text: str) -> tuple[Evidence, ...]:
-    """The distinct statements of a log, in file order."""
+    """The distinct statements of a log, in file order; of one with many lines its `searched_part` is given."""
     found: dict[tuple[str, str], Evidence] = {}
     counts: dict[str, int] = {}
     several = {
@@ -53,7 +57,8 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
     for each in (*lines, *_only_adapter(text), *joined):
         key = (each.name, each.text)
-        if key not in found and counts.get(each.name, 0) < MOST:
+        most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
+        if key not in found and counts.get(each.name, 0) < most:
             found[key] = each
             counts[each.name] = counts.get(each.name, 0) + 1
     return tuple(found.values())
@@ -205,6 +210,8 @@ class Benchmark:
     listed: tuple[Listed, ...] = ()
     ending: Ending | None = None
     """How the run ended, of a log without a result."""
+    left_out: int = 0
+    """The lines that were not searched for statements, as of a log with too many different ones."""
 
     @property
     def reason_without_series(self) -> str:

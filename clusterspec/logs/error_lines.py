@@ -78,12 +78,13 @@ def first_error(text: str) -> tuple[str, int] | None:
     ('[rank0]: ValueError: a bad shape', 2)
     >>> first_error("# error: what to do\\nerrors: 0\\n")
     """
-    if not any(word in text for word in WORDS):
+    present = [word for word in WORDS if word in text]
+    if not present:
         return None
     seen: set[str] = set()
     for number, line in enumerate(islice(lines_of(text), MOST), 1):
         shown = line[:LONGEST]
-        if not any(word in shown for word in WORDS):
+        if not shown or not any(word in shown for word in present):
             continue
         form = _DIGITS.sub("0", shown)
         if form in seen:

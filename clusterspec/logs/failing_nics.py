@@ -47,10 +47,10 @@ def failing_nic(text: str) -> tuple[str, int] | None:
     failures: Failures = {}
     for host, nic, peer, number in _failed_requests(text):
         failures.setdefault((host, nic), {}).setdefault(peer, number)
-    for (host, nic), peers in failures.items():
-        alone = sum(other == host for other, _ in failures) == 1
-        elsewhere = any(len(each) >= FEWEST for key, each in failures.items() if key != (host, nic))
-        if alone and len(peers) >= FEWEST and not elsewhere:
+    toward_many = [key for key, peers in failures.items() if len(peers) >= FEWEST]
+    for host, nic in toward_many if len(toward_many) == 1 else ():
+        peers = failures[host, nic]
+        if sum(other == host for other, _ in failures) == 1:
             where = f"of {host} " if host else ""
             others = f"of {host}" if host else "of its host"
             return f"{nic} {where}fails toward {len(peers)} peers, and no other NIC {others}", min(peers.values())

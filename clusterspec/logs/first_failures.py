@@ -76,6 +76,8 @@ _UNTOLD = re.compile(r"family (?!timeout|remote).*|message \S+ may|empty-table")
 """Names of statements that alone tell of no end."""
 MOST_EXCEPTIONS = 1_000
 """Exceptions of ranks that are kept."""
+MOST_TRIED = 20_000
+"""Lines that may have one, and are compared with its form."""
 LONGEST = 2_000
 """Characters of a line that is read."""
 Moment = tuple[int, float]
@@ -260,9 +262,13 @@ def told_failures(text: str, stated: Stated) -> Told:
         by_line.setdefault(number, []).append((name, shown))
     said: list[Said] = []
     raised: list[Said] = []
+    tried = 0
     for number, read in enumerate(lines_of(text), 1):
         here = by_line.get(number, ())
-        exception = len(raised) < MOST_EXCEPTIONS and ("Error" in read or "Exception" in read)
+        exception = max(len(raised) - MOST_EXCEPTIONS, tried - MOST_TRIED) < 0 and (
+            "Error" in read or "Exception" in read
+        )
+        tried += exception
         if not here and not exception:
             continue
         line = read[:LONGEST]

@@ -62,7 +62,8 @@ def launcher_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(launcher_statements("but OMPI was not built with SLURM's\\nPMI support and therefore cannot"))
     [('library', "OMPI was not built with SLURM's PMI support", 1)]
     """
-    if not any(word in text for word in LAUNCHER_WORDS):
+    present = [word for word in LAUNCHER_WORDS if word in text]
+    if not present:
         return
     lines = text.split("\n")
     found: set[tuple[str, str]] = set()
@@ -70,7 +71,7 @@ def launcher_statements(text: str) -> Iterator[tuple[str, str, int]]:
     for number, line in enumerate(lines):
         if read == MOST:
             return
-        if len(line) > WIDEST or not any(word in line for word in LAUNCHER_WORDS):
+        if not line or len(line) > WIDEST or not any(word in line for word in present):
             continue
         read += 1
         message = _joined_message(lines[max(0, number - 1) : number + LINES], before=number > 0)

@@ -17,6 +17,7 @@ from clusterspec.logs.benchmark import (
 from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_commands import ranks_of_command
 from clusterspec.logs.nccl_rows import NAMES, LogRow, NcclLog, NotALogError, hosts_of_lines, log_of_rows, log_tables
+from clusterspec.logs.text_lines import searched_part
 from clusterspec.records import replace
 
 # Inference of the collective and the number of ranks from the columns of a log that does not state them
@@ -123,8 +124,10 @@ def matches(head: str) -> bool:
 
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
-    evidence, tables = log_evidence(text), log_tables(text)
-    logs = [(log_of_rows(*table), evidence if len(tables) == 1 else log_evidence(table[0]), table) for table in tables]
+    searched, left_out = searched_part(text)
+    evidence, tables = log_evidence(searched), log_tables(text)
+    own = [evidence] if len(tables) == 1 else [log_evidence(searched_part(part)[0]) for part, _, _ in tables]
+    logs = [(log_of_rows(*table), of_table, table) for of_table, table in zip(own, tables, strict=True)]
     series = (
         replace(
             _series_of(log if largest_communicator(own)[0] else _with_command(log, table), own),
@@ -132,7 +135,7 @@ def read(text: str) -> Benchmark:
         )
         for log, own, table in logs
     )
-    return Benchmark(TOOL, tuple(series), evidence=evidence)
+    return Benchmark(TOOL, tuple(series), evidence=evidence, left_out=left_out)
 
 
 def _with_command(log: NcclLog, table: tuple[str, tuple[LogRow, ...], int]) -> NcclLog:

@@ -96,7 +96,7 @@ def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False)
     yield from (groups[name] for name in all_ranks if name not in unclear)
 
 
-MOST_REPORTS = 50_000
+MOST_REPORTS = 20_000
 """Reports of watchdogs that are read: of each rank the first tells which collective it waits for."""
 
 

@@ -66,7 +66,9 @@ _OPEN_ENDS = ("onnect", "failed", "error", "with", "(", "Error:", "Exception:")
 """The last characters of a line that `_OPEN` may match: a look at them is faster."""
 MOST_CONTINUED = 200
 """Wrapped lines that are joined."""
-MOST_TRIED = 20_000
+MOST_OPEN = 10_000
+"""Lines that may go on with the next one."""
+MOST_TRIED = 10_000
 """Different lines with one word that are searched for its patterns; later ones repeat what the first ones state."""
 Words = dict[str, tuple[int, ...]]
 """Words, each with the places of the patterns that require it or another word beside it. The messages of the catalog
@@ -218,12 +220,15 @@ def _shown_groups(match: re.Match[str]) -> str:
 
 def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
     """The statements of lines that are wrapped, as far as neither of their parts makes one."""
-    joined = 0
+    joined = opened = 0
     for number, (line, following) in enumerate(pairwise(lines_of(text)), 1):
         raised = "FileNotFoundError" in following and _FILE_CALL.search(line[:LONGEST])
         if not (line.rstrip().endswith(_OPEN_ENDS) or raised) or len(line) > LONGEST or len(following) > LONGEST:
             continue
-        if joined >= MOST_CONTINUED or not (raised or _OPEN.search(line[-40:])):
+        if joined >= MOST_CONTINUED or opened >= MOST_OPEN:
+            return
+        opened += 1
+        if not (raised or _OPEN.search(line[-40:])):
             continue
         whole = f"{line.rstrip()} {following.strip()}"
         if places := _places(whole, search):

@@ -10,6 +10,7 @@ from clusterspec.logs.general_words import GENERAL
 from clusterspec.logs.object_words import APART, OBJECTS, OF_A_PROGRAM, PLACE
 from clusterspec.logs.raising_frames import FRAME, MISUSE, OPERATIONS, family_of_frame
 from clusterspec.logs.reporting_parts import causes_of_part
+from clusterspec.logs.required_words import required_words
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 _ERROR = re.compile(
@@ -155,10 +156,10 @@ _WRITER = re.compile(
 """The name of the process that wrote a line, which is no object of its error."""
 LONGEST = 1_000
 """Characters of a line that is read for common words."""
-MOST_LINES = 20_000
+MOST_LINES = 8_000
 """Different lines with a word of errors that are read."""
-MOST_CHARACTERS = 1_500_000
-"""Characters of these that are searched for common words, which takes most of the time: 3 s."""
+MOST_CHARACTERS = 400_000
+"""Characters of these that are searched for common words, which takes most of the time: 1 s."""
 MOST_UNLISTED = 500
 """The first of these without other words that are compared with objects and what happened to them."""
 
@@ -184,7 +185,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     causes: set[str] = set()
     unlisted = searched = 0
     for number, line in enumerate(lines_of(text) if present else (), 1):
-        if line in same:
+        if not line or line in same:
             continue
         if len(same) < MOST_LINES:
             same.add(line)
@@ -260,16 +261,32 @@ def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
     found = False
     stated = any(word in text for word in _FAMILY_WORDS)
     for family, words in _COMPILED_FAMILIES if stated else ():
-        match = words.search(text)
-        if match:
+        first = _first_line_with(words, text)
+        if first is not None:
             found = found or family not in OF_OTHERS
-            first = text.rfind("\n", 0, match.start()) + 1
             stated_line = text[first : first + LONGEST].split("\n", 1)[0]
             yield family, shown_line(stated_line), text.count("\n", 0, first) + 1
     if "NCCL INFO" in text:
         yield from _plugins_of_some_hosts(text)
     if not found:
         yield from _cause_in_last_lines(text.rstrip().split("\n"))
+
+
+def _first_line_with(pattern: re.Pattern[str], text: str) -> int | None:
+    """Where the first line begins that a pattern matches, among the first `MOST_LINES` with a word that it requires."""
+    places = []
+    for word in required_words(pattern):
+        at = text.find(word)
+        for _ in range(MOST_LINES):
+            if at < 0:
+                break
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            end = len(text) if end < 0 else end
+            if pattern.search(text[start:end]):
+                places.append(start)
+                break
+            at = text.find(word, end)
+    return min(places, default=None)
 
 
 def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:

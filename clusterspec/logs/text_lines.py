@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 LONGEST_SHOWN = 160
 """Characters of a line that are shown as evidence."""
+AT_ONCE = 200_000
+"""Characters of a text whose lines are listed at once, which is faster than one by one."""
 CUT = "…"
 """What stands for the rest of a line that is not shown."""
 
@@ -41,7 +43,68 @@ def lines_of(text: str) -> Iterator[str]:
     ['a', '', 'b', '']
     """
     start = 0
-    while (end := text.find("\n", start)) >= 0:
-        yield text[start:end]
+    while (end := text.find("\n", start + AT_ONCE)) >= 0:
+        yield from text[start:end].split("\n")
         start = end + 1
-    yield text[start:]
+    yield from text[start:].split("\n")
+
+
+_AS_ZERO = str.maketrans("123456789abcdef", "000000000000000")
+AT_EACH_END = 500_000
+"""Characters at the beginning and at the end of a log that are searched whole."""
+MOST_DIFFERENT = 500_000
+"""Characters of the different lines between them, digits and the letters a to f aside, that are searched. Logs of runs
+have less: their lines repeat for every rank, step and channel."""
+MOST_ALIKE = 3_000_000
+"""Characters of the lines between that repeat an earlier one, other digits aside, and are searched."""
+MOST_OF_ERRORS = 250_000
+"""Characters of further different lines that are searched, the first ones that have a word of an error."""
+_OF_ERRORS = (
+    *("rror", "xception", "ERROR", "FATAL", "atal", "ailed", "ailure", "NCCL WARN", "Xid", "bort", "imed out"),
+    *("imeout", "illed", "ut of memory", "denied", "refused", "panic", "unreachable", "BUG:", "exhausted"),
+)
+"""Words of which such a line has at least one."""
+
+
+def searched_part(text: str) -> tuple[str, int]:
+    """A log as far as it is searched, and how many of its lines are not, repeated ones aside. Lines that are not
+    searched are empty, so that others keep their numbers.
+
+    The time of a search is that of the lines that differ, and no log of a run has as many as its size allows.
+
+    >>> searched_part("step 1\\nstep 2")
+    ('step 1\\nstep 2', 0)
+    """
+    if len(text) <= 2 * AT_EACH_END + MOST_DIFFERENT:
+        return text, 0
+    first = text.find("\n", AT_EACH_END) + 1 or len(text)
+    last = max(text.rfind("\n", first, len(text) - AT_EACH_END) + 1, first)
+    between, left_out = _lines_between(text[first:last])
+    return text[:first] + between + text[last:], left_out
+
+
+def _lines_between(text: str) -> tuple[str, int]:
+    """The lines of a text that are searched, the others empty, and how many others differ from those before them."""
+    present = [word for word in _OF_ERRORS if word in text]
+    forms: set[str] = set()
+    parts: list[str] = []
+    line_feeds = left_out = 0
+    different, alike, of_errors = MOST_DIFFERENT, MOST_ALIKE, MOST_OF_ERRORS
+    for line, form in zip(lines_of(text), lines_of(text.translate(_AS_ZERO)), strict=True):
+        length = len(line)
+        if form in forms:
+            kept = alike >= length > 0
+            alike -= length * kept
+        elif different > 0:
+            kept = True
+            different -= length
+        else:
+            kept = of_errors >= length and any(word in line for word in present)
+            of_errors -= length * kept
+            left_out += not kept
+        if kept:
+            forms.add(form)
+            parts += ("\n" * line_feeds, line)
+            line_feeds = 0
+        line_feeds += 1
+    return "".join(parts) + "\n" * (line_feeds - 1), left_out

@@ -23,6 +23,7 @@ from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
+from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well, text_with_whole_exceptions, text_without_labels
 
 _MARK = re.compile(
@@ -55,6 +56,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     """
     if ended_well(text):
         return None
+    text, left_out = searched_part(text)
     text = text_with_whole_exceptions(text_without_labels(text))
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
@@ -80,7 +82,7 @@ def read_unfinished(text: str) -> Benchmark | None:
         ranks, nodes = largest_communicator(evidence)
     ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence], failures)
     series = Series(None, ranks, nodes, (), jobs=jobs, hosts=hosts_of_lines(text) or nodes_launched(text))
-    return Benchmark(TOOL, (series,), evidence=(*evidence, *_empty_table(text)), ending=ending)
+    return Benchmark(TOOL, (series,), evidence=(*evidence, *_empty_table(text)), ending=ending, left_out=left_out)
 
 
 def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:

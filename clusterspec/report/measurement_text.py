@@ -101,7 +101,7 @@ STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
 
 def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
     """Each collective with its sizes and causes, then the effect on the estimate."""
-    parts = [_comparison_text(one, ink) for one in report.compared]
+    parts = [_comparison_text(one, ink) + _left_out_text(one, ink) for one in report.compared]
     unread = {why: [log for log, other in report.unread if other == why] for _, why in report.unread}
     parts += [paragraph(plain_line(f"{_first_names(logs)}: not compared: {why}"), ink) for why, logs in unread.items()]
     if report.moved is not None:
@@ -119,6 +119,14 @@ def _first_names(logs: Sequence[str]) -> str:
     """The first names of logs, and how many more there are."""
     more = len(logs) - MOST_NAMED
     return ", ".join(logs[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _left_out_text(compared: Compared, ink: Ink) -> str:
+    """What says that lines of a log were not searched; empty where all were."""
+    if not compared.left_out:
+        return ""
+    said = f"{plural(compared.left_out, 'line')} between the first and the last ones not searched: too many differ."
+    return "\n" + paragraph(f"{said} Give the log of one rank, or the part with the first error.", ink)
 
 
 def _unfinished_text(compared: Compared, ink: Ink) -> str:

@@ -76,6 +76,8 @@ class Compared:
     """The first error of a run without a result, where it is of none of the known causes; else empty."""
     assumed_ranks: bool = False
     """Whether neither the log nor the caller states the ranks, which are then all of the design."""
+    left_out: int = 0
+    """The lines of a log with too many different ones that were not searched."""
     alike: tuple[Cause, ...] = ()
     """Causes that no line names, and that end in the same lines as those that are possible; none where the log decides
     the cause."""
@@ -159,6 +161,7 @@ class DiagnosisReport(Result):
                     "verdict": one.verdict,
                     "decided": one.is_decided,
                     "error": one.error or None,
+                    "lines_left_out": one.left_out,
                 }
                 for one in self.compared
             ],
