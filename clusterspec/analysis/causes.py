@@ -22,6 +22,7 @@ from clusterspec.analysis.hangs import (
     Check,
     causes_of_a_hang,
     explained_symptoms,
+    suggested_causes,
     messages_of_a_slow_run,
     refused_connections,
     stops_of_one_rank,
@@ -75,6 +76,8 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         if all(each.name in SYMPTOMS or is_own_exception(run, each) or is_of_an_end(run, each) for each in likeliest):
             others = (*explained_symptoms(run, likeliest), *families_of_causes(run), *refused_connections(run))
             likeliest = _ordered(run, others)
+        elif not any(each.is_likely for each in likeliest):
+            likeliest = _ordered(run, (*likeliest, *suggested_causes(run)))
         return likeliest
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]

@@ -93,6 +93,10 @@ ANYWHERE = {
         ("storage-fault", f"{_BLOCKED}ls and a write to that directory from every node"),
         ("ranks-diverge", f"{_BLOCKED}a rank that saves alone while the others wait in a collective"),
     ),
+    "locking": (
+        ("storage-fault", f"{_BLOCKED}flock -n of a file in that directory from every node; a local cache instead"),
+        ("peer-ended", "a process that ended may have left it: fuser -v of that file on every node; remove it if none"),
+    ),
     "loading": (
         ("storage-fault", f"{_BLOCKED}a read of that file from every node"),
         ("data-loading", f"{_BLOCKED}the bandwidth of the file system with several readers"),

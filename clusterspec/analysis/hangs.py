@@ -202,7 +202,7 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
     that the errors suggest.
     """
     lines = {evidence_line(each) for each in symptoms}
-    suggested = list(_suggested_causes(run))
+    suggested = list(suggested_causes(run))
     for each in suggested:
         if each.name not in SYMPTOMS and evidence_line(each) not in lines:
             yield replace(each, weight=GIVEN if symptoms else WEAK)
@@ -210,7 +210,7 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
     yield from suggested
 
 
-def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
+def suggested_causes(run: PlacedRun) -> Iterator[Cause]:
     """The causes that common words of an error suggest, for a run without a result of which nothing else is known.
 
     Lines with such a reason of the system precede those that tell only what failed.

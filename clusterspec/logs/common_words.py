@@ -33,6 +33,14 @@ SUGGESTIONS = (
         r"[Ii]nput/output error|[Ss]tale (?:NFS )?file|[Rr]ead-only file system|[Nn]o locks available"
         r"|[Ss]tructure needs cleaning|[Tt]ransport endpoint|MountVolume|[Uu]nable to attach or mount volumes",
     ),
+    # a lock of a file that the file system does not give, as where it is shared and has none
+    (
+        "storage-fault",
+        r"\b(?:\w{0,20}[Ll]ock(?:s|Error|Timeout|file|ing)?|flock|fcntl|lmdb\S{0,40})\b.{0,120}"
+        r"(?:temporarily unavailable|[Nn]o locks|not (?:supported|implemented)|could not be acquired|not acquired)"
+        r"|\b(?:could not|cannot|unable to|failed to) (?:acquire|obtain|get|take) (?:an? |the )?(?:file )?lock\b",
+    ),
+    ("storage-fault", r"\bGPU ?[Dd]irect ?Storage\b|\bcu[Ff]ile\w{0,40}|\bnvidia[-_]fs\b"),
     ("file-permission", r"[Kk]ey has (?:expired|been revoked)|[Rr]equired key not available|[Kk]ey was rejected"),
     ("library-release", r"[Ee]xec format error|cannot execute binary file|bad ELF|wrong ELF class"),
     ("invalid-setting", r"\bno runtime for \""),
@@ -124,6 +132,11 @@ SUGGESTIONS = (
         r"|\b[Cc]ould not run '[\w:.]{3,80}' with arguments|\b[Ww]eights[- ]only load"
         r"|\b[A-Z]\w{1,30} is required to (?:load|use|run|build|compile)\b",
     ),
+    # a kernel that is named after an architecture
+    (
+        "unsupported-accelerator",
+        r"\b(?:[Ee]rror|[Ff]ail\w{0,4})\b.{0,300}\b(?:[Kk]ernel|cubin|GEMM|gemm|attention)\b.{0,300}[_.]sm_?[0-9]{2,3}[a-z]?\b",
+    ),
     (
         "unsupported-accelerator",
         r"(?:not support|[Uu]nsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)",
@@ -164,6 +177,12 @@ SUGGESTIONS = (
         "invalid-setting",
         r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|flag\b|argument for|configuration|--?\w)"
         r"|Misconfiguration|unrecognized (?:option|argument)s?\b",
+    ),
+    # a variable, by its form, that is missing
+    (
+        "invalid-setting",
+        r"\b[A-Za-z]{1,12}_[A-Za-z0-9_]{2,60} (?:is |was |are )?(?:not (?:set|present|defined|exported|found in)|unset)"
+        r"|\b(?:missing|undefined|unset) (?:the )?(?:environment )?variable",
     ),
     ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
     ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),

@@ -63,6 +63,10 @@ EXIT_PATTERNS = (
     ("crash", _codes(132, 134, 136, 139, -4, -6, -8, -11)),
     ("bus-error", _codes(135, -7)),
     ("signal", _codes(143, -15)),
+    (
+        "signal",
+        re.compile(r"^(?:\[rank[0-9]{1,7}\]: |\([^)]{1,60}\) )?(KeyboardInterrupt(?:: \w{1,40})?|SystemExit: 143)\s*$"),
+    ),
     ("not-found", _codes(127)),
     ("not-executable", _codes(126)),
     # Open MPI: the rank that calls it has its reason in its own output

@@ -114,6 +114,12 @@ OBJECTS = (
         r"|failure)|failed (?:diagnostics?|self[- ]test|health)"
         r"|health check failed|not respond\w{0,3}|unresponsive|faulty|is lost|dropped off|parity error)\b",
     ),
+    (
+        "wrong-interface container-permission",
+        r"\b(?:RDMA|IB|InfiniBand|RoCE|EFA|verbs|uverbs|umad|rdma_cm) (?:device|context|HCA|port|channel)s?\b",
+        r"\b(?:(?:fail\w{0,3}|unable|could(?:n't| ?not)|cannot) (?:to )?(?:open|access|get|find|query|initiali[sz]e"
+        r"|create))\b",
+    ),
     ("nic-fault", _NIC, r"\b(?:firmware|health check failed|fatal|internal error|reset|unresponsive|hung|faulty)\b"),
     (
         "unstable-link",

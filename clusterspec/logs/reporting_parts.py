@@ -30,6 +30,9 @@ PARTS = (
     (("peer-access-off",), r"\b(?:cuda_ipc|rocm_ipc|custom_all_reduce)"),
     (("unreachable-peer", "nic-fault"), r"\b(?:ib|rc|ud|dc|gga)_\w{1,32}|\b(?:ibrc|ibgda|ibdevx)\b|transport_ib"),
     (("unreachable-peer",), r"\btcp_\w{1,32}|\bsock\b"),
+    # XLA and TensorFlow (`stream_executor`, `service/gpu`): a handle that a library of the device does not give
+    (("library-release", "memory-full"), r"\b(?:cuda|rocm|hip|miopen)_(?:dnn|blas|fft|solver)\w{0,12}$"),
+    (("library-release",), r"(?:compiler/xla|external/xla/xla)/(?!.*(?:tsl/|distributed/))|\bxla_util$"),
 )
 """Causes of a part of a library, the likelier first, and the file that reports it, without its extension."""
 DRIVERS = (
@@ -38,6 +41,8 @@ DRIVERS = (
         r"\b(?:mlx[45]_\w{2,8}|bnxt_\w{2,4}|irdma|ionic\w{0,8}|i40e|ice|efa|hns3|hns_roce\w{0,6}|qed[er]|erdma|hfi1)\b",
     ),
     (("accelerator-fault", "driver-release"), r"\bNVRM: |\bamdgpu\b|\bamdkfd\b|\bnvidia(?:-\w{1,12})? 0000:"),
+    # linux-rdma/rdma-core, infiniband-diags: a port of another link layer, or a device that may not be opened
+    (("wrong-interface", "container-permission"), r"\b(?:ibwarn|iberror|ibpanic): "),
     (("storage-fault",), r"\bnvme[0-9]|\bblk_update_request\b|\bbeegfs\b|\bGPFS\b"),
 )
 """Causes of a driver of the kernel, and its name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
 from clusterspec.logs.general_words import GENERAL
@@ -17,6 +18,7 @@ _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|\w{0,40}Exception(?=: )"
     r"|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
     r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
+    r"|(?:^|\s)E (?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b"
 )
 """Words by which a line tells of an error."""
 _OF_ERRORS = (
@@ -117,6 +119,10 @@ OF_EXCEPTIONS = frozenset(
 """The statements of families that an exception or an assertion has."""
 PHASES = (
     ("saving", r"\b[Ss]aving\b.{0,60}\bcheckpoint|\b[Ss]aving (?:the )?(?:model|state|optimizer)"),
+    (
+        "locking",
+        r"\b[Ll]ock\b.{0,300}\bnot acquired\b|\b(?:[Aa]ttempting|[Ww]aiting) (?:for|to acquire) .{0,60}\block\b",
+    ),
     ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
 )
 """Families of causes of a run that hangs in a phase, and the last line that tells the phase."""
@@ -184,7 +190,8 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     same: set[str] = set()
     causes: set[str] = set()
     unlisted = searched = 0
-    for number, line in enumerate(lines_of(text) if present else (), 1):
+    lines = chain(_wrapped_messages(text), enumerate(lines_of(text), 1))
+    for number, line in lines if present else ():
         if not line or line in same:
             continue
         if len(same) < MOST_LINES:
@@ -213,6 +220,20 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
                 yield cause, shown_line(shown), number
 
 
+_BLOCK = re.compile(r"^[^\w\n]{0,60}-{20,200}\n((?:(?![^\w\n]{0,60}-{20}).{0,200}\n){1,16})", re.MULTILINE)
+"""A message of a launcher between two rules, whose sentences are wrapped over lines."""
+MOST_BLOCKS = 50
+"""Such messages that are read."""
+
+
+def _wrapped_messages(text: str) -> Iterator[tuple[int, str]]:
+    """The first paragraph of each message of a launcher as one line, where it has several, with its first line."""
+    for match in islice(_BLOCK.finditer(text) if "-" * 20 in text else (), MOST_BLOCKS):
+        paragraph = match[1].strip("\n").partition("\n\n")[0]
+        if "\n" in paragraph:
+            yield text.count("\n", 0, match.start(1)) + 1, " ".join(paragraph.split())
+
+
 def _causes_of_words(line: str) -> tuple[str, ...]:
     """The cause of the common words of an error, or the causes of the part that reports it.
 
@@ -238,7 +259,7 @@ def _causes_of_words(line: str) -> tuple[str, ...]:
 
 
 def _causes_of_object(line: str) -> tuple[str, ...]:
-    """The cause of an object and what happened to it in a line of an error; none if it has no such pair.
+    """The causes of an object and what happened to it in a line of an error; none if it has no such pair.
 
     >>> _causes_of_object("error: file system /scratch is offline")
     ('storage-fault',)
@@ -252,7 +273,7 @@ def _causes_of_object(line: str) -> tuple[str, ...]:
         objects = [match.span() for match in thing.finditer(line)]
         events = [match.span() for match in event.finditer(line)] if objects else []
         if any(max(a, c) - min(b, d) <= APART for a, b in objects for c, d in events):
-            return (cause,)
+            return tuple(cause.split())
     return ()
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
-from clusterspec.logs.catalogued_messages import MESSAGE
+from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.logs.error_lines import first_error
 from clusterspec.logs.first_failures import (
     CONSEQUENCE,
@@ -42,6 +42,8 @@ _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _TOLD = STATING | {OWN_EXCEPTION}
+_TELLING = ("suggests ", "family ", MESSAGE)
+"""How the names of other statements begin that tell what an error may be of."""
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""
 
@@ -64,7 +66,10 @@ def read_unfinished(text: str) -> Benchmark | None:
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in stated_families(text))
         evidence = (*evidence, *suggested, *stated)
         evidence, failures = _with_consequences_last(text, evidence)
-        told = any(each.name in _TOLD or each.name.startswith(("suggests ", "family ")) for each in evidence)
+        told = any(
+            each.name in _TOLD or (each.name.startswith(_TELLING) and each.name not in _REPORTED_ENDS)
+            for each in evidence
+        )
         error = first_error(text) if not told else None
         ended = min((each.line for each in evidence if each.name in _REPORTED_ENDS), default=None)
         if error is not None and (ended is None or error[1] < ended):  # an end is reported after what caused it
@@ -97,8 +102,10 @@ def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[
 
 
 def _states_a_cause(each: Evidence) -> bool:
-    """Whether a statement is of a cause, rather than of an end that leaves its cause to other lines."""
-    if each.name in _REPORTED_ENDS:
+    """Whether a statement is of a cause, rather than of an end, or of a message that may have it, which leave it to
+    other lines.
+    """
+    if each.name.startswith(MESSAGE) and each.name.endswith(f" {WEIGHTS[-1]}"):
         return False
     return each.name in STATING - ENDS - OF_THE_END or each.name.startswith((CALL, MESSAGE))
 

@@ -253,4 +253,4 @@ def test_only_the_first_unlisted_errors_are_compared() -> None:
 
 
 def test_every_class_names_a_cause_of_a_line() -> None:
-    assert {cause for cause, _, _ in OBJECTS} <= {cause for _, cause in LINES}
+    assert {cause for causes, _, _ in OBJECTS for cause in causes.split()[:1]} <= {cause for _, cause in LINES}
