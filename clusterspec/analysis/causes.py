@@ -22,10 +22,10 @@ from clusterspec.analysis.hangs import (
     Check,
     causes_of_a_hang,
     explained_symptoms,
-    suggested_causes,
     messages_of_a_slow_run,
     refused_connections,
     stops_of_one_rank,
+    suggested_causes,
     unreachable_peers,
 )
 from clusterspec.analysis.host_causes import (

@@ -169,6 +169,9 @@ POSSIBLE = (
     ("container-files", "library-release", ", as with a release of libnvidia-container", _TOOLKIT, GIVEN),
     ("container-files", "container-permission", UNSAID, _CAPABLE, WEAK),
     ("kernel-image", "library-release", ", as with a ptxas of another release", service_steps.ASSEMBLER, GIVEN),
+    # pytorch/pytorch issue 119054
+    ("kernel-image", "driver-release", ", as with a driver before that of its ptxas", STEP_OF["driver-release"], GIVEN),
+    ("kernel-image", "unsupported-accelerator", UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("fabric-event", "plugin-mismatch", ", as with a libfabric that has this fault", STEP_OF["plugin-mismatch"], GIVEN),
     ("fabric-event", "nic-fault", UNSAID, STEP_OF["nic-fault"], WEAK),
     ("container-toolkit", "library-release", ": Docker knows no toolkit for it", service_steps.RUNTIME, STRONG),

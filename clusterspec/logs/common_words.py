@@ -38,12 +38,30 @@ SUGGESTIONS = (
         "storage-fault",
         r"\b(?:\w{0,20}[Ll]ock(?:s|Error|Timeout|file|ing)?|flock|fcntl|lmdb\S{0,40})\b.{0,120}"
         r"(?:temporarily unavailable|[Nn]o locks|not (?:supported|implemented)|could not be acquired|not acquired)"
+        r"|\bdatabase is locked\b"
         r"|\b(?:could not|cannot|unable to|failed to) (?:acquire|obtain|get|take) (?:an? |the )?(?:file )?lock\b",
     ),
     ("storage-fault", r"\bGPU ?[Dd]irect ?Storage\b|\bcu[Ff]ile\w{0,40}|\bnvidia[-_]fs\b"),
     ("file-permission", r"[Kk]ey has (?:expired|been revoked)|[Rr]equired key not available|[Kk]ey was rejected"),
     ("library-release", r"[Ee]xec format error|cannot execute binary file|bad ELF|wrong ELF class"),
     ("invalid-setting", r"\bno runtime for \""),
+    # a socket of a service on the same host
+    (
+        "stopped-service",
+        r"(?:[Cc]onnect|[Dd]ial|open|access)\w{0,4} .{0,120}/(?:var/)?(?:run|tmp)/\S{0,120}sock\w{0,4}\b.{0,60}"
+        r"(?:[Nn]o such file|refused)",
+    ),
+    # words of the standard library of C++ in an exception of Python: an extension that was built for other inputs
+    (
+        "library-release",
+        r"\b_?[Mm]ap(?:_base)?::at\b|\b(?:vector|basic_string|array|deque)::(?:_M_)?\w{1,24}"
+        r"|\bbad[_ ](?:optional_access|variant_access|any_cast|function_call)\b",
+    ),
+    (
+        "checkpoint-mismatch",
+        r"\b(?:saved|trained|written|created|sharded) (?:with|on|by|for|over) [0-9]{1,6} .{0,80}"
+        r"\b(?:run|now|but|current\w{0,3}|loading|into|while)\b.{0,40}\b[0-9]{1,6}\b",
+    ),
     (
         "program-error",
         r"\balready (?:been )?(?:registered|initiali[sz]ed|defined|called)\b|\binitiali[sz]e\b.{0,60}\btwice\b"
@@ -89,7 +107,10 @@ SUGGESTIONS = (
     # servers outside of the cluster: registries of images, hubs of models, logs of experiments
     (
         "outside-server",
-        r"[Tt]oo [Mm]any [Rr]equests|\bwandb\b"
+        r"\bAn error occurred \(\w{1,60}\) when calling the"
+        r"|\b(?:botocore|google\.(?:api_core|cloud|auth)|azure\.\w{1,20}|gcsfs|s3fs|adlfs)\.[\w.]{0,60}"
+        r"(?:Error|Exception)\b"
+        r"|[Tt]oo [Mm]any [Rr]equests|\bwandb\b"
         r"|returned error code: [45][0-9]{2}\b|is not a valid model identifier|\bgated repo",
     ),
     (
@@ -132,10 +153,22 @@ SUGGESTIONS = (
         r"|\b[Cc]ould not run '[\w:.]{3,80}' with arguments|\b[Ww]eights[- ]only load"
         r"|\b[A-Z]\w{1,30} is required to (?:load|use|run|build|compile)\b",
     ),
+    # a device or a capability below the least one, and a release other than a program takes
+    (
+        "unsupported-accelerator",
+        r"\b(?:NVIDIA|GeForce|Tesla|Quadro|Instinct|Radeon|GPU|[Dd]evice)\b.{0,60}\b(?:is )?too old\b"
+        r"|\b[Cc]apabilit(?:y|ies)\b (?:>=|of at least|[0-9.]{1,4} or)",
+    ),
+    (
+        "library-release",
+        r"\bonly supports? [A-Za-z][\w.+-]{0,30} v?[0-9][\w.]{0,12} (?:or|and) (?:higher|later|newer|above|lower|older)"
+        r"|\bgot [A-Za-z][\w.+-]{0,30} version\b",
+    ),
     # a kernel that is named after an architecture
     (
         "unsupported-accelerator",
-        r"\b(?:[Ee]rror|[Ff]ail\w{0,4})\b.{0,300}\b(?:[Kk]ernel|cubin|GEMM|gemm|attention)\b.{0,300}[_.]sm_?[0-9]{2,3}[a-z]?\b",
+        r"\b(?:[Ee]rror|[Ff]ail\w{0,4}|[Nn]o)\b.{0,300}\b(?:[Kk]ernel|cubin|GEMM|gemm|attention)\b.{0,300}"
+        r"[_.]sm_?[0-9]{2,3}[a-z]?\b",
     ),
     (
         "unsupported-accelerator",

@@ -23,6 +23,16 @@ def _codes(*codes: int) -> re.Pattern[str]:
 
 
 _CRASHES = r"(?:Segmentation fault|Aborted|Illegal instruction|Floating point exception)"
+
+
+def _by_signal(numbers: str) -> re.Pattern[str]:
+    """Lines by which a process ended with one of these signals, other than those of Open MPI."""
+    return re.compile(
+        rf"((?:shut ?down|terminated|died|ended|stopped|aborted|crashed) (?:with|by|on|from|due to|because of) "
+        rf"(?:a )?signal:? (?:{numbers})\b.{{0,60}})"
+    )
+
+
 RUNTIME_ENDS = (
     # bminor/glibc 2.39: malloc/malloc.c (`malloc_printerr`), debug/fortify_fail.c; heap or stack was overwritten
     (
@@ -60,6 +70,10 @@ RUNTIME_ENDS = (
 EXIT_PATTERNS = (
     *RUNTIME_ENDS,
     ("killed", _codes(137, -9)),
+    # launchers of engines: what a signal did to a process, in any words
+    ("killed", _by_signal("9")),
+    ("crash", _by_signal("4|5|6|8|11")),
+    ("bus-error", _by_signal("7")),
     ("crash", _codes(132, 134, 136, 139, -4, -6, -8, -11)),
     ("bus-error", _codes(135, -7)),
     ("signal", _codes(143, -15)),

@@ -120,10 +120,6 @@ FRAMEWORK_PATTERNS = (
     ),
     # triton-lang/triton 0b057fca, python/triton/runtime/errors.py (`OutOfResources`)
     ("kernel-resources", re.compile(r"(out of resource: (?:shared memory|registers|threads), Required: .{1,60})")),
-    (
-        "kernel-image",
-        re.compile(r"(Triton Error \[CUDA\]: device kernel image is invalid)"),
-    ),  # MIC-DKFZ/nnUNet pull 3020
     # an assembler older than the device. Thread: triton-lang/triton issue 8539
     ("no-kernel", re.compile(r"(ptxas fatal {1,4}: Value 'sm_\w{1,6}' is not defined for option 'gpu-name')")),
     # a status of cuDNN, and what PyTorch prints where every algorithm fails. Thread: TQTQliu/MVSGaussian issue 18

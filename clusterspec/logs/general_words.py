@@ -7,7 +7,7 @@ interface and that it has no address, so that a line about the object alone tell
 from __future__ import annotations
 
 _RANKS = r"(?:worker|rank|node|peer|host|process|replica|member)(?:e?s)?\b"
-_DEVICES = r"(?:GPU|NPU|TPU|HPU|XPU|accelerator|device|chip)s?\b"
+_DEVICES = r"(?:GPU|NPU|TPU|HPU|XPU|DCU|NeuronCore|accelerator|device|chip)s?\b"
 _NUMERIC = r"(?:[Ll]oss|[Gg]rad\w{0,10}|logits?|weights?|norm|activations?|probabilit(?:y|ies))\b"
 GENERAL = (
     (
@@ -66,7 +66,8 @@ GENERAL = (
     ),
     (
         "missing-accelerator",
-        rf"\b(?:expect(?:ed|s)?|need(?:ed|s)?|requires?|requested) (?:at least )?[0-9]+ (?:\w{{1,12}} )?{_DEVICES}",
+        r"\b(?:[Ee]xpect(?:ed|s)?|[Nn]eed(?:ed|s)?|[Rr]equires?|[Rr]equested) (?:at least )?[0-9]+ "
+        rf"(?:\w{{1,12}} )?{_DEVICES}",
     ),
     (
         "accelerator-fault",

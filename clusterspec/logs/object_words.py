@@ -228,6 +228,7 @@ OBJECTS = (
         r"|loopback(?: address)?|docker0|subnet)\b",
         rf"(?:{_ABSENT}|\b[Nn]o (?:RDMA|InfiniBand|network)\b|\b(?:not routable|cannot connect|wrong|down)\b)",
     ),
+    ("wrong-interface", r"\b(?:device|local|host|node|own|its) IP(?: address)?\b", rf"(?:{_FAILED}|{_ABSENT})"),
     (
         "wrong-interface",
         r"\b[Nn]o (?:valid |usable |active )?(?:InfiniBand|RDMA|EFA|RoCE|network) (?:HCA|device|adapter|interface"

@@ -27,7 +27,9 @@ RUNTIME_TEXTS = {
     "library": ("shared object initialization failed", "shared object symbol not found"),
     "no-device": ("invalid device ordinal", "no CUDA-capable device is detected", "no ROCm-capable device is detected"),
     "init-error": ("initialization error",),
-    "no-kernel": ("device kernel image is invalid", "invalid device function", "named symbol not found"),
+    "no-kernel": ("invalid device function", "named symbol not found"),
+    # MIC-DKFZ/nnUNet pull request 3020
+    "kernel-image": ("device kernel image is invalid",),
     "kernel-fault": (
         "misaligned address",
         "invalid program counter",

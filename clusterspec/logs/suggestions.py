@@ -18,6 +18,7 @@ _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|\w{0,40}Exception(?=: )"
     r"|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
     r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
+    r"|^[^:]{1,160}: (?:.{0,300}?\b)?(?:[Cc]ould(?: ?not|n't)|[Cc]annot|[Cc]an(?:'t| not)|[Uu]nable|[Ii]nsufficient)\b"
     r"|(?:^|\s)E (?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b"
 )
 """Words by which a line tells of an error."""
@@ -30,6 +31,12 @@ _OF_ERRORS = (
     "anic",
     "xiting",
     "ndefined",
+    "ould not",
+    "ouldn't",
+    "annot",
+    "an't",
+    "nable",
+    "nsufficient",
     " exception",
     "ERROR",
     "FAIL",
@@ -130,7 +137,8 @@ _PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
 _START = re.compile(STARTS)
 _RAISED = re.compile(
     r"^(?:\S{1,40} ){0,6}?"
-    r"(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|Exception: \S|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
+    r"(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|Exception: \S|(?:Stop(?:Async)?Iteration|SystemExit)(?:: |$)"
+    r"|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
 )
 _FROM = "The above exception was the direct cause of "
 """What Python prints between an exception and one that was raised from it."""
@@ -190,14 +198,16 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     same: set[str] = set()
     causes: set[str] = set()
     unlisted = searched = 0
-    lines = chain(_wrapped_messages(text), enumerate(lines_of(text), 1))
-    for number, line in lines if present else ():
+    messages = tuple(_wrapped_messages(text))
+    wrapped = {number for number, _ in messages}
+    lines = chain(messages, enumerate(lines_of(text), 1))
+    for number, line in lines if present or messages else ():
         if not line or line in same:
             continue
         if len(same) < MOST_LINES:
             same.add(line)
         shown = line[:LONGEST]
-        if not any(word in shown for word in present):
+        if not any(word in shown for word in present) and number not in wrapped:
             continue
         form = _DIGITS.sub("0", shown)
         if form in seen:
@@ -205,16 +215,17 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         if len(seen) >= MOST_LINES:
             return
         seen.add(form)
-        if not _tells_error(shown) or (_REPORTS.search(shown) and not _QUOTED_REASON.search(shown)):
+        told = _tells_error(shown) or (number in wrapped and _REFUSAL.search(shown) and not _NOTE.search(shown))
+        if not told or (_REPORTS.search(shown) and not _QUOTED_REASON.search(shown)):
             continue
         searched += len(shown)
         if searched > MOST_CHARACTERS:
             return
-        told = _causes_of_words(shown)
-        if not told and unlisted < MOST_UNLISTED:
+        found = _causes_of_words(shown)
+        if not found and unlisted < MOST_UNLISTED:
             unlisted += 1
-            told = _causes_of_object(shown)
-        for cause in told:
+            found = _causes_of_object(shown)
+        for cause in found:
             if cause not in causes:
                 causes.add(cause)
                 yield cause, shown_line(shown), number
@@ -222,6 +233,9 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
 
 _BLOCK = re.compile(r"^[^\w\n]{0,60}-{20,200}\n((?:(?![^\w\n]{0,60}-{20}).{0,200}\n){1,16})", re.MULTILINE)
 """A message of a launcher between two rules, whose sentences are wrapped over lines."""
+_REFUSAL = re.compile(r"\b(?:not|non-?existent|invalid|unsupported|missing)\b")
+_NOTE = re.compile(r"\bNOTE\b|\bNote\b|\bINFO\b|WARN")
+"""Words by which such a message refuses, without one of an error, and by which it is only a note."""
 MOST_BLOCKS = 50
 """Such messages that are read."""
 

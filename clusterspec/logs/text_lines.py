@@ -101,7 +101,7 @@ def _lines_between(text: str) -> tuple[str, int]:
         else:
             kept = of_errors >= length and any(word in line for word in present)
             of_errors -= length * kept
-            left_out += not kept
+            left_out += line != "" and not kept
         if kept:
             forms.add(form)
             parts += ("\n" * line_feeds, line)

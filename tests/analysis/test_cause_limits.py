@@ -7,12 +7,18 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
+import pytest
+
 from clusterspec.analysis.causes import ALWAYS, CHECKS
+from clusterspec.analysis.diagnosis import read_log
 from clusterspec.analysis.placed_runs import LogOverrides, PlacedRun, placed_run
 from clusterspec.cluster.model import Cluster
+from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series
+from clusterspec.logs.text_lines import searched_part
 from clusterspec.results.diagnosis import ComparedRow
-from tests.analysis.test_diagnosis import cluster
+from tests.analysis.test_diagnosis import cluster, names
+from tests.analysis.test_program_lines import PAIR, read
 from tests.effort import each
 
 MIB = 1 << 20
@@ -256,3 +262,49 @@ def test_the_evidence_of_a_duplex_figure_has_shares_of_both_figures() -> None:
     told = summed.evidence.replace("\xa0", " ")
     assert told == "35 % of 200 GB/s, which adds both directions, is 70 % of the 100 GB/s of one"
     assert summed.next == "clusterspec convert '200 GB/s duplex'"
+
+
+# The part of a log that is searched
+
+
+def _distinct_lines(count: int) -> list[str]:
+    """Lines of 100 characters, each of other letters: neither digits nor a to f tell them apart."""
+    letters = "ghijklmnopqrstuvwxyz"
+    return ["".join(letters[n // 20**place % 20] for place in range(5)) * 20 for n in range(count)]
+
+
+def test_a_log_with_many_different_lines_is_searched_at_its_ends_and_for_errors() -> None:
+    lines = _distinct_lines(30_000)  # 3 MB: 5,000 lines at each end, 5,000 different ones, and errors
+    lines[20_000] = "ValueError: a bad shape"
+    text, left_out = searched_part("\n".join(lines))
+    found = text.split("\n")
+    assert len(found) == len(lines)
+    assert all(line in ("", lines[number]) for number, line in enumerate(found))
+    assert found[0] == lines[0] and found[-1] == lines[-1] and found[20_000] == "ValueError: a bad shape"
+    assert found[15_000] == "" and left_out == found.count("") and 14_000 < left_out < 16_000
+
+
+def test_lines_that_repeat_are_not_left_out() -> None:
+    text = "\n".join(f"step {n} loss {n * 7}" for n in range(100_000))
+    assert searched_part(text) == (text, 0)
+
+
+def test_repeated_lines_are_searched_up_to_a_limit() -> None:
+    line = "[rank0]: CUDA error: no device " + "x" * 69
+    text, left_out = searched_part("\n".join([line] * 80_000))
+    kept = text.count("CUDA error")
+    assert left_out == 0 and 38_000 < kept < 42_000  # 1 MB at the ends, 3 MB between them
+
+
+def test_a_cause_between_many_different_lines_is_named_with_its_line() -> None:
+    lines = _distinct_lines(30_000)
+    lines[20_000] = "[rank3]: RuntimeError: CUDA error: uncorrectable ECC error encountered"
+    compared = read(PAIR, "\n".join(lines), 16)
+    assert compared is not None
+    assert names(compared)[:1] == ["accelerator-fault"] and compared.left_out > 14_000
+    assert compared.causes[0].evidence.startswith("line 20001 of the log")
+
+
+def test_a_refusal_says_how_many_lines_were_not_searched() -> None:
+    with pytest.raises(FormatError, match=r"no line that was searched tells of an error, and 15,\d{3} were not"):
+        read_log("log", "\n".join(_distinct_lines(30_000)).encode(), unfinished=True)

@@ -187,6 +187,11 @@ FIRST = [
         "error on CPU_SrcID#1_MC#1_Chan#2_DIMM#0 (channel:2 slot:0 page:0xb757589 offset:0xdc0 grain:32 -  OVER",
         "host-fault",
     ),
+    (
+        "MIC-DKFZ/nnUNet/pull/3020",
+        "backend='inductor' raised:\nRuntimeError: Triton Error [CUDA]: device kernel image is invalid",
+        "library-release",
+    ),
 ]
 NAMED = [
     (
@@ -199,11 +204,6 @@ NAMED = [
         "RuntimeError: Deadline exceeded: Failed to connect to remote server at address: grpc://10.59.106.169:8470. "
         "Error fr\nom gRPC: Deadline Exceeded. Details: ",
         "absent-ranks",
-    ),
-    (
-        "MIC-DKFZ/nnUNet/pull/3020",
-        "backend='inductor' raised:\nRuntimeError: Triton Error [CUDA]: device kernel image is invalid",
-        "library-release",
     ),
     (
         "open-mpi/ompi/issues/9836",
@@ -250,7 +250,6 @@ OTHER_FORMS = [
     ("PermissionError: [Errno 13] Permission denied: '/dev/infiniband/uverbs0'", "wrong-interface"),
     ("OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 1", "unsupported-accelerator"),
     ("ptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'", "unsupported-accelerator"),
-    ("RuntimeError: Triton Error [CUDA]: device kernel image is invalid", "unsupported-accelerator"),
     ("RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", "memory-full"),
     ("RuntimeError: Unable to find a valid cuDNN algorithm to run convolution", "memory-full"),
     ("{'loss': nan, 'learning_rate': 1e-05}", "non-finite-values"),

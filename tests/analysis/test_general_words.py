@@ -50,9 +50,39 @@ LINES = (
     ("ERROR: interface ib0 has no IP address", "wrong-interface"),
     ("RuntimeError: CUDA error: operation failed due to a previous error during capture", "program-error"),
 )
+OTHER_WORDS = (
+    # locks of files
+    ("filelock._error.Timeout: The file lock '/nfs/c/x.lock' could not be acquired.", "storage-fault"),
+    ("lmdb.LockError: mdb_txn_begin: Resource temporarily unavailable", "storage-fault"),
+    ("ERROR: could not acquire file lock on /mnt/nfs/hf/.lock: Operation not supported", "storage-fault"),
+    ("sqlite3.OperationalError: database is locked", "storage-fault"),
+    ("file register error: GPUDirect Storage not supported on current file", "storage-fault"),
+    # variables, options and counts
+    ("Fatal: SLURM_JOB_NODELIST is not set in the environment", "invalid-setting"),
+    ("ERROR NRT:nrt_init Requested 32 NeuronCores but only 2 are there", "missing-accelerator"),
+    ("RuntimeError: Triton only support CUDA 10.0 or higher, but got CUDA version: 12.8", "library-release"),
+    ("RuntimeError: Found Tesla K80 which is too old for this compiler", "unsupported-accelerator"),
+    ("RuntimeError: Error: failed to launch kernel fmha_fwd_hdim128_bf16_sm100a", "unsupported-accelerator"),
+    ("ValueError: no cubin for attention kernel mla_decode_sm_90a", "unsupported-accelerator"),
+    ("ValueError: optimizer state saved with 8 data-parallel ranks into a run with 6", "checkpoint-mismatch"),
+    # parts of libraries, and what they are written in
+    ("E0000 00:00:17 1 cuda_dnn.cc:535] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR", "library-release"),
+    ("IndexError: _Map_base::at", "library-release"),
+    ("RuntimeError: vector::_M_range_check: __n (which is 4) >= this->size()", "library-release"),
+    # devices of RDMA, sockets of services, servers of clouds
+    ("E0703 10:11:12.3 77 rdma_helper.cpp:405] Fail to open rdma device", "wrong-interface"),
+    ("ibpanic: [77] main: can't open UMAD port ((null):0)", "wrong-interface"),
+    ("[ERROR] HCCL(77,python): get device IP failed", "wrong-interface"),
+    ("slurmd: error: cannot connect to /run/dbus/system_bus_socket: No such file or directory", "stopped-service"),
+    (
+        "botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the PutObject operation",
+        "outside-server",
+    ),
+)
+"""Lines whose words are of a class of other tables."""
 
 
-@pytest.mark.parametrize(("line", "cause"), LINES)
+@pytest.mark.parametrize(("line", "cause"), (*LINES, *OTHER_WORDS))
 def test_the_object_and_what_happened_to_it_suggest_a_cause(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)
     assert compared is not None
@@ -76,3 +106,41 @@ def test_a_line_about_the_object_alone_tells_nothing(line: str) -> None:
 
 def test_every_cause_of_a_pair_of_words_has_a_line() -> None:
     assert {cause for cause, _ in GENERAL} == {cause for _, cause in LINES}
+
+
+ENDS = (
+    ('Traceback (most recent call last):\n  File "/app/t.py", line 3, in f\n    g()\nKeyboardInterrupt', "job-ended"),
+    ("[rank3]: SystemExit: 143", "job-ended"),
+    ("ERROR shard-manager: Shard process was signaled to shutdown with signal 4 rank=0", "program-fault"),
+    ("Worker 3 terminated by signal 9", "host-memory-full"),
+    ("DEBUG - filelock - Lock 14 not acquired on /nfs/c/x.lock, waiting 0.05 seconds ...", "storage-fault"),
+    (
+        'Traceback (most recent call last):\n  File "/v/site-packages/transformer_engine/pytorch/__init__.py", '
+        "line 52, in _load_library\n    so_path = next(so_dir.glob(name))\nStopIteration",
+        "library-release",
+    ),
+)
+
+
+@pytest.mark.parametrize(("text", "cause"), ENDS)
+def test_the_end_of_a_program_suggests_a_cause(text: str, cause: str) -> None:
+    compared = read(PAIR, text, 16)
+    assert compared is not None
+    assert names(compared)[:1] == [cause]
+
+
+RULE = "-" * 74
+
+
+def test_a_message_between_rules_is_read_as_one_sentence() -> None:
+    sentence = "The value of btl_tcp_if_include was set to a nonexistent\nsubnet, which is not a valid\nsetting."
+    text = f"{RULE}\n{sentence}\n{RULE}"
+    compared = read(PAIR, f"{text}\nlast line", 16)
+    assert compared is not None
+    assert names(compared)[:1] == ["invalid-setting"]
+    assert "line 2 of the log" in compared.causes[0].evidence
+
+
+def test_a_note_between_rules_tells_no_error() -> None:
+    text = f"{RULE}\nNOTE: operators that are not installed are\nbuilt where a program needs them.\n{RULE}\nstep 1"
+    assert read(PAIR, text, 16) is None
