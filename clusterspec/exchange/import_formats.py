@@ -166,6 +166,7 @@ WORKLOADS = (
     ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
     ImportFormat("torchtune", "workloads", "torchtune configurations and launches (tune run)", "workloads.torchtune"),
     ImportFormat("nanotron", "workloads", "Nanotron configurations", "workloads.nanotron"),
+    ImportFormat("modalities", "workloads", "Modalities configurations", "workloads.modalities"),
     ImportFormat(
         "llm-foundry", "workloads", "LLM Foundry configurations", "workloads.llm_foundry", ("mosaicml", "composer")
     ),

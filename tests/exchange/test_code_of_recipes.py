@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
-from clusterspec.exchange.import_result import SeveralParts
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.effort import each
 from tests.exchange.imports import given, read, unknown
 
@@ -274,3 +276,36 @@ def test_functions_that_call_one_another_many_times_are_bounded() -> None:
     )
     text = "from x import g12\n" + "".join(f"def {call}\n" for call in calls)
     assert "layout.micro_batch" not in given(read(text, "megatron", name="fan.py"))
+
+
+TITAN = """
+    from torchtitan.experiments.graph_trainer.configs import to_graph_trainer_config
+    from torchtitan.models.llama3.config_registry import llama3_8b, llama3_70b
+
+    def first() -> GraphTrainer.Config:
+        config = to_graph_trainer_config(llama3_8b(), model_registry)
+        config.parallelism.tensor_parallel_degree = 4
+        return config
+
+    def second() -> GraphTrainer.Config:
+        base = llama3_70b()
+        base.training.local_batch_size = 2
+        return to_graph_trainer_config(base, model_registry)
+"""
+
+
+def test_a_configuration_that_a_function_changes_keeps_what_it_was_given() -> None:
+    first, second = (read(TITAN, "torchtitan", part=part) for part in (1, 2))
+    assert (given(first)["workload.model"], given(first)["layout.tp"]) == ("llama-3.1-8b", 4)
+    assert (given(second)["workload.model"], given(second)["layout.micro_batch"]) == ("llama-3.1-70b", 2)
+    for reading, base in ((first, "llama3_8b"), (second, "llama3_70b")):
+        assert f"the values that {base}() sets" in unknown(reading)
+        assert "the values that to_graph_trainer_config() changes" in unknown(reading)
+
+
+def test_a_page_with_parts_of_python_is_told_from_a_file_of_it() -> None:
+    page = "# Trainers\n\nWrite:\n" + textwrap.dedent(TITAN)
+    with pytest.raises(FormatError, match="a page with parts of Python"):
+        read(page, "torchtitan", name="trainers.md")
+    with pytest.raises(FormatError, match="not valid Python"):
+        read(page, "torchtitan", name="trainers.py")

@@ -94,3 +94,13 @@ spec:
 """
     found = given(read(text))
     assert (found["cluster.accelerator"], found["cluster.scale_up.shape"]) == ("tpu-v7x", [4, 4, 4])
+
+
+def test_a_launch_of_the_base_model_states_its_batch_and_heads() -> None:
+    """Earlier releases have one number of heads, those of queries and of keys."""
+    text = "python3 MaxText/train.py MaxText/configs/base.yml per_device_batch_size=2 remat_policy=full {}\n"
+    plain = given(read(text.format("max_target_length=2048 global_parameter_scale=64")))
+    assert (plain["layout.micro_batch"], plain["layout.recompute"]) == (2, "full")
+    assert (plain["layout.framework"], plain["workload.sequence_length"]) == ("maxtext", 2048)
+    sizes = given(read(text.format("base_emb_dim=8192 base_num_heads=32 base_num_decoder_layers=40")))
+    assert (sizes["workload.model.heads"], sizes["workload.model.kv_heads"]) == (32, 32)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.exchange.imports import counts, given, read, unknown
 
 WRAPPED = """\
@@ -87,3 +88,66 @@ def test_results_of_sglang_tell_of_its_server() -> None:
     assert (keys["layout.tp"], keys["layout.pp"]) == (4, 2)
     assert keys["workload.serving.memory_fraction"] == pytest.approx(0.8388)
     assert keys["workload.serving.concurrency"] == 4
+
+
+def test_an_engine_of_rewards_is_no_layout_of_training() -> None:
+    text = """
+        reward_model:
+          enable: false
+          rollout:
+            tensor_model_parallel_size: 2
+    """
+    with pytest.raises(FormatError, match="roles of reinforcement learning"):
+        read(text, "megatron", name="rm_config.yaml")
+
+
+def test_every_kind_of_training_of_a_page_is_among_its_choices() -> None:
+    page = """
+        deepspeed --module openrlhf.cli.train_sft --pretrain meta-llama/Llama-3.1-8B --train_batch_size 256
+
+        python3 -m openrlhf.cli.train_ppo_ray --pretrain meta-llama/Llama-3.1-8B --rollout_batch_size 1024
+    """
+    with pytest.raises(SeveralParts, match=r"2 launches .* on lines 2, 4"):
+        read(page)
+    assert given(read(page, part=1))["workload.kind"] == "train"
+    assert given(read(page, part=2))["workload.rl.prompts_per_step"] == 1024
+
+
+def test_pods_that_claim_devices_are_not_called_pods_without() -> None:
+    pod = """
+        kind: Pod
+        apiVersion: v1
+        spec:
+          containers: [{name: main, resources: {claims: [{name: gpu}]}}]
+          resourceClaims: [{name: gpu, resourceClaimTemplateName: single}]
+    """
+    with pytest.raises(FormatError, match="claim devices"):
+        read(pod, "kubernetes")
+
+
+def test_adapters_of_nemo_have_the_kind_of_their_class() -> None:
+    text = """
+        strategy:
+          tensor_model_parallel_size: 1
+        model:
+          peft:
+            _target_: nemo.collections.llm.peft.{}
+            dim: 32
+    """
+    keys = given(read(text.format("LoRA"), "megatron", name="salm.yaml"))
+    assert (keys["workload.trainable.method"], keys["workload.trainable.rank"]) == ("lora", 32)
+    other = read(text.format("CanonicalLoRA"), "megatron", name="salm.yaml")
+    assert "workload.trainable.method" not in given(other) and "workload.trainable" in unknown(other)
+
+
+def test_options_of_an_engine_may_name_its_model() -> None:
+    text = """
+        model_name: Qwen/Qwen3-32B
+        tensor_parallel_size: 4
+        kv_cache_config: {free_gpu_memory_fraction: 0.9}
+        pytorch_backend_config: {use_cuda_graph: false}
+    """
+    reading = read(text, "trtllm-config", name="engine.yaml")
+    assert given(reading)["workload.model"] == "qwen3-32b"
+    assert given(reading)["workload.serving.captured_graphs"] is False
+    assert "not in this file" not in unknown(reading)

@@ -186,3 +186,56 @@ def test_the_start_of_a_log_of_megatron_states_its_groups_and_that_steps_are_mis
     assert "the time of a step: the log has no line `iteration N/ M |" in unknown(reading)
     launch = "torchrun pretrain_gpt.py --tensor-model-parallel-size 4 --micro-batch-size 8\n"
     assert given(read(launch + start))["layout.micro_batch"] == 8, "a launch states more than its log"
+
+
+MESH = "Building device mesh with parallelism: pp={}, dp_replicate={}, dp_shard={}, cp={}, tp={}, ep={}{}\n"
+
+
+@each(
+    ("sizes", "layout", "ranks"),
+    [
+        ((2, 1, 8, 1, 4, 1, ""), {"pp": 2, "dp": 8, "cp": 1, "tp": 4, "ep": 1, "sharding": "fsdp"}, 64),
+        ((1, 4, 8, 2, 1, 8, ", etp=1"), {"dp": 32, "cp": 2, "ep": 8, "expert_tp": 1, "shard_group": 16}, 64),
+        ((8, 1, 1, 1, 1, 1, ", etp=1"), {"pp": 8, "dp": 1, "expert_tp": None, "sharding": "none"}, 8),
+    ],
+)
+def test_a_log_of_torchtitan_states_its_groups_with_steps_and_without(
+    sizes: tuple[object, ...], layout: dict[str, object], ranks: int
+) -> None:
+    begun = "[rank0]:[titan] - " + MESH.format(*sizes)
+    for steps in ("", log(TITAN, ("12,345", 1, 3.0), ("12,345", 1, 2.9))):
+        reading = read(begun + steps)
+        assert counts(reading)["ranks"] == ranks
+        assert {name: given(reading).get(f"layout.{name}") for name in layout} == layout
+        assert ("the time of a step" in unknown(reading)) == (not steps)
+        assert "does not print the sizes" not in unknown(reading)
+
+
+def test_runs_with_other_groups_are_not_joined() -> None:
+    runs = MESH.format(1, 1, 8, 1, 1, 1, "") + log(TITAN, ("10", 1, 3.0)) + MESH.format(1, 1, 4, 1, 2, 1, "")
+    with pytest.raises(SeveralParts):
+        read(runs + log(TITAN, ("20", 1, 2.0)))
+    second = read(runs + log(TITAN, ("20", 1, 2.0)), part=2)
+    assert (given(second)["layout.tp"], given(second)["layout.dp"]) == (2, 4)
+
+
+def test_a_validation_is_no_step_of_training() -> None:
+    steps = [TITAN.format(number, "1,000", 1, 3.0 - number / 10) for number in (1, 2, 3, 4, 5)]
+    validation = "validate step: 3  loss:  9.9  memory: 10GiB(50%)  tps: 9,999"
+    plain, validated = read("\n".join(steps)), read("\n".join([*steps[:3], validation, *steps[3:]]))
+    assert counts(plain) == counts(validated)
+    with pytest.raises(FormatError):
+        read(validation)
+
+
+@each(
+    ("axes", "layout"),
+    [
+        ("['dp_shard', 'tp'], [4, 2]", {"pp": 1, "dp": 4, "tp": 2, "ep": None, "sharding": "fsdp"}),
+        ("['pp', 'dp_shard_mod_ep', 'dp_shard_in_ep'], [2, 1, 8]", {"pp": 2, "dp": 8, "ep": None}),
+        ("[], []", {"pp": 1, "dp": 1, "tp": 1, "sharding": "none"}),
+    ],
+)
+def test_axes_that_an_earlier_torchtitan_does_not_print_are_one(axes: str, layout: dict[str, object]) -> None:
+    reading = read(f"Building {axes.count(chr(39)) // 2}-D device mesh with {axes}\n" + log(TITAN, ("10", 1, 3.0)))
+    assert {name: given(reading).get(f"layout.{name}") for name in layout} == layout

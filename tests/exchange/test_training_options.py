@@ -25,6 +25,8 @@ LAUNCH = "torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-atte
             {"sequence_length": 4096, "global_batch": 512, "tokens": 6000 * 4096},
         ),
         ("--seq-length 4096 --train-tokens 300000000000", {"sequence_length": 4096, "tokens": 300_000_000_000}),
+        # one limit of tokens is open: that of the samples is not the length of the run
+        ("--seq-length 4096 --train-samples 6000 --train-tokens $BUDGET", {"sequence_length": 4096, "tokens": None}),
         # a batch that grows does not give the samples
         (
             "--seq-length 4096 --train-iters 1000 --global-batch-size 512 --rampup-batch-size 16 16 1000",
@@ -52,3 +54,11 @@ def test_two_lengths_are_listed_and_not_chosen_from() -> None:
     assert "stated twice: " in unknown(reading)
     same = given(read(LAUNCH.format("--seq-length 4096 --encoder-seq-length 4096 --train-samples 10")))
     assert (same["workload.sequence_length"], same["workload.tokens"]) == (4096, 40_960)
+
+
+def test_sizes_beside_those_of_images_are_no_model_of_text() -> None:
+    sizes = "--num-layers 12 --hidden-size 624 --num-attention-heads 12 --seq-length 1024"
+    assert given(read(LAUNCH.format(sizes)))["workload.model.layers"] == 12
+    reading = read(LAUNCH.format(f"{sizes} --img-h 336 --img-w 336 --patch-dim 14"))
+    assert not [name for name in given(reading) if name.startswith("workload.model")]
+    assert "img_h: " in unknown(reading)

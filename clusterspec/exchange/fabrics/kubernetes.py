@@ -139,6 +139,9 @@ def _read_objects(file: InputFile) -> ImportResult:
     if not read:
         found = ", ".join(kind[:40] for kind, _ in documents)[:80]
         if {kind for kind, _ in documents} & {"Pod", "Deployment", "StatefulSet"}:
+            if "resourceClaims:" in file.text:
+                why = "whose pods claim devices (resourceClaims): their templates state the class and the number"
+                raise FormatError(f"holds {found}, {why}")
             raise FormatError(f"holds {found}, whose pods ask for no accelerators")
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
     jobs = [each for each in without_referred_runtimes(read) if each[0] not in _BESIDE_JOBS]

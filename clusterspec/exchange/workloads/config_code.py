@@ -32,12 +32,14 @@ class CodeConfig:
     """The values of one configuration by dotted name, each with its line.
 
     ``classes`` are the classes that were called, by the name of their value; ``base`` is the function that began the
-    configuration and is not in the file; ``undecided`` are assignments within branches, with their lines.
+    configuration and is not in the file; ``changed_by`` is one outside the file that takes it and returns another;
+    ``undecided`` are assignments within branches, with their lines.
     """
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
     classes: dict[str, tuple[str, int]] = field(default_factory=dict)
     base: str = ""
+    changed_by: str = ""
     undecided: list[tuple[str, int]] = field(default_factory=list)
 
     def clear(self, prefix: str) -> None:
@@ -57,6 +59,8 @@ def syntax_tree(file: InputFile, what: str) -> ast.Module:
     try:
         return ast.parse(file.text)
     except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
+        if file.name.endswith((".md", ".mdx", ".rst")):
+            raise FormatError("a page with parts of Python, not a file of Python: import the file itself") from None
         raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
 
 
@@ -135,7 +139,18 @@ class _Reader:
                 if keyword.arg:
                     self._put(keyword.arg, keyword.value, config, names)
             return config
-        return CodeConfig(base=called) if called in self.imported and not node.args and not node.keywords else None
+        return self._outside_configuration(node, called, names, depth) if called in self.imported else None
+
+    def _outside_configuration(
+        self, node: ast.Call, called: str, names: Mapping[str, Any], depth: int
+    ) -> CodeConfig | None:
+        """What a function of another file begins, or makes of the configuration that it takes first."""
+        if not node.args and not node.keywords:
+            return CodeConfig(base=called)
+        taken = self._configuration(node.args[0], names, depth + 1) if node.args and depth < DEEPEST else None
+        if taken is not None:
+            taken.changed_by = called
+        return taken
 
     def _put(self, name: str, node: ast.expr, config: CodeConfig, names: Mapping[str, Any]) -> None:
         """Record a value, or the keywords of a call as values below its name."""

@@ -23,8 +23,8 @@ MAXTEXT = "maxtext"
 _MODEL = {
     "workload.model.layers": ("base_num_decoder_layers",),
     "workload.model.hidden": ("base_emb_dim",),
-    "workload.model.heads": ("base_num_query_heads",),
-    "workload.model.kv_heads": ("base_num_kv_heads",),
+    "workload.model.heads": ("base_num_query_heads", "base_num_heads"),
+    "workload.model.kv_heads": ("base_num_kv_heads", "base_num_heads"),
     "workload.model.head_dim": ("head_dim",),
     "workload.model.ffn_hidden": ("base_mlp_dim",),
     "workload.model.vocab": ("vocab_size",),
@@ -82,7 +82,7 @@ def matches_maxtext(file: InputFile) -> bool:
         return False
     if re.search(r"^base_config\s*:\s*[\"']?base\.yml", file.text, re.MULTILINE) and "model_name" in file.text:
         return True
-    if _TRAINER.search(file.text) and re.search(r"\bmodel_name=", file.text):
+    if _TRAINER.search(file.text) and re.search(r"\b(?:model_name|per_device_batch_size)=", file.text):
         return True
     return bool(re.search(r"base_emb_dim|base_num_decoder_layers|(ici|dcn)_\w+_parallelism", file.text))
 
@@ -127,11 +127,12 @@ def read_maxtext(file: InputFile) -> ImportResult:
             if not _TRAINS.search(file.text) and (started := program.search(file.text)):
                 why = f"starts MaxText {does}: only its training is read"
                 raise FormatError(why, file.text.count("\n", 0, started.start()) + 1)
-    if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name") is None and not any(
+    if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name", "per_device_batch_size") is None and not any(
         key.endswith("_parallelism") for key in keys.values
     ):
         raise FormatError("has neither model size nor parallelism keys of MaxText")
-    builder.set("layout.framework", "maxtext", keys.line("base_emb_dim", "model_name", "ici_fsdp_parallelism"))
+    stated = ("base_emb_dim", "model_name", "ici_fsdp_parallelism", "per_device_batch_size")
+    builder.set("layout.framework", "maxtext", keys.line(*stated))
     _set_maxtext_model(keys, builder)
     devices = set_started_slices(file, builder)
     _fill_open_axes(keys, devices, builder)
@@ -230,7 +231,7 @@ def _set_named_model(model: str, keys: Keys, builder: ImportBuilder) -> None:
     """Set a model of the catalog; with sizes of its own (``override_model_config``) it is another, and is listed."""
     of = _STUDENT if f"{_STUDENT}model_name" in keys.values else ""
     changed = keys.values.get(f"{of}override_model_config", (None, 0))[0] is True
-    own = [each for (name,) in _MODEL.values() if changed and (each := f"{of}{name}") in keys.values]
+    own = [each for names in _MODEL.values() for name in names if changed and (each := f"{of}{name}") in keys.values]
     if own:
         shown = ", ".join(f"{name.removeprefix(of)} {str(keys.get(name))[:20]}" for name in own)
         why = f"with sizes of its own ({shown}): state the model"

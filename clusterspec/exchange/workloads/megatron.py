@@ -85,6 +85,7 @@ _SIZES = re.compile(r"--num-layers\b")
 """An option of the sizes of a model, which a file may hold without those of a layout."""
 _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
 _ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.", "trainer.policy.")
+_INNER_ROLES = (f".{_ROLES[0]}", ".rollout.")
 _OF_NEMO = re.compile(r"^(?:from nemo[ .]|import nemo(?:_run)?\b)", re.MULTILINE)
 """An import of NeMo, whose recipes are Python functions."""
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
@@ -109,7 +110,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     """The workload and layout of a launch. Raises `FormatError` if it has no size keys of Megatron."""
     builder = ImportBuilder(MEGATRON, file.name)
     keys, framework = _script_keys(file)
-    if roles := [key for key in keys.values if key.startswith(_ROLES) or f".{_ROLES[0]}" in key]:
+    if roles := [key for key in keys.values if key.startswith(_ROLES) or any(of in key for of in _INNER_ROLES)]:
         why = "sets the roles of reinforcement learning, each with a layout of its own: no single layout"
         raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
     launched = keys.command.text if keys.command.words else file.text
@@ -165,7 +166,7 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
     elif (mixer := keys.find("experimental_attention_variant", "linear_attention_type")) and not _is_sparse(keys):
         why = "layers with another mixer than the attention that their sizes describe: import its config.json"
         builder.unknown(f"{mixer}: {str(keys.get(mixer))[:40]}", why, keys.line(mixer))
-    elif encoder := keys.find("decoder_seq_length", "decoder_num_layers", "crossattn_emb_size"):
+    elif encoder := keys.find("decoder_seq_length", "decoder_num_layers", "crossattn_emb_size", "img_h"):
         builder.unknown(
             encoder,
             "a second length or stack: a decoder (T5), images before text, or a prompt of a video: no key describes it",

@@ -25,7 +25,7 @@ _NEEDS = (
     (re.compile(r"cp_comm_type"), "context_parallel_size"),
 )
 """Arguments that hold only where another one is on, or above 1; without it they have their defaults."""
-_ASIDE = re.compile(r"encoder_\w+|decoder_\w+|train_iters|train_samples|num_experts_\w+|rl_\w+|inference_\w+")
+_ASIDE = re.compile(r"encoder_\w+|decoder_\w+|img_[hw]|train_iters|train_samples|num_experts_\w+|rl_\w+|inference_\w+")
 """Arguments derived from others, of a planned run that the log may cut short, or of other modes."""
 
 

@@ -39,7 +39,8 @@ def _set_tokens(keys: Keys, lengths: list[int], builder: ImportBuilder) -> None:
     """
     if tokens := keys.whole("train_tokens"):
         builder.set("workload.tokens", tokens, keys.line("train_tokens"))
-        return
+    if keys.find("train_tokens"):
+        return  # the run ends at the first of its limits: one of samples is no longer that of the run
     samples, steps, batch = (keys.whole(name) for name in ("train_samples", "train_iters", "global_batch_size"))
     grows = keys.find("rampup_batch_size") is not None or keys.is_undecided("rampup_batch_size")
     if samples is None and steps and batch and not grows:
@@ -62,7 +63,12 @@ def _set_attention(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     """Set the low-rank adapters of launches of slime and miles, which take Megatron's options."""
-    if keys.find("peft.dim", "peft.alpha"):
+    if str(keys.get("peft._target_")).endswith(".peft.LoRA") and (rank := keys.whole("peft.dim")):  # NeMo 2
+        builder.set("workload.trainable.method", "lora", keys.line("peft._target_"))
+        builder.set("workload.trainable.rank", rank, keys.line("peft.dim"))
+        why = "listed by the file, in names of NeMo" if keys.find("peft.target_modules") else "not stated"
+        builder.unknown("the modules of the adapters", why, keys.line("peft._target_"))
+    elif keys.find("peft.dim", "peft.alpha"):
         why = "adapters of Megatron Bridge, whose kind and modules the recipe states: not all parameters are trained"
         builder.unknown("workload.trainable", why, keys.line("peft.dim", "peft.alpha"))
     if scheme := keys.find("peft.peft_scheme"):

@@ -26,6 +26,7 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
 _SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_(?:sft|rm)\b")
+_ANY = re.compile(f"{_LAUNCH.pattern}|{_SUPERVISED.pattern}")
 _PAIRS = re.compile(r"\bopenrlhf\.cli\.train_rm\b")
 _COUNTS = {
     "layout.nodes": ("actor_num_nodes",),
@@ -77,9 +78,10 @@ def matches_openrlhf(file: InputFile) -> bool:
 
 def read_openrlhf(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
-    keys, builder = read_arguments(file, _LAUNCH), ImportBuilder(OPENRLHF, file.name)
-    if not keys.values and _SUPERVISED.search(file.text):
-        return _read_supervised(file, builder)
+    keys, builder = read_arguments(file, _ANY), ImportBuilder(OPENRLHF, file.name)
+    started = keys.command.text if keys.values else file.text
+    if _SUPERVISED.search(started) and not _LAUNCH.search(started):
+        return _read_supervised(keys, builder)
     _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
         raise FormatError("has no launch of openrlhf.cli.train_ppo_ray with its options")
@@ -96,9 +98,8 @@ def read_openrlhf(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _read_supervised(file: InputFile, builder: ImportBuilder) -> ImportResult:
+def _read_supervised(keys: Keys, builder: ImportBuilder) -> ImportResult:
     """The workload and sharding of supervised training, in which ``train_batch_size`` is the global batch."""
-    keys = read_arguments(file, _SUPERVISED)
     _take_dotted_names(keys)
     if keys.find("pretrain", "train_batch_size", "zero_stage") is None:
         raise FormatError("has no launch of openrlhf.cli.train_sft or train_rm with its options")

@@ -11,6 +11,7 @@ Lightning with the metrics of nemo/utils/exp_manager.py, lines 346 and 456; read
 from __future__ import annotations
 
 import re
+from math import prod
 from statistics import median
 
 from clusterspec.exchange.import_result import (
@@ -44,7 +45,21 @@ _MEGATRON_GROUP = re.compile(r"> initialized (tensor|pipeline) model parallel wi
 """Printed once the groups exist (initialize.py, ``_initialize_distributed``)."""
 _MEGATRON_BATCH = re.compile(r"global batch size:\s*([0-9]{1,9})\b")
 _MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*" + DECIMAL)
-_TITAN = re.compile(r"\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9][0-9,]{0,13}(?:\.[0-9]{1,3})?)")
+_TITAN = re.compile(r"(?<!validate )\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9][0-9,]{0,13}(?:\.[0-9]{1,3})?)")
+"""A step of training; ``validate step:`` has the tokens per second of a validation (metrics.py, line 571)."""
+_TITAN_MESH = re.compile(
+    r"Building device mesh with parallelism: pp=([0-9]{1,7}), dp_replicate=([0-9]{1,7}), dp_shard=([0-9]{1,7}), "
+    r"cp=([0-9]{1,7}), tp=([0-9]{1,7})(?:, ep=([0-9]{1,7}))?(?:, etp=([0-9]{1,7}))?"
+)
+"""The degrees of all groups: torchtitan b5bcd76c, torchtitan/distributed/parallel_dims.py, line 275; ``etp`` in
+release 0.2.2.
+"""
+_TITAN_AXES = re.compile(
+    r"Building [0-9]-D device mesh with \[((?:'[a-z_]{1,20}'(?:, )?){0,8})\], \[((?:[0-9]{1,7}(?:, )?){0,8})\]"
+)
+"""The axes above 1 of release 0.2.0, parallel_dims.py, lines 107 and 158; the parts of ``dp_shard`` with experts
+multiply to it.
+"""
 _TITAN_FLOPS = re.compile(r"\btflops:\s*([0-9][0-9,]{0,9}(?:\.[0-9]{1,3})?)")
 _TITAN_LOSS = re.compile(r"\bloss:\s*([0-9.e+-]{1,14})")
 _DEEPSPEED = re.compile(
@@ -84,6 +99,7 @@ class StepLog:
     batches: set[int] = field(default_factory=set)
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     groups: dict[tuple[str, int], int] = field(default_factory=dict)
+    meshes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     steps: set[int] = field(default_factory=set)
     line: int = 0
     last: int = -1
@@ -97,13 +113,14 @@ class StepLog:
 
 @dataclass
 class RunLogs:
-    """The runs of a file in the order of their first steps; ``sizes`` and ``groups`` wait for the first step of their
-    run.
+    """The runs of a file in the order of their first steps; ``sizes``, ``groups`` and ``meshes`` wait for the first
+    step of their run.
     """
 
     logs: list[StepLog] = field(default_factory=list)
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     groups: dict[tuple[str, int], int] = field(default_factory=dict)
+    meshes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     deepspeed: bool = False
     settings: dict[str, tuple[int, int]] = field(default_factory=dict)
     """What MLPerf's log states of the run that follows: values and lines."""
@@ -124,6 +141,9 @@ class RunLogs:
             log.sizes |= self.sizes
             log.groups |= self.groups
             self.sizes, self.groups = {}, {}
+        elif framework == "torchtitan":
+            log.meshes |= self.meshes
+            self.meshes = {}
         log.last, log.loss = step, loss
         log.steps.add(step)
         return log
@@ -149,15 +169,17 @@ def matches_step_log(file: InputFile) -> bool:
         pattern.search(_COLORS.sub("", line))
         for line in lines
         for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF)
-    ) or (_begins_megatron_run(file.text) or is_of_mlperf(file.text))
+    ) or (_begins_run(file.text) or is_of_mlperf(file.text))
 
 
 _OPTION = re.compile(r"--(?:tensor-model-parallel-size|num-layers|micro-batch-size)\b")
 
 
-def _begins_megatron_run(text: str) -> bool:
-    """Whether a text is the start of a log of Megatron-LM, and holds no launch, which states more."""
-    return bool(_MEGATRON_SIZES.search(text)) and not _OPTION.search(text)
+def _begins_run(text: str) -> bool:
+    """Whether a text is the start of a log of Megatron-LM or torchtitan, and holds no launch, which states more."""
+    plain = _COLORS.sub("", text)
+    begun = _MEGATRON_SIZES.search(text) or _TITAN_MESH.search(plain) or _TITAN_AXES.search(plain)
+    return bool(begun) and not _OPTION.search(text)
 
 
 def _is_comment(line: str) -> bool:
@@ -176,7 +198,7 @@ def read_step_log(file: InputFile) -> ImportResult:
         for part in raw.split("\r"):  # a progress bar writes over its line
             _read_line(_COLORS.sub("", part[:4_000]), number, runs)
     found = [log for log in runs.logs if log.figures]
-    if not found and runs.sizes and not _is_of_verl(file):
+    if not found and (runs.sizes or runs.meshes) and not _is_of_verl(file):
         return _groups_without_steps(runs, file.name)
     if not found and is_of_mlperf(file.text):
         return settings_of_log(STEP_LOG, file)
@@ -204,13 +226,16 @@ def read_step_log(file: InputFile) -> ImportResult:
 
 
 def _groups_without_steps(runs: RunLogs, name: str) -> ImportResult:
-    """The groups that the start of a log of Megatron-LM prints, where no step follows."""
-    line = min(runs.sizes.values())
-    log = StepLog("megatron-deepspeed" if runs.deepspeed else "megatron-core", sizes=runs.sizes, line=line)
+    """The groups that the start of a log of Megatron-LM or torchtitan prints, where no step follows."""
+    line = min((runs.sizes or runs.meshes).values())
+    named = "megatron-deepspeed" if runs.deepspeed else "megatron-core"
+    log = StepLog(named if runs.sizes else "torchtitan", sizes=runs.sizes, meshes=runs.meshes, line=line)
     builder = ImportBuilder(STEP_LOG, name)
     builder.set("layout.framework", log.framework, line)
     _record_sizes(log, builder)
     why = "the log has no line `iteration N/ M | … elapsed time per iteration (ms)`, printed each --log-interval steps"
+    if not runs.sizes:
+        why = "the log has no line `step: N … tps: …` of a training step"
     builder.unknown("the time of a step", why, line)
     return builder.reading()
 
@@ -226,8 +251,10 @@ def _step_count(log: StepLog) -> int:
 
 
 def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
-    """Record the group sizes that Megatron prints at startup, if the log states them once."""
-    if len(log.sizes) > 1:
+    """Record the group sizes that the program prints at startup, if the log states them once."""
+    if log.meshes:
+        _record_mesh(log, builder)
+    elif len(log.sizes) > 1:
         builder.unknown("layout", f"{len(log.sizes)} runs with groups of other sizes", min(log.sizes.values()))
     elif log.sizes:
         (ranks, dp, sequence, cp, tp, pp), line = next(iter(log.sizes.items()))
@@ -244,6 +271,26 @@ def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
         builder.unknown("layout", "the log does not print the sizes of the groups: import the launch", log.line)
 
 
+def _record_mesh(log: StepLog, builder: ImportBuilder) -> None:
+    """Record the degrees of torchtitan's device mesh; those of data replicate states or divide them."""
+    if len(log.meshes) > 1:
+        builder.unknown("layout", f"{len(log.meshes)} runs with groups of other sizes", min(log.meshes.values()))
+        return
+    sizes, line = next(iter(log.meshes.items()))
+    pp, copies, shard, cp, tp, ep, expert_tp = (int(size or 0) for size in sizes)
+    builder.count("ranks", pp * copies * shard * cp * tp, line)
+    degrees = {"pp": pp, "cp": cp, "tp": tp, "ep": ep, "dp": copies * shard, "expert_tp": expert_tp if ep > 1 else 0}
+    for key, size in degrees.items():
+        builder.set(f"layout.{key}", size or None, line)
+    if shard == cp == 1:  # states are divided over data and context
+        builder.set("layout.sharding", "none", line)
+    elif copies == 1:
+        builder.set("layout.sharding", "fsdp", line)
+    else:
+        builder.set("layout.sharding", "hsdp", line)
+        builder.set("layout.shard_group", shard * cp, line)
+
+
 def _record_groups(log: StepLog, builder: ImportBuilder) -> None:
     """Record the tensor and pipeline groups, of which Megatron prints one line each."""
     for name, key in (("tensor", "tp"), ("pipeline", "pp")):
@@ -255,12 +302,23 @@ def _record_groups(log: StepLog, builder: ImportBuilder) -> None:
     builder.unknown("other degrees", "the log prints tensor and pipeline groups only: import the launch", log.line)
 
 
+def _split(listed: str) -> list[str]:
+    return [each.strip() for each in listed.split(",") if each.strip()]
+
+
 def _read_groups(line: str, number: int, runs: RunLogs) -> bool:
-    """Whether a line states groups of Megatron; its sizes wait for the next step."""
+    """Whether a line states groups of Megatron or torchtitan; its sizes wait for the next step."""
     if match := _MEGATRON_SIZES.search(line):
         runs.sizes.setdefault(match.groups(), number)
     elif match := _MEGATRON_GROUP.search(line):
         runs.groups.setdefault((match[1], int(match[2])), number)
+    elif match := _TITAN_MESH.search(line):
+        runs.meshes.setdefault(match.groups(), number)
+    elif match := _TITAN_AXES.search(line):
+        sizes = [(name.strip("'"), int(size)) for name, size in zip(_split(match[1]), _split(match[2]), strict=False)]
+        axes = ("pp", "dp_replicate", "dp_shard", "cp", "tp")
+        products = tuple(str(prod(size for name, size in sizes if name.startswith(axis))) for axis in axes)
+        runs.meshes.setdefault((*products, None, None), number)
     return bool(match)
 
 

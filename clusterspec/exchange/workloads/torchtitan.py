@@ -59,7 +59,7 @@ _LARGE = {
 }
 
 
-_CLASSES = frozenset({"Trainer.Config", "FaultTolerantTrainer.Config", "GraphTrainer.Config"})
+_CLASSES = frozenset({"Trainer.Config", "FaultTolerantTrainer.Config", "GraphTrainer.Config", "AutoParallelConfig"})
 _PYTHON = re.compile(r"^(?:from|import) torchtitan\b|^from \. import model_registry", re.MULTILINE)
 _POLICIES = {"FullAC": "full", "SelectiveAC": "selective"}
 _PRECISIONS = {
@@ -156,6 +156,8 @@ def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     _set_code_choices(config, keys, builder)
     if config.base:
         builder.unknown(f"the values that {config.base}() sets", "the function is in another file")
+    if config.changed_by:
+        builder.unknown(f"the values that {config.changed_by}() changes", "the function is in another file")
     list_unused(keys, builder)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.workloads.engine_limits import set_draft_method
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.source import value_at
@@ -96,8 +96,9 @@ def read_trtllm_config(file: InputFile) -> ImportResult:
         _set_network(keys, builder)
     else:
         keys = _role_keys(read_yaml(file), file)
-        if isinstance(named := keys.get("model"), str):
-            set_model(named, builder, keys.line("model"))
+        name = "model_name" if "model_name" in keys.values else "model"  # the first in examples of Dynamo
+        if isinstance(named := keys.get(name), str):
+            set_model(named, builder, keys.line(name))
         else:
             builder.unknown("workload.model", "not in this file: the command that starts the server names it")
     line = keys.line(*_TP, *_SHARES, "enable_attention_dp", "num_hidden_layers")
@@ -189,6 +190,8 @@ def _set_limits(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"{keys.find(*_SHARES)}: {str(share)[:20]}", why, keys.line(*_SHARES))
     if "cuda_graph_config" in keys.values and keys.get("cuda_graph_config") is None:
         builder.set("workload.serving.captured_graphs", False, keys.line("cuda_graph_config"))
+    elif boolean_value(keys.get("pytorch_backend_config.use_cuda_graph")) is False:  # of earlier releases
+        builder.set("workload.serving.captured_graphs", False, keys.line("pytorch_backend_config.use_cuda_graph"))
 
 
 def _set_precisions(keys: Keys, builder: ImportBuilder) -> None:
