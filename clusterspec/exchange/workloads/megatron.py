@@ -166,7 +166,7 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
     elif (mixer := keys.find("experimental_attention_variant", "linear_attention_type")) and not _is_sparse(keys):
         why = "layers with another mixer than the attention that their sizes describe: import its config.json"
         builder.unknown(f"{mixer}: {str(keys.get(mixer))[:40]}", why, keys.line(mixer))
-    elif encoder := keys.find("decoder_seq_length", "decoder_num_layers", "crossattn_emb_size", "img_h"):
+    elif encoder := keys.find("decoder_seq_length", "decoder_num_layers", "crossattn_emb_size"):
         builder.unknown(
             encoder,
             "a second length or stack: a decoder (T5), images before text, or a prompt of a video: no key describes it",
@@ -178,6 +178,9 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         keys.used |= {key for key in keys.values if key.rpartition(".")[0] in owners}
     elif keys.find("num_layers") and keys.find("hidden_size"):
         _set_model(keys, builder, framework)
+        if images := keys.find("img_h"):
+            why = "trains on images: an encoder of them, which these sizes do not have, has time and memory too"
+            builder.unknown(images, why, keys.line(images))
         for switch, of in (("use_checkpoint_args", "the checkpoint"), ("use_bridge", "the model that it converts")):
             if keys.is_on(switch):
                 builder.unknown(switch, f"the sizes in {of} replace those of the launch", keys.line(switch))
