@@ -270,13 +270,12 @@ def main() -> int:
     before = recorded()
     for kind, target in TARGETS.items():
         try:
-            source = Source(given.clones, target.repository, target.release)
+            source, names = Source(given.clones, target.repository, target.release), names_written(kind)
+            places = target.places(source, names)
         except FileNotFoundError as fault:
             print(f"{kind}: not checked: {fault}")
             unchecked += 1
             continue
-        names = names_written(kind)
-        places = target.places(source, names)
         missing = sorted(names - set(places))
         unknown += len(missing)
         print(f"{kind}: {len(names)} names of {target.repository}: {', '.join(missing) or 'all exist'}")

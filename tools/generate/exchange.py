@@ -112,6 +112,11 @@ no reader had seen were written down before the first reading, and what failed w
 | seventy-fourth, likewise, after the corrections of the seventy-third | 26 | 24 | 0 | 2 | 0 |
 | seventy-fifth, likewise, after those | 26 | 21 | 0 | 2 | 3 |
 | seventy-sixth, likewise, after those | 25 | 22 | 0 | 1 | 2 |
+| seventy-seventh, by lot of 9 repositories that were never used; 10 state none | 26 | 22 | 0 | 4 | 0 |
+| seventy-eighth, of 7 others by lot, 6 of them never used, before any correction; 15 state none | 25 | 20 | 0 | 4 | 1 |
+| seventy-ninth, of 15 by lot, with those of both sets, after the corrections of both; 12 state none | 26 | 23 | 1 | 1 | 1 |
+| eightieth, of 15 by lot, 13 of them others, after those; 11 state none | 26 | 22 | 3 | 1 | 0 |
+| eighty-first, of 12 others by lot, 10 of them never used, after those; 9 state none | 26 | 22 | 1 | 1 | 2 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -314,6 +319,17 @@ rewards and a model of images, read as pre-training of text, and shares of memor
 configuration that leaves the model to another file, and a launch that names a recipe alone. Contradicted in the
 seventy-sixth were the last GPU of a node, taken for its only one, and the limits of an autoscaler; refused was a recipe
 that leaves the degrees to the model.
+
+The four refused in the seventy-seventh are configurations of Modalities. In the seventy-eighth, the speed of a
+validation by torchtitan was stated as that of training, without a word; for the same lines the steps of one run were
+taken for those of three, and the sizes of its groups were said not to be printed. Refused were also the start of such a
+log, a launch of MaxText that only scales its model, and services of an earlier Dynamo, which are still refused. In the
+seventy-ninth, the samples of Megatron-DeepSpeed were those of the run beside a limit of tokens that an argument gives;
+lacking was the model that options of an engine name, and refused were functions that change another's configuration.
+In the eightieth, heads of an earlier MaxText (twice) and the kind of adapters of NeMo were lacking. Wrong without a
+word in the eighty-first was the engine of a reward model of verl, read as a layout of training; a model of images and
+text had only its decoder, with the options of images among many keys. Supervised training was not among the choices of
+a page of OpenRLHF, and pods that claim devices were said to ask for none; these are refused with their reason.
 """
 LIMITS = """
 ### Limits for the health checks of a site
