@@ -13,7 +13,7 @@ from clusterspec.analysis.simulation.plans import Simulation
 from clusterspec.analysis.simulation.ranks import Limits
 from clusterspec.analysis.simulation.run import _hits_by_size, _refuse_endless_work, _report_notes
 from clusterspec.analysis.simulation.saturation import _probed_requests, sustained_rate
-from clusterspec.analysis.simulation.traffic import SimulationFault, Traffic
+from clusterspec.analysis.simulation.traffic import SimulationFault, Traffic, plan_traffic
 from clusterspec.cluster.requests import Session
 from clusterspec.cost.serving.caches import bare_tiers
 from clusterspec.cost.serving.plan_engines import bare_pools
@@ -186,3 +186,28 @@ def test_a_note_is_told_where_its_distortion_is(
 ) -> None:
     found = list(_report_notes(pools(), traffic, saturation, preempted))
     assert len(found) == len(told) and all(words in note for words, note in zip(told, found, strict=True)), found
+
+
+@each(
+    ("load", "output", "widest"),
+    [
+        ("concurrency: 4", "900", 1 / 9),
+        ("request_rate: 2", "900", 1 / 9),
+        ("request_rate: 2, requests: 400", "900", 1 / 9),
+        ("concurrency: 4", "{mean: 900, p99: 900}", 0.0),  # the spec says that all are equal
+        ("load: offline", "900", 0.0),  # formulas and published runs of it have equal requests
+    ],
+)
+def test_lengths_of_which_the_mean_alone_is_stated_are_spread_around_it(load: str, output: str, widest: float) -> None:
+    served = SERVED.replace("1000", "1800").replace("100,", f"{output},").replace("request_rate: 2", load)
+    found = bare_pools(design_of(served))
+    assert found is not None
+    traffic = plan_traffic(found.load, 0, 4000, None)
+    arrivals = traffic.arrivals[4:]  # the first of a loop start amid their answers
+    for lengths, mean in (([one.output for one in arrivals], 900), ([one.prompt for one in arrivals], 1800)):
+        assert sum(lengths) / len(lengths) == pytest.approx(mean, rel=0.005)
+        assert max(lengths) == pytest.approx(mean * (1 + widest), rel=0.005)
+        assert min(lengths) == pytest.approx(mean * (1 - widest), rel=0.005)
+    assert ("within 11 % of a stated mean" in traffic.load) == bool(widest)
+    longest = max(one.prompt + one.output for one in plan_traffic(found.load, 0, 4000, None, held=2710.0).arrivals)
+    assert longest <= 2710

@@ -8,6 +8,12 @@ from random import Random
 from clusterspec.cluster.requests import Lengths
 from clusterspec.logs.traces import MOST_ROW_TOKENS, Arrival
 
+SPREAD = 1 / 9
+"""Lengths of which only the mean is stated are this share of it shorter or longer at most: InferenceX draws prompts and
+answers from 0.8 to 1 of the longest (SemiAnalysisAI/InferenceX at 843c625, `random_range_ratio` of
+benchmark_serving.py).
+"""
+
 
 def drawn_times(seed: int, count: int, rate: float, cv: float) -> list[float]:
     """Times of requests that arrive at a rate per second, with a coefficient of variation ``cv`` between them.
@@ -30,6 +36,12 @@ def drawn_lengths(seed: str, count: int, mean: int, lengths: Lengths | None) -> 
     middle = log(lengths.mean) - sigma * sigma / 2
     most = lengths.most or MOST_ROW_TOKENS
     return [max(1, min(most, round(random.lognormvariate(middle, sigma)))) for _ in range(count)]
+
+
+def with_spread(seed: str, lengths: list[int], spread: float) -> list[int]:
+    """Lengths in tokens, each with a factor between 1 - ``spread`` and 1 + ``spread``."""
+    random = Random(seed)
+    return [max(1, round(each * random.uniform(1 - spread, 1 + spread))) for each in lengths]
 
 
 def with_partial_outputs(arrivals: list[Arrival], in_flight: int, seed: int) -> list[Arrival]:

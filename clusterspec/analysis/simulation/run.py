@@ -52,7 +52,7 @@ def simulate(
     if trace is None and pools.load.trace is not None:
         trace = trace_path(pools.load.trace, study.folder)
     flight = 0.0 if exceeds_capacity(expected, pools.load) else expected.offered
-    traffic = plan_traffic(pools.load, seed, requests, trace, flight)
+    traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens)
     if pools.load.session is not None and not traffic.traced:
         traffic = traffic_of_conversations(traffic, pools, expected, seed)
     traffic, hit_rate, sizes = _traffic_with_hit_rates(traffic, pools, expected)

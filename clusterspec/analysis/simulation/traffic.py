@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
+from clusterspec.analysis.simulation.arrivals import (
+    SPREAD,
+    drawn_lengths,
+    drawn_times,
+    with_partial_outputs,
+    with_spread,
+)
 from clusterspec.analysis.simulation.caches import with_session_blocks
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.cluster.requests import Serving
@@ -50,8 +56,11 @@ class Traffic(NamedTuple):
         return requests[self.warm_up : len(requests) - self.cool_down]
 
 
-def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0) -> Traffic:
-    """The requests of a spec's load or of a trace; times of a trace count only for an open load.
+def plan_traffic(
+    load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0, *, held: float = inf
+) -> Traffic:
+    """The requests of a spec's load or of a trace; times of a trace count only for an open load. The cache of an engine
+    holds ``held`` tokens.
 
     In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first one that
     counts, and as many after the last one.
@@ -72,8 +81,7 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
     if count > MOST_REQUESTS:
         raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
     warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
-    prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
-    answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)
+    prompts, answers, spread = _request_lengths(load, seed, count, held)
     times, in_flight, said = [0.0] * count, None, "all requests at once"
     if load.load == "open" and load.request_rate:
         times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
@@ -84,5 +92,26 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
         in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
         if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
             found, warm_up = with_partial_outputs(found, in_flight, seed), max(warm_up, in_flight)
+    if spread:
+        said += f", lengths within {100 * spread:.0f} % of a stated mean"
     last = min(emptying, int(MOST_LAST * count))
     return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last)
+
+
+def _request_lengths(load: Serving, seed: int, count: int, held: float) -> tuple[list[int], list[int], float]:
+    """The lengths of prompts and of answers in tokens, and the share of the mean by which those vary of which the spec
+    states the mean alone.
+
+    As in the formulas, such requests end at different times. Those of an offline load, and those whose answers have
+    their mean as 99th percentile, are equal. No request is spread beyond the tokens that a cache has ``held``.
+    """
+    prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
+    answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)
+    if load.load == "offline" or load.equal_outputs or (load.input_lengths and load.output_lengths):
+        return prompts, answers, 0.0
+    spread = max(0.0, min(SPREAD, held / (load.input_tokens + load.output_tokens + 1) - 1))
+    if load.input_lengths is None:
+        prompts = with_spread(f"prompts {seed}", prompts, spread)
+    if load.output_lengths is None:
+        answers = with_spread(f"answers {seed}", answers, spread)
+    return prompts, answers, spread

@@ -136,7 +136,7 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     varied = min(now.wait, interval + WALK * service * sqrt(requests))
     added = decoding_seconds(pools, pools.limit) - decoding_seconds(pools, 1.0 / ranks)
     sooner = pools.limit * ranks / rate * max(0.0, added / full.tpot) / FILLING
-    return OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner)
+    return OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner, pools.equal_requests)
 
 
 def _full_service(pools: Pools, now: Steady) -> float:

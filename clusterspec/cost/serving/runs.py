@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import asinh, exp, floor, hypot, log
 
 from clusterspec.cost.serving.quantiles import smallest_reaching
 from clusterspec.records import NamedTuple
 
 MOST_SHARE = 1 - 1e-6
 """The largest share of requests for which a tail is finite."""
+ROUNDED = 1e-9
+"""Relative tolerance of the number of full sets of places."""
 
 
 class FiniteRun(NamedTuple):
@@ -111,13 +113,32 @@ class FiniteRun(NamedTuple):
         return (self.requests - self.concurrency) / self.concurrency * latency + self.last + final
 
 
+def wait_in_growing_queue(growth: float, varied: float) -> float:
+    """Seconds of a request in a queue that has grown by ``growth`` seconds since the start of a run, and in which
+    requests that come irregularly wait ``varied`` seconds if it does not grow.
+
+    The wait is the maximum of a random walk. Its drift adds half of the growth while it is small, since the maximum is
+    on average in the middle of the walk (arcsine law), and all of it when the queue never empties: bursts then lengthen
+    the wait of some requests and shorten that of others. Between the two, a walk with the mean maximum w and the drift
+    d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the variance
+    of the steps, and 1 / 2 of it is exact.
+
+    Source: Feller, An introduction to probability theory and its applications, volume 2, chapter XII.
+
+    >>> wait_in_growing_queue(0.0, 3.0), wait_in_growing_queue(8.0, 0.0), wait_in_growing_queue(8.0, 3.0)
+    (3.0, 8.0, 9.0)
+    """
+    return growth / 2 + hypot(growth / 2, varied)
+
+
 class OpenRun(NamedTuple):
     """A run of ``requests`` that arrive at a ``rate`` per second, ``places`` of which run at once. Times in seconds.
 
     While all places are taken, one request ends per ``turn``, and requests without a place queue. ``varied`` is the
-    mean wait for other prompts, with an exponential tail. A full prefill step completes one prompt per ``service``;
-    prompts that arrive faster queue. The first requests, one for each place, end ``sooner`` on average than a turn
-    allows, since they decode beside fewer others.
+    mean wait for other prompts, with an exponential tail, as far as no queue grows. A full prefill step completes one
+    prompt per ``service``; prompts that arrive faster queue. The first requests, one for each place, end ``sooner`` on
+    average than a turn allows, since they decode beside fewer others. ``alike`` requests end at exactly the intervals
+    at which they arrived.
     """
 
     requests: float
@@ -127,6 +148,7 @@ class OpenRun(NamedTuple):
     varied: float
     service: float = 0.0
     sooner: float = 0.0
+    alike: bool = False
 
     @property
     def longer(self) -> float:
@@ -147,7 +169,7 @@ class OpenRun(NamedTuple):
         """The wait of request ``number`` for a place, or for the prompts before it if that is longer.
 
         Requests end at the intervals at which they arrived. The wait therefore rises by the same amount with every full
-        set of places; between sets it is interpolated in proportion to the number.
+        set of places. Unless requests are alike, it is interpolated between sets in proportion to the number.
 
         >>> run = OpenRun(200.0, 10.0, 50.0, 0.2, 0.0)  # each takes 10 s, the places are taken after 5 s
         >>> run.queue_wait(50.0), run.queue_wait(75.0), run.queue_wait(125.0)
@@ -156,26 +178,47 @@ class OpenRun(NamedTuple):
         5.0
         >>> run._replace(sooner=1.0).queue_wait(75.0)
         4.0
+        >>> alike = run._replace(alike=True)  # all of a set wait equally long
+        >>> alike.queue_wait(51.0), alike.queue_wait(100.0), alike.queue_wait(101.0)
+        (5.0, 5.0, 10.0)
         """
         prompts = self.lag * number
+        if self.alike and self.places:
+            number = max(self.places, self.places * (floor(number / self.places * (1 - ROUNDED)) + 0.5))
         return max(prompts, self.longer * (number - self.unqueued)) if number > self.places else prompts
 
     @property
     def mean(self) -> float:
-        """The mean wait.
+        """The mean wait, interpolated between sets.
 
-        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5).mean  # those of 50 each wait 0, 5, 10 and 15 s
-        8.0
-        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5, 0.14).mean, OpenRun(200.0, 10.0, 50.0, 0.05, 0.5, 0.2).mean
-        (8.25, 10.5)
-        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5, sooner=1.0).mean  # three of four wait a second less
-        7.25
+        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.0).mean  # those of 50 each wait 0, 5, 10 and 15 s
+        7.5
+        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.0, 0.14).mean, OpenRun(200.0, 10.0, 50.0, 0.05, 0.0, 0.2).mean
+        (7.75, 10.0)
+        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.0, sooner=1.0).mean  # three of four wait a second less
+        6.75
+        >>> OpenRun(200.0, 10.0, 50.0, 0.1, 0.5).mean  # no queue grows
+        0.5
         """
         longer, behind, last, start = self.longer, self.lag, self.requests, self.unqueued
         met = self.places if longer <= behind else max(self.places, longer * start / (longer - behind))
         first = last if longer <= behind else min(last, met)
-        later = ((last - start) ** 2 - (first - start) ** 2) / 2
-        return self.varied + (behind * first * first / 2 + longer * later) / last
+        whole = self._sum_of_waits(0.0, behind * first, behind, first)
+        if first < last:
+            whole += self._sum_of_waits(longer * (first - start), longer * (last - start), longer, last - first)
+        return whole / last
+
+    def _sum_of_waits(self, low: float, high: float, slope: float, count: float) -> float:
+        """The sum of the mean waits of ``count`` requests whose waits in a queue rise from ``low`` to ``high``."""
+        if not slope:
+            return count * self.varied
+
+        def below(wait: float) -> float:
+            half = wait / 2
+            area = self.varied * self.varied * asinh(half / self.varied) if self.varied else 0.0
+            return half * half + half * hypot(half, self.varied) + area
+
+        return (below(high) - below(low)) / slope
 
     @property
     def last(self) -> float:
@@ -183,8 +226,13 @@ class OpenRun(NamedTuple):
         return self.queue_wait(self.requests)
 
     def wait_at(self, share: float) -> float:
-        """The wait in seconds that a ``share`` of the requests does not exceed; later requests wait longer."""
-        return self.queue_wait(share * self.requests) + self.varied * (1 - log(2) - log(1 - min(share, MOST_SHARE)))
+        """The wait in seconds that a ``share`` of the requests does not exceed; later requests wait longer.
+
+        >>> round(OpenRun(200.0, 10.0, 50.0, 0.1, 0.5).wait_at(0.5), 9)  # no queue grows
+        0.5
+        """
+        varied = self.varied * (1 - log(2) - log(1 - min(share, MOST_SHARE)))
+        return wait_in_growing_queue(self.queue_wait(share * self.requests), varied)
 
     def seconds(self, latency: float) -> float:
         """The duration of the run in seconds: all arrivals, then the wait and the ``latency`` of the last request.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import comb, exp, log, sqrt
+from math import comb, exp, hypot, log, sqrt
 from operator import add
 from random import Random
 
@@ -23,7 +23,7 @@ from clusterspec.cost.serving.percentiles import (
     latency_range,
     single_gap,
 )
-from clusterspec.cost.serving.runs import FiniteRun, OpenRun
+from clusterspec.cost.serving.runs import FiniteRun, OpenRun, wait_in_growing_queue
 from clusterspec.cost.serving.shares import PromptShares
 from clusterspec.cost.serving.steady import largest_satisfying
 from clusterspec.records import replace
@@ -61,7 +61,8 @@ def test_the_mean_wait_of_arrivals_is_that_of_each_of_them() -> None:
             *(draw.uniform(0, 3) / rate, draw.uniform(0, places / rate)),
         )
         numbers = [(at + 0.5) / 2000 * run.requests for at in range(2000)]
-        assert run.mean == pytest.approx(run.varied + sum(map(run.queue_wait, numbers)) / 2000, rel=2e-3)
+        waits = [wait_in_growing_queue(run.queue_wait(number), run.varied) for number in numbers]
+        assert run.mean == pytest.approx(sum(waits) / 2000, rel=2e-3)
 
 
 FIGURES: list[tuple[Callable[[], object], object]] = [
@@ -127,8 +128,12 @@ FIGURES: list[tuple[Callable[[], object], object]] = [
     (lambda: BURST.seconds(4.0, 6.0), 80 / 20 * 4 + 7 + 6),
     (lambda: WAVE.wait_at(0.1 + 0.9 * 0.75), 2 * (1 - LN2) + 2 * log(4)),
     (lambda: WAVE._replace(service=0.0, varied=0.0).wait_at(0.5), 0.0),
-    (lambda: [ARRIVING.wait_at(share) for share in (0.25, 0.5)], [0.5 * (1 - LN2 - log(0.75)), 7.5 + 0.5]),
-    (lambda: ARRIVING.wait_at(1.0), 17.5 + 0.5 * (1 - LN2 + 6 * log(10))),
+    (lambda: [ARRIVING.wait_at(share) for share in (0.25, 0.5)],
+     [0.5 * (1 - LN2 - log(0.75)), 3.75 + sqrt(3.75**2 + 0.5**2)]),
+    (lambda: ARRIVING.wait_at(1.0), 8.75 + hypot(8.75, 0.5 * (1 - LN2 + 6 * log(10)))),
+    # a place is free again 10 s after it was taken: those of the second 50 wait 5 s, of the third 10 s
+    (lambda: [ARRIVING._replace(alike=True).queue_wait(at) for at in (50.0, 50.5, 100.0, 100.5, 150.0, 200.0)],
+     [0.0, 5.0, 5.0, 10.0, 10.0, 15.0]),
     (lambda: (ARRIVING.last, ARRIVING.queue_wait(50.0), ARRIVING.queue_wait(51.0)), (17.5, 0.0, 2.6)),
     (lambda: (ARRIVING._replace(turn=0.05).mean, ARRIVING._replace(requests=40.0).mean), (0.5, 0.5)),
     (lambda: ARRIVING.seconds(10.0), 199 / 10 + 17.5 + 10),
