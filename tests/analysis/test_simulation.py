@@ -735,3 +735,26 @@ def test_a_run_that_ends_while_the_plan_fills_names_the_requests_that_are_enough
     pools, _ = parts(plan(RATE_OF_TWO))
     [*notes] = _report_notes(pools, Traffic(APART_BY_ONE, None, warm, RATE_OF_TWO, full_after=full), None, 0)
     assert len(notes) == bool(words) and words in " ".join(notes)
+
+
+PLACES = {  # load, changes, how far mean and 99th percentile of the first token may be from those of the simulation
+    "no request waits": ("request_rate: 4, max_sequences: 16", {}, 0.1, 0.35),
+    "a few wait": ("request_rate: 8, max_sequences: 16", {}, 0.2, 0.25),
+    "half of them wait": ("request_rate: 10, max_sequences: 16", {}, 0.25, 0.3),
+    "long prompts": ("request_rate: 1.5, max_sequences: 8", {"input": 8000, "output": 256}, 0.2, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name: str) -> None:
+    """Of 16 places 13.7 are taken on average at ten requests a second: at random times all are taken."""
+    load, changes, mean, tail = PLACES[name]
+    study = plan(load, **changes)
+    pools, expected = parts(study)
+    firsts: list[float] = []
+    for seed in range(2):
+        traffic = plan_traffic(pools.load, seed, 8_000, None, expected.offered)
+        counted = traffic.counted_requests(simulated(study, traffic.arrivals).requests)
+        firsts += [one.first - one.arrival for one in counted]
+    assert expected.ttft_mean == pytest.approx(sum(firsts) / len(firsts), rel=mean)
+    assert latency_at(expected, pools.load, "ttft", 99) == pytest.approx(percentiles(firsts).p99, rel=tail)

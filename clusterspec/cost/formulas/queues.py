@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from math import exp, expm1, log, pi, sqrt
+from math import erf, exp, expm1, log, pi, sqrt
 
 from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, power, smaller
 
+MOST_FLAT = 0.01
+"""The least curvature of a distribution of requests in places, over that of places whose time does not depend on them.
+"""
+MOST_ALIKE = 1e-6
+"""Two means that differ by less than this share of them are taken as equal."""
 FULLEST_COUNTED = 500
 """The most prompts of a step that are counted one by one."""
 
@@ -263,6 +268,48 @@ def wave_load(load: float, spread: float) -> float:
     (0.8, 0.5)
     """
     return load / (load + spread * (1 - load))
+
+
+def share_without_place(rate: float, places: float, alone: float, full: float) -> float:
+    """The share of the requests of an open load that find all places taken.
+
+    Requests come at random times at a ``rate``, and a plan with n of them completes n / s(n) per second. s is the time
+    that a request keeps its place: ``alone`` seconds with the mean number a = rate · s(a) of requests in places,
+    ``full`` with all taken, and linear between the two. The number is then distributed as the product of rate · s(k) /
+    k, whatever the lengths of the requests; beyond the places it falls by the ratio of the rate to that of a full plan.
+    The sum over fewer is that of the normal distribution with the same curvature at a.
+
+    Source: Kelly, Reversibility and stochastic networks, 1979, section 3.3 (servers with a rate by the number of
+    customers); Halfin and Whitt, Operations Research 29(3), 1981, for a constant time.
+
+    Range: rate > 0, places > 0, alone > 0, full > 0, rate * alone < places, rate * full < places.
+
+    >>> round(share_without_place(13.7, 16.0, 1.0, 1.0), 2)  # Erlang's formula: 0.45
+    0.46
+    >>> share_without_place(100.0, 200.0, 1.0, 1.0) < 1e-9
+    True
+    """
+    taken = rate * alone
+    longer = (full - alone) / (places - taken)
+    falling = places * log(places / taken) - (places - taken)
+    if longer:
+        falling -= (full * log(full / alone) - (full - alone)) / longer
+    curvature = larger(1 / taken - longer / alone, MOST_FLAT / taken)
+    fewer = sqrt(pi / 2 / curvature) * (1 + erf((places - taken) * sqrt(curvature / 2)))
+    more = exp(-falling) / (1 - rate * full / places)
+    return more / (fewer + more)
+
+
+def two_waits_beyond(seconds: float, first: float, second: float) -> float:
+    """The probability that two independent waits with exponential tails, of mean ``first`` and ``second`` seconds, take
+    longer than ``seconds`` together.
+
+    >>> round(two_waits_beyond(1.0, 1.0, 1e-9), 6) == round(exp(-1), 6), two_waits_beyond(1.0, 1.0, 1.0) == 2 * exp(-1)
+    (True, True)
+    """
+    if abs(first - second) < MOST_ALIKE * first:
+        return (1 + seconds / first) * exp(-seconds / first)
+    return (first * exp(-seconds / first) - second * exp(-seconds / second)) / (first - second)
 
 
 def median_wait(mean: float, busy: float, step: float) -> float:

@@ -96,7 +96,7 @@ def first_token_time_term(times: ServingTimes) -> Term:
     inputs = (
         (
             "wait",
-            _computed_figure(times.wait + times.burst[0] + times.loading, _wait_text(times), "s"),
+            _computed_figure(times.wait + times.burst[0] + times.place.median + times.loading, _wait_text(times), "s"),
         ),
         ("request", _computed_figure(times.overhead, "time of a request outside the engines", "s")),
         ("tpot", _computed_figure(times.started, "the time of an output token of separate decode engines", "s")),

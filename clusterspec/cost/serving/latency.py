@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.constants import LOSSES, MOST_LOAD, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.loads import serves_rate
+from clusterspec.cost.serving.loads import PlaceWait, serves_rate
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 
@@ -166,6 +166,8 @@ class ServingTimes:
     """Whether the ranks of an engine that decodes share a scale-up domain."""
     queued: float = 0.0
     """Seconds of the wait in which every request of a closed loop waits for another to end."""
+    place: PlaceWait = PlaceWait()
+    """The wait of an open load for a place, where the mean number of requests leaves places free."""
     run: FiniteRun | OpenRun | None = None
     """The run of the requests that the spec states; None in a steady state."""
     lasting: float | None = None
@@ -278,7 +280,7 @@ class ServingTimes:
     @property
     def queue_share(self) -> float:
         """The share of the median time to the first token in which a request waits for cache space or other prompts."""
-        return (self.wait + self.burst[0]) / self.ttft if self.ttft else 0.0
+        return (self.wait + self.burst[0] + self.place.median) / self.ttft if self.ttft else 0.0
 
     @property
     def per_accelerator(self) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import floor, inf, pi, sqrt
+from math import floor, inf, log, pi, sqrt
 
-from clusterspec.cost.formulas.queues import requests_amid_run
+from clusterspec.cost.formulas.queues import requests_amid_run, share_without_place
 from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
+from clusterspec.cost.serving.pools import Pools, is_open_run, most_beside_prompts, prompts_per_step
 from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import (
@@ -21,7 +21,13 @@ from clusterspec.cost.serving.steady import (
     steady_state,
     with_wait,
 )
+from clusterspec.records import NamedTuple
 
+HALF = 0.5
+FARTHEST = 12.0
+"""Places of which more than so many times their root are free on average are never all taken."""
+MOST_FILLED = 0.99
+"""The share of the rate of a full plan beyond which requests wait for places no longer than at it: the plan fills."""
 TAKEN = 0.01
 """Places of a run are filled but for this share."""
 WALK = 2 / 3 * sqrt(2 / pi)
@@ -96,6 +102,48 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
             break
     now = with_wait(pools, now)
     return found * ranks + rate * (now.before_decode + now.outside), now
+
+
+class PlaceWait(NamedTuple):
+    """The wait for a place in an open load whose mean number of requests leaves places free: a ``share`` of the
+    requests finds none, and waits ``mean`` seconds with an exponential tail.
+    """
+
+    share: float = 0.0
+    mean: float = 0.0
+
+    @property
+    def of_all(self) -> float:
+        """The mean wait of all requests, in seconds."""
+        return self.share * self.mean
+
+    @property
+    def median(self) -> float:
+        """The wait that half of the requests do not exceed, in seconds."""
+        return self.mean * log(2 * self.share) if self.share > HALF else 0.0
+
+
+def place_wait(pools: Pools, now: Steady) -> PlaceWait:
+    """The wait for a place of an open load without an end, in the state ``now`` of its mean number of requests.
+
+    Source: Allen and Cunneen (Allen, Probability, statistics and queueing theory, 1990, section 5.5): as with
+    exponential times, times half of the summed squared variations of the times between arrivals and in places.
+    """
+    load, places = pools.load, pools.limit * pools.decode.attention_ranks
+    if load.load != "open" or load.requests or pools.has_prefill_engines or not load.request_rate:
+        return PlaceWait()
+    if not pools.decode.prompts_alone and pools.limit >= most_beside_prompts(load):
+        return PlaceWait()  # the token budget of a step limits the sequences: what waits for it is in `now.wait`
+    rate, alone = load.request_rate, now.prompt + load.gaps * now.mean_token
+    if not alone or places - rate * alone > FARTHEST * sqrt(places):
+        return PlaceWait()
+    filled = placed_before_wait(pools, pools.limit)
+    full = max(alone if rate * alone < places else 0.0, places / filled.rate if filled.rate else alone)
+    rate, alone = min(rate, MOST_FILLED * places / full), min(alone, full)  # beyond it the plan is full
+    decoding = load.gaps * now.mean_token / alone
+    spread = load.output_lengths.variation * decoding * decoding if load.output_lengths else 0.0
+    share = share_without_place(rate, places, alone, full)
+    return PlaceWait(share, (load.arrival_cv**2 + spread) / 2 / (places / full - rate))
 
 
 def _wanted_sequences(pools: Pools, rate: float, now: Steady) -> float:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import exp, log, sqrt
 
 from clusterspec.cluster.requests import Serving, gaps_between
-from clusterspec.cost.formulas.queues import wait_above_median
+from clusterspec.cost.formulas.queues import two_waits_beyond, wait_above_median
 from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.constants import TAILS
 from clusterspec.cost.serving.latency import ServingTimes, range_factors
+from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.quantiles import (
     compound_share,
     lengths_in_parts,
@@ -39,6 +40,9 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
 MEDIAN = 50.0
 LONG_WAITS = 0.9
 """In an open load, waits from this percentile on (as a share) have an exponential tail with their mean."""
+LEAST_WAITING = 1e-7
+"""Fewer requests than this share never wait for a place at a percentile that is asked for."""
+LEAST_TAIL = 1e-9
 FEWEST = 0.01
 """Prompts per step: with fewer, the work of two or more is as with so many. Less than one step in 20,000 has them."""
 HIGHEST = 99.9
@@ -91,6 +95,29 @@ def _first_token(times: ServingTimes, load: Serving, share: float) -> float:
     where each waits for those ahead of it: the position in the burst is the percentile. Prompt time is proportional to
     the prompt's length where lengths vary.
     """
+    found = _first_token_in_place(times, load, share)
+    return _with_wait_for_place(times.place, times.ttft - times.place.median, found - times.place.median, share)
+
+
+def _with_wait_for_place(place: PlaceWait, median: float, found: float, share: float) -> float:
+    """A latency at a ``share`` of the requests, ``found`` without the wait for a place, with it. Above its ``median``
+    without that wait it is taken to have an exponential tail.
+    """
+    if place.share < LEAST_WAITING:
+        return found
+    longer = max(LEAST_TAIL * place.mean, (found - median) / wait_above_median(1.0, share))
+
+    def share_within(seconds: float) -> float:
+        over = seconds - median
+        alone = (1 - place.share) * exp(-over / longer)
+        waiting = exp(-over / place.mean) + two_waits_beyond(over, longer, place.mean)
+        return 1 - (alone + place.share * waiting) / 2
+
+    return smallest_reaching(share_within, share, median, max(found, median + place.mean))
+
+
+def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> float:
+    """`_first_token` but for the wait for a place in an open load, of which it has the median alone."""
     burst, varied = _burst_wait(times, share), _varied_wait(times, load)
     burst -= times.shorter * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
     if load.input_lengths is None and not times.turns:
@@ -225,4 +252,9 @@ def _end_to_end(times: ServingTimes, load: Serving, share: float) -> float:
         for first, here in firsts
         for length, part in output_parts(load)
     ]
-    return quantile_of_sums(sums, varied, share) + burst
+    if times.place.share < LEAST_WAITING:
+        return quantile_of_sums(sums, varied, share) + burst
+    median, found = (quantile_of_sums(sums, varied, at) + burst - times.place.median for at in (MEDIAN / 100, share))
+    return (
+        _with_wait_for_place(times.place, median, found, share) if share > MEDIAN / 100 else found + times.place.median
+    )

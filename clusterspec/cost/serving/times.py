@@ -26,6 +26,7 @@ from clusterspec.cost.serving.loads import (
     finite_run,
     offline_run_seconds,
     open_run,
+    place_wait,
     serves_rate,
     steady_load,
 )
@@ -117,20 +118,24 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     handoff, joining, started = _handoff_seconds(pools, now, sent)
     token = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
     queued, wait, (early, delay), run = _request_waits(pools, now, offered)
+    place = place_wait(pools, now)
     turns = _prompts_of_turns(pools, now)
     growing = _growing_share(pools, now)
     typical = _median_of_parts(turns) if turns else 1 - growing * (1 - load.typical_prompt)
     median = typical_prompt_time(now.prompt, typical)
-    ttft = time_to_first_token(wait + early + pools.loading, median, handoff, pools.outside, tpot=started)
+    ttft = time_to_first_token(
+        wait + early + place.median + pools.loading, median, handoff, pools.outside, tpot=started
+    )
     of_mean = ttft + (now.prompt - median)
-    latency = request_time(of_mean if run is not None else of_mean - early, load.output_tokens, token)
+    mean_place = place.of_all - place.median
+    latency = request_time((of_mean if run is not None else of_mean - early) + mean_place, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
     lasting = _run_seconds(pools, now, run, latency - early - wait)
     rounds = (run.requests, lasting) if run is not None and lasting is not None else (offered, latency)
     return ServingTimes(
         ttft=ttft,
         tpot=token + now.typical_token - now.mean_token,
-        ttft_mean=of_mean - early + delay,
+        ttft_mean=of_mean - early + delay + mean_place,
         tpot_mean=token,
         request_latency=latency,
         output_tokens_per_second=_output_rate(pools, now, *rounds),
@@ -141,6 +146,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         turns=turns,
         wait=wait,
         queued=queued,
+        place=place,
         burst=(early, delay),
         run=run,
         lasting=lasting,
