@@ -395,7 +395,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "optimistic-pue": ("procurement", ("procurement", "written_cluster?")),
     "over-budget": ("procurement", ("procurement", "design", "cluster", "remarks")),
     "part-price-outside-market": ("procurement", ("procurement", "design", "cluster")),
-    "payment-before-acceptance": ("procurement", ("procurement",)),
+    "payment-before-acceptance": ("procurement", ("procurement", "operations?")),
     "price-outside-market": ("procurement", ("procurement", "cluster", "remarks")),
     "procurement-without-acceptance": ("procurement", ("spec", "procurement", "acceptance?", "cluster?")),
     "procurement-without-spares": ("procurement", ("procurement", "written_cluster", "cluster", "workload?", "layout?", "operations?")),

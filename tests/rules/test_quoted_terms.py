@@ -119,3 +119,28 @@ procurement:
 def test_what_a_line_includes_is_not_sold_again(first: str, second: str, twice: bool, check: Check) -> None:
     rules = {one.rule for one in check(TWICE.format(first=first, second=second))}
     assert ("quote-pays-twice" in rules) == twice
+
+
+ACCEPTED = """clusterspec: 1
+cluster: {{platform: dgx-h200, nodes: 16}}
+operations: {{burn_in: 21 days}}
+procurement:
+  currency: USD
+  payment: {{order: 0.2, delivery: 0.4, acceptance: 0.4}}
+  delivery: {{weeks: 12, milestones: ["{text}"]}}
+"""
+
+
+@each(
+    ("text", "early"),
+    [
+        ("acceptance counts as given 10 days after delivery", True),
+        ("the machine is deemed accepted 14 days after delivery", True),
+        ("acceptance counts as given 30 days after delivery", False),
+        ("acceptance after tests of 10 days", False),
+        ("accepted automatically if no defect is reported within 7 days", True),
+    ],
+)
+def test_no_machine_is_accepted_before_its_burn_in_ends(text: str, early: bool, check: Check) -> None:
+    rules = {one.rule for one in check(ACCEPTED.format(text=text))}
+    assert ("payment-before-acceptance" in rules) == early

@@ -131,6 +131,9 @@ _NOUNS = frozenset({"nodes", "servers", "instances", "accelerators", "chips", "q
 """Words in lower case with which one of the two begins."""
 _OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
 """Words of a text that splits the nodes into equal parts."""
+_RANGE_SIGNS = frozenset({"to", "-", "–"})
+_AND_MORE = ("and more", "or more", "and above", "and up")
+"""Words behind a count from which something begins."""
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
 """Words for a part of a fabric, which need not divide the machine."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
@@ -227,6 +230,9 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
             continue  # NOTE: compiling a pattern that cannot match takes longer than most rules
         if (what := counted.match(description, number.end())) is not None:
             end = what.end()
+            ranged = len(before) > 1 and before[-1] in _RANGE_SIGNS and before[-2][-1].isdigit()
+            if ranged or description[end : end + 10].lstrip().startswith(_AND_MORE):
+                continue  # the sizes of orders that a price is for: 50 to 99 nodes, 100 nodes and more
             if not names or before[-2][-1] == ".":
                 yield number[0] + what[0], count
 

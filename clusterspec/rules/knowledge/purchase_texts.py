@@ -24,7 +24,9 @@ def had_an_owner(*texts: str) -> bool:
 _COLOCATION = pattern(r"\b(?:colo(?:cation)?|co-location|housing|hosting|contracted|it[- ]load)\b")
 _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
 _WATTS = {"kw": 1e3, "mw": 1e6}
-_OF_A_RACK = pattern(r"\bracks?,? (?:of |at |with |up to )?\d|\b(?:per|each|/) ?racks?\b")
+_OF_A_RACK = pattern(
+    r"\brack,? (?:of |at |with |up to )?\d|\bracks (?:of |at |with |up to )\d|\b(?:per|each|/) ?racks?\b"
+)
 
 
 def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:

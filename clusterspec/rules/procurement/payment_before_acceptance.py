@@ -5,7 +5,7 @@
 The rule checks the shares in `payment`. The finding is an error if they do not sum to 1. It is a warning if less than
 10 % is due after acceptance, or a note if the quote is below 100,000 US dollars. More than half due
 with the order is a note, and from 80 % on a warning. A rent or lease that starts with the shipment, by a milestone or a
-line of the quote, is a warning.
+line of the quote, is a warning, and so is an acceptance that counts as given after fewer days than `operations.burn_in`.
 
 ## Why it matters
 
@@ -57,10 +57,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.purchases import is_small
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import percent, plain
 
@@ -76,10 +77,19 @@ _ON_SHIPMENT = pattern(
     r"(?:(?!\bnot\b)[^.;]){0,40}?\b(?:ship(?:ment|ping|ped|s)?|dispatch\w*)\b"
 )
 """Words of a rent that starts before the machine is there."""
+SAME = 0.02
+"""Relative difference up to which two times are the same."""
+_DEEMED = pattern(
+    r"(?i)\baccept(?:ance|ed)\b[^.;]{0,40}?\b(?:deemed|counts?|considered|regarded|automatic\w*|tacit\w*)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b|"
+    r"\b(?:deemed|counts? as|considered|regarded as|automatically)\s(?:to be )?accept(?:ed|ance)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b"
+)
+"""Words by which a machine is accepted after a number of days without a test."""
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
     yield from _shipment_problems(procurement)
+    if operations is not None and operations.burn_in is not None:
+        yield from _deemed_problems(procurement, operations.burn_in)
     payment = procurement.payment
     if payment is None:
         return
@@ -104,14 +114,28 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         yield RULE.problem("procurement.payment", message, help_, severity=severity)
 
 
+def _terms_in_text(procurement: ProcurementSpec) -> Iterator[tuple[Path, str]]:
+    """The texts of milestones and of lines of the quote, with their keys."""
+    steps = procurement.delivery.milestones if procurement.delivery is not None else None
+    for number, text in enumerate(steps or ()):
+        yield ("procurement", "delivery", "milestones", number), text
+    for at, line in enumerate(procurement.quote or ()):
+        yield ("procurement", "quote", at, "part"), line.part or ""
+
+
 def _shipment_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
     """Milestones and lines of the quote by which a rent starts with the shipment."""
-    steps = procurement.delivery.milestones if procurement.delivery is not None else None
-    texts: list[tuple[Path, str | None]] = [
-        (("procurement", "delivery", "milestones", number), text) for number, text in enumerate(steps or ())
-    ]
-    texts += [(("procurement", "quote", at, "part"), line.part) for at, line in enumerate(procurement.quote or ())]
-    for at, text in texts:
-        if text is not None and _ON_SHIPMENT.search(text) is not None:
+    for at, text in _terms_in_text(procurement):
+        if _ON_SHIPMENT.search(text) is not None:
             message = f"`{text[:60]}`: the rent is due before the machine is installed"
             yield RULE.problem(at, message, "let the rent start when the acceptance tests pass")
+
+
+def _deemed_problems(procurement: ProcurementSpec, burn_in: Quantity) -> Iterator[Problem]:
+    """Milestones and lines by which the machine counts as accepted in fewer days than its burn-in takes."""
+    for at, text in _terms_in_text(procurement):
+        found = _DEEMED.search(text)
+        days = next((int(number) for number in found.groups() if number), 0) if found is not None else 0
+        if days and days * DAY < burn_in.value * (1 - SAME):
+            message = f"by `{text[:60]}` the machine counts as accepted after {days} days, and its burn-in takes {burn_in.written}"
+            yield RULE.problem(at, message, "let the acceptance wait for the end of the tests")

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-- A discount or rebate that begins at a number of nodes, accelerators or units (`8 % from 100 systems`), where the quote or
+- A price, discount or rebate that begins at a number of nodes, accelerators or units (`8 % from 100 systems`), where the quote or
   the design has fewer;
 - a line with a minimum order quantity (`MOQ 50`) above its own.
 
@@ -75,7 +75,9 @@ _NODES, _ACCELERATORS = (
     r"(?:systems?|nodes?|servers?|dgx|machines?|knoten|serveurs?|servidores)",
     r"(?:gpus?|accelerators?|cards?)",
 )
-_DISCOUNT = pattern(r"\b(?:discounts?|rebates?|\w*rabatte?|remise|descuento|desconto|sconto|korting)\b")
+_DISCOUNT = pattern(
+    r"\b(?:prices?|tiers?|preise?|staffel\w*|prix|precios?|discounts?|rebates?|\w*rabatte?|remise|descuento|desconto|sconto|korting)\b"
+)
 _FROM = pattern(
     rf"\b(?:from|above|over|at least|minimum(?: of)?|min\.?|ab|mindestens|à partir de|dès|desde|a partir de|vanaf)\s(\d{{1,3}}(?:,\d{{3}})+|\d{{1,6}})\s(?:x )?"
     rf"(?:(?P<node>{_NODES})|(?P<accelerator>{_ACCELERATORS}))\b|"
