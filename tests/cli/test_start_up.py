@@ -70,6 +70,12 @@ def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:
     assert len([name for name in own if not name.startswith("clusterspec.rules")]) <= MOST_OUTSIDE_RULES
 
 
+def test_an_estimate_as_json_loads_no_writer_of_texts() -> None:
+    names = loaded("estimate", "examples/dgx-h100-pod.yaml", "--format", "json", parts=3)
+    assert not names & {"hashlib", "html", "typing"}
+    assert not names & {"clusterspec.report.estimate_text", "clusterspec.report.assumption_rows"}
+
+
 def test_the_estimate_of_a_training_plan_loads_nothing_of_serving_money_or_logs() -> None:
     names = loaded("estimate", "examples/dgx-h100-pod.yaml", parts=3)
     assert not names & {"inspect", "ast", "dataclasses", "typing"}

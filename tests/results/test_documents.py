@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -227,3 +228,9 @@ def test_a_curve_of_communication_has_five_digits_and_the_tables_their_span() ->
     # a quarter to four times the rates of the spec, and up to an oversubscription of 8:1
     assert made["strategies"][1] == {"name": "PP", "note": "8 pipeline stages"}
     assert (made["span"], made["tapers"]) == (4.0, [1.0, 8.0]) and (made["error"], made["checked"]) == (0.004, 7)
+
+
+def test_the_digest_of_the_input_is_its_sha_256() -> None:
+    published = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
+    assert Input("abc.yaml", b"abc").sha256 == published == hashlib.sha256(b"abc").hexdigest()
+    assert Input("spec.yaml").sha256 is None
