@@ -113,6 +113,7 @@ SERVE = "{kind: serve, model: llama-3.1-8b, serving: {input_tokens: 900, output_
         ("layout", "moe_tp: 2", "did you mean `expert_tp`?"),
         ("layout", "first_stage_layers: 1", "did you mean `stage_layers`?"),
         ("cluster", "psus: 6", "write `supplies` in `cluster.power`"),
+        ("serving", "engine: vllm", "write `framework` in `layout`"),
     ],
 )
 def test_an_unknown_key_is_advised_by_what_it_means_there(of: str, line: str, advice: str) -> None:
@@ -143,3 +144,13 @@ def test_a_key_is_not_renamed_where_its_value_has_another_type() -> None:
     assert fixes[0] is None
     assert fixes[1] is not None
     assert not fixes[1].safe
+
+
+@each("line", ["switch: 9", "optics: 9"])
+def test_a_price_of_a_part_leads_to_its_key_among_the_prices(line: str) -> None:
+    """Not to the counts of `cluster.scale_out`, where `switch` names the model."""
+    text = f"clusterspec: 1\ncluster: {CLUSTER}\nprocurement: {{prices: {{{line}}}}}\n"
+    document, _ = parse(Source("spec.yaml", text))
+    assert document is not None
+    wanted = {"switch: 9": "did you mean `leaf_switch`?", "optics: 9": "did you mean `transceiver`?"}
+    assert [each.help for each in validate(document, schema())] == [wanted[line]]

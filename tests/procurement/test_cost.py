@@ -112,6 +112,13 @@ def test_goodput_loses_checkpoints_half_an_interval_and_a_restart_a_failure() ->
     assert found.goodput.low is None  # the rate is stated
 
 
+def test_each_assumption_of_a_cost_is_listed_once() -> None:
+    """The energy and the power of the nodes both rest on the PUE that the spec leaves out."""
+    names = [name for name, _, _ in costs(OWNED.replace("  pue: 1.25\n", "")).assumptions]
+    assert names.count("procurement.pue") == 1
+    assert len(names) == len({*names})
+
+
 def test_the_default_failure_rate_is_that_of_published_fleets() -> None:
     found = costs(OWNED.replace("mean_time_between_failures: 20 h, ", ""))
     between = dict(found.goodput.inputs)["between"] if found.goodput else None

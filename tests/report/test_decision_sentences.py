@@ -11,10 +11,12 @@ import pytest
 from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.records import replace
 from clusterspec.report import escaped_line
 from clusterspec.report.charts.bars import StackPart, StackRow
 from clusterspec.report.paper import decision, fleet
+from clusterspec.report.paper.materials import cost_section
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus
 from tests.report.test_paper import SPECS, report
@@ -44,6 +46,23 @@ def test_a_purchase_begins_with_its_verb_and_amount(basis: str, open_: bool, sta
     found = bought(amount=amount, basis=basis, expected=None, gates=gates, risks=())
     assert decision.decision_sentence(found).startswith(start.format(rounded_text(amount)))
     assert decision.decision_sentence(replace(found, purchase=None)) == ""
+
+
+def test_an_expansion_is_told_by_the_nodes_that_it_adds() -> None:
+    """The quote adds 24 of 64 nodes: 40 are in place; its amount is for these, the cost for the whole machine."""
+    node = QuotedPart("node", 64, 24.0, None, None, "in place")
+    found = bought(
+        amount=Money.of(5e6, "USD"), basis="quote", expected=Money.of(13e6, "USD"), gates=(), risks=(), parts=(node,)
+    )
+    assert found.purchase is not None and found.purchase.added_nodes == 24
+    assert decision.decision_sentence(found).startswith(
+        "Buy 24 more nodes of DGX H100 beside 40 in place (512 accelerators in all) for 5 M USD (as quoted; "
+        "13 M USD for the whole machine at these prices): trains "
+    )
+    cost = cost_section(found)
+    assert cost is not None and "parts in place count as much as those of the quote" in cost.lead
+    whole = bought(parts=(replace(node, state="quoted"),))
+    assert whole.purchase is not None and whole.purchase.added_nodes == 0
 
 
 @pytest.mark.parametrize(
