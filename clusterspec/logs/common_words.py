@@ -87,6 +87,11 @@ SUGGESTIONS = (
     ("gpudirect-refused", r"\b[Rr]egister\w{0,12} ?(?:\w{1,12} ){0,3}?[Mm]emory ?[Rr]egions?\b.{0,80}[Ff]ail"),
     ("gpudirect-refused", r"\b[Ff]ail\w{0,3} to register (?:\w{1,12} ){0,3}(?:GPU|device|CUDA|HIP) (?:memory|buffer)"),
     ("host-memory-full", r"[Cc]annot allocate memory|[Oo]ut of memory|\bOOM\b|\bOOMKilled\b"),
+    (
+        "process-limit",
+        r"\bulimit -u\b|\bmax user processes\b"
+        r"|\b(?:fail\w{0,3}|unable|cannot|could not) (?:to )?(?:create|start|spawn|fork) .{0,20}\b(?:thread|process)\b",
+    ),
     ("process-limit", r"[Rr]esource temporarily unavailable|fork rejected by pids controller"),
     (
         "port-in-use",
@@ -167,8 +172,8 @@ SUGGESTIONS = (
     # a kernel that is named after an architecture
     (
         "unsupported-accelerator",
-        r"\b(?:[Ee]rror|[Ff]ail\w{0,4}|[Nn]o)\b.{0,300}\b(?:[Kk]ernel|cubin|GEMM|gemm|attention)\b.{0,300}"
-        r"[_.]sm_?[0-9]{2,3}[a-z]?\b",
+        r"^(?=.{0,950}[_.]sm_?[0-9]{2,3}[a-z]?\b)(?=.{0,950}\b(?:[Kk]ernel|cubin|GEMM|gemm|attention)\b)"
+        r".{0,400}?\b(?:[Ee]rror|[Ff]ail\w{0,4}|[Nn]o)\b",
     ),
     (
         "unsupported-accelerator",

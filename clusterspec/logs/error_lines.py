@@ -16,7 +16,7 @@ FORMS = (
     r"(?:^|\s)[EF] [\w./-]{1,120}\.(?:cc|h):[0-9]{1,6}\] |\bTerminating process because ",  # XLA
     r"^(?:\[[^\]]{1,60}\] ?|\([^)]{1,60}\) ?)?[\w./-]{1,60}(?:\[[0-9]{1,9}\])?: "
     r"(?:[a-z]{1,20} )?(?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
-    r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR)(?:: | response | in )\S",
+    r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR|fatal error)(?:: | response | in )\S",
     r"\blevel=(?:error|fatal|panic)\b|\"level\": ?\"(?:error|fatal|panic)\"",  # services written in Go
     r"^[A-Z]\w{1,30} (?:[Ee]rror|ERROR): \S",  # libraries: MIOpen
     r"(?:^|[\s:])[\w./-]{1,60}: error: \S|\bcommand: error: \S",  # daemons of Slurm, Python's argparse

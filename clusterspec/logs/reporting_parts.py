@@ -41,6 +41,12 @@ DRIVERS = (
         r"\b(?:mlx[45]_\w{2,8}|bnxt_\w{2,4}|irdma|ionic\w{0,8}|i40e|ice|efa|hns3|hns_roce\w{0,6}|qed[er]|erdma|hfi1)\b",
     ),
     (("accelerator-fault", "driver-release"), r"\bNVRM: |\bamdgpu\b|\bamdkfd\b|\bnvidia(?:-\w{1,12})? 0000:"),
+    # intel/llvm, unified runtime and Level Zero: a status of its own that no known line explains
+    (
+        ("library-release", "driver-release"),
+        r"\bUR error\b|\b(?:UR|ZE|PI)_(?:RESULT_)?ERROR_[A-Z_]{3,40}\b|\bNative API failed\b|\[ZE\]: 0x"
+        r"|\blevel_zero backend failed\b",
+    ),
     # linux-rdma/rdma-core, infiniband-diags: a port of another link layer, or a device that may not be opened
     (("wrong-interface", "container-permission"), r"\b(?:ibwarn|iberror|ibpanic): "),
     (("storage-fault",), r"\bnvme[0-9]|\bblk_update_request\b|\bbeegfs\b|\bGPFS\b"),

@@ -231,7 +231,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
                 yield cause, shown_line(shown), number
 
 
-_BLOCK = re.compile(r"^[^\w\n]{0,60}-{20,200}\n((?:(?![^\w\n]{0,60}-{20}).{0,200}\n){1,16})", re.MULTILINE)
+_BLOCK = re.compile(r"^[^\w\n-]{0,60}-{20,200}\n((?:(?![^\w\n-]{0,60}-{20}).{0,200}\n){1,16})", re.MULTILINE)
 """A message of a launcher between two rules, whose sentences are wrapped over lines."""
 _REFUSAL = re.compile(r"\b(?:not|non-?existent|invalid|unsupported|missing)\b")
 _NOTE = re.compile(r"\bNOTE\b|\bNote\b|\bINFO\b|WARN")

@@ -69,6 +69,9 @@ OTHER_WORDS = (
     ("E0000 00:00:17 1 cuda_dnn.cc:535] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR", "library-release"),
     ("IndexError: _Map_base::at", "library-release"),
     ("RuntimeError: vector::_M_range_check: __n (which is 4) >= this->size()", "library-release"),
+    ("RuntimeError: UR error", "library-release"),
+    ("runtime: failed to create new OS thread (have 2 already; errno=11)", "process-limit"),
+    ("Error: unable to spawn a worker process, see ulimit -u", "process-limit"),
     # devices of RDMA, sockets of services, servers of clouds
     ("E0703 10:11:12.3 77 rdma_helper.cpp:405] Fail to open rdma device", "wrong-interface"),
     ("ibpanic: [77] main: can't open UMAD port ((null):0)", "wrong-interface"),

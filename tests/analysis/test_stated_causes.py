@@ -91,6 +91,15 @@ names, and lines in the form that programs print them.
   certainty (a GID, memory that the firmware of a NIC refuses, a setting of another release); after these, of ten of Z4
   eight first and at all, none in certainty, two refused (a heap that glibc reports, a scheduler without place).
   Of five queries of `Z5` only two threads were new: one first, one not named, none in certainty.
+- `Z6` to `Z9` (2026-11-27): the same rule, with 12 to 16 queries for each of two draws and four for the third and the
+  fourth: communication, InfiniBand, drivers, containers, engines, kernels, checkpoints, storage, schedulers, launchers,
+  TPUs, Neuron and Gaudi; threads that stand in a table are left out. Of those that a log can decide, before anything
+  was changed: of 12 of Z6 eight first, no other named; of 13 of Z7, drawn before Z6 was mended, eight first, no other
+  named; of 13 of Z8, after both were mended, eleven first and twelve at all; of seven of Z9, after Z8 was mended, four
+  first and six at all. None had another cause with certainty. Of four, two, two and two more the lines do not decide
+  it. Lines are in the form of their program.
+- `Z10` (2026-11-27): the same rule, after Z9 was mended, with seven queries. Of 12 that a log can decide, nine were
+  named first and ten at all before anything was changed, none with another cause in certainty.
 """
 
 from __future__ import annotations
