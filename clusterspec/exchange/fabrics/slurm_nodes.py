@@ -152,8 +152,9 @@ def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder, printed: 
     if entry and _SIZE.search(plain):
         builder.set("cluster.accelerator", entry, line)
     else:
+        why = "a name of the site: it does not tell the form and the memory of the product"
         shown = f"accelerator {name}" if name else "the accelerator"
-        builder.unknown(shown, "a name of the site: it does not tell the form and the memory of the product", line)
+        builder.unknown(shown, why if name else "the line states its number, and no type of it", line)
 
 
 def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
