@@ -111,7 +111,7 @@ SAMPLES = {
     "optimizer:\n  _component_: torch.optim.AdamW\n",
     "nanotron": "parallelism:\n  dp: 2\n  tp: 2\n  pp: 1\ntokens:\n  micro_batch_size: 2\n"
     "  batch_accumulation_per_replica: 4\n",
-    "modalities": "settings:\n  step_profile:\n    local_train_micro_batch_size: 2\n    gradient_accumulation_steps: 4\n"
+    "modalities": "settings:\n  step_profile:\n    local_train_micro_batch_size: 2\n    dp_degree: 4\n"
     "app_state:\n  component_key: app_state\n  config:\n    model:\n      component_key: model\n"
     "      variant_key: gpt2\n      config:\n        n_layer: 2\n        n_embd: 512\n        ffn_hidden: 1024\n",
     "llm-foundry": "model:\n  name: mpt_causal_lm\n  d_model: 512\n  n_layers: 2\nglobal_train_batch_size: 8\n",

@@ -114,7 +114,7 @@ no reader had seen were written down before the first reading, and what failed w
 | seventy-sixth, likewise, after those | 25 | 22 | 0 | 1 | 2 |
 | seventy-seventh, by lot of 9 repositories that were never used; 10 state none | 26 | 22 | 0 | 4 | 0 |
 | seventy-eighth, of 7 others by lot, 6 of them never used, before any correction; 15 state none | 25 | 20 | 0 | 4 | 1 |
-| seventy-ninth, of 15 by lot, with those of both sets, after the corrections of both; 12 state none | 26 | 23 | 1 | 1 | 1 |
+| seventy-ninth, of 15 by lot, with those of both, after the corrections; 12 state none | 26 | 23 | 1 | 1 | 1 |
 | eightieth, of 15 by lot, 13 of them others, after those; 11 state none | 26 | 22 | 3 | 1 | 0 |
 | eighty-first, of 12 others by lot, 10 of them never used, after those; 9 state none | 26 | 22 | 1 | 1 | 2 |
 | eighty-second, topologies, tables and nodes of 8 others by lot, after those; 9 state none | 15 | 15 | 0 | 0 | 0 |
