@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -167,8 +167,7 @@ def _memory(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
     if plan and plan.memory and plan.memory_range:
         left = UNCOUNTED[run.get("memory_counts", "device")]
         out = sum(part.value for part in plan.memory.other.parts if isinstance(part, Term) and part.name in left)
-        held = replace(plan.memory, kept=0.0) if "fragmentation" in left else plan.memory
-        low, high = held.range or plan.memory.total.ends
+        low, high = plan.memory.total.ends if "fragmentation" in left else plan.memory_range
         found = (plan.memory.total.value - out, low - out, high - out)
     yield Case(run["id"], run["accelerator"], run["memory"], *found, run["source"], run["model"])
 

@@ -86,13 +86,6 @@ context of the driver and the buffers of collectives; memory that it has allocat
 too. Before these were told apart, and before a spec could state how the loss is computed (`loss`), the median of the
 sources entered until then was 11.8 %, without nanotron and LitGPT 15.4 %; they are 9.1 % and 13.1 % now.
 
-A range rests on its parts: copies of the loss, the context, what the allocator keeps. On 27 November 2026 peaks of
-tensors alone lay outside it most (six sources held out, 67 % inside), as those parts are few there. It has gained an
-error of 15 % of the peak, in quadrature: the least with which four in five peaks of the sources of the fitted side lie
-inside, each source with one weight (73 % before). Held out, 73 % of the peaks of new sources were inside, and 85 % are;
-errors held out were known before. With 12 or 13 %, 83 % would be. The range is that of jobs that run: whether one does
-is decided without this error, as before.
-
 FlagPerf publishes the use of the whole device, which is 6 to 15 GB above the sum of what its flags imply, more where a
 rank holds more of the optimizer. Its code does not say how it reads the figure.
 """

@@ -8,11 +8,9 @@ from math import inf
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
-from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, positive_part, value_where
 from clusterspec.cost.layers import Chunk, StageGroup, micro_batches_in_flight, stage_groups
 from clusterspec.cost.memory import (
-    GROUP,
     KEPT,
     Job,
     Layers,
@@ -38,15 +36,6 @@ if TYPE_CHECKING:
 NOTHING = PeakPoint((), (), ())
 FRAGMENTATION = "fragmentation"
 """The line of memory that the allocator holds but cannot use."""
-ERROR = assumed_figure(
-    GROUP,
-    "error",
-    0.15,
-    "with it, in quadrature with the ranges of the parts, the range holds four in five published peaks of the sources"
-    " that constants may be fitted to, each source with one weight (204 peaks of 21 sources; none of the constants that"
-    " make the prediction is fitted)",
-)
-"""Half-width that the memory range of training gains, as a share of the predicted peak."""
 
 
 @dataclass(frozen=True)
@@ -171,11 +160,6 @@ class Memory(NamedTuple):
             return 0.0
         allocated = sum(line.numbers["count"] for line in self.rank.reserved if line.name == FRAGMENTATION)
         return KEPT.value * allocated * self.ranks
-
-    @property
-    def error(self) -> float:
-        """Half-width in bytes that the range on that accelerator gains by the errors of published peaks of training."""
-        return ERROR.value * self.rank.total * self.ranks if self.job.workload.kind == "train" else 0.0
 
     @property
     def upper(self) -> float:
