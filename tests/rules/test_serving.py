@@ -109,7 +109,7 @@ def test_a_request_rate_beyond_the_default_share_of_the_memory_is_found(check: C
     assert "concurrency-beyond-cache" not in few
     told = many["concurrency-beyond-cache"]
     assert told.path[-1] == "request_rate" and "92 %" in told.message
-    assert told.help.startswith("write `memory_fraction: 0.94`") and "lower the request rate" in told.help
+    assert told.help.startswith("write `memory_fraction: 0.95`") and "lower the request rate" in told.help
 
 
 def test_a_cache_is_not_judged_where_the_weights_do_not_fit(check: Check) -> None:

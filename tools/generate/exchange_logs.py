@@ -136,8 +136,8 @@ evidence, behind them the crash that follows, and where a line gives no reason
 that decides. Where no cause is likely, the output says that the log does not decide it (`decided` in JSON). Its verdict
 is `unfinished`, with exit status 1; `accept` and `import` refuse it.
 
-Of a log of more than 1.5 MB the first and the last 500 KB are searched whole. Between them, lines that repeat others,
-digits aside, count 3 MB, different ones 500 KB, and further ones with a word of an error 250 KB; the output says how
+Of a log of more than 1.5 MB the first and the last 0.5 MB are searched whole. Between them, lines that repeat others,
+digits aside, count 3 MB, different ones 0.5 MB, and further ones with a word of an error 0.25 MB; the output says how
 many different lines were not searched (`lines_left_out` in JSON). Logs of runs repeat their lines and have none.
 
 A launcher writes a log for every rank. `diagnose SPEC LOG…` takes all of them, or their folder, with those below it (up

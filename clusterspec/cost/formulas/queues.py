@@ -277,12 +277,13 @@ def share_without_place(rate: float, places: float, alone: float, full: float) -
     that a request keeps its place: ``alone`` seconds with the mean number a = rate · s(a) of requests in places,
     ``full`` with all taken, and linear between the two. The number is then distributed as the product of rate · s(k) /
     k, whatever the lengths of the requests; beyond the places it falls by the ratio of the rate to that of a full plan.
-    The sum over fewer is that of the normal distribution with the same curvature at a.
+    The sum over fewer is that of the normal distribution with the same curvature at a. It holds while rate · alone and
+    rate · full are below the places, as everywhere in the range below.
 
     Source: Kelly, Reversibility and stochastic networks, 1979, section 3.3 (servers with a rate by the number of
     customers); Halfin and Whitt, Operations Research 29(3), 1981, for a constant time.
 
-    Range: rate > 0, places > 0, alone > 0, full > 0, rate * alone < places, rate * full < places.
+    Range: rate > 0, rate <= 1, places >= 2, alone > 0, alone <= 1, full > 0, full <= 1.
 
     >>> round(share_without_place(13.7, 16.0, 1.0, 1.0), 2)  # Erlang's formula: 0.45
     0.46
@@ -303,6 +304,10 @@ def share_without_place(rate: float, places: float, alone: float, full: float) -
 def two_waits_beyond(seconds: float, first: float, second: float) -> float:
     """The probability that two independent waits with exponential tails, of mean ``first`` and ``second`` seconds, take
     longer than ``seconds`` together.
+
+    Source: the sum of two exponential waits (hypoexponential distribution).
+
+    Range: seconds >= 0, first > 0, second > 0.
 
     >>> round(two_waits_beyond(1.0, 1.0, 1e-9), 6) == round(exp(-1), 6), two_waits_beyond(1.0, 1.0, 1.0) == 2 * exp(-1)
     (True, True)

@@ -128,10 +128,15 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     )
     of_mean = ttft + (now.prompt - median)
     mean_place = place.of_all - place.median
-    latency = request_time((of_mean if run is not None else of_mean - early) + mean_place, load.output_tokens, token)
+    first = of_mean - place.median if run is not None else of_mean - early - place.median
+    placed = request_time(first, load.output_tokens, token)
+    latency = placed + place.of_all
     offered = _requests_in_flight(pools, now, offered, latency)
     lasting = _run_seconds(pools, now, run, latency - early - wait)
-    rounds = (run.requests, lasting) if run is not None and lasting is not None else (offered, latency)
+    keeps_up = load.request_rate is None or serves_rate(pools, now, load.request_rate)
+    rounds = (offered, latency if keeps_up else placed)  # of a full plan, those in places alone are counted
+    if run is not None and lasting is not None:
+        rounds = (run.requests, lasting)
     return ServingTimes(
         ttft=ttft,
         tpot=token + now.typical_token - now.mean_token,

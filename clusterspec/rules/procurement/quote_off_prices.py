@@ -102,6 +102,7 @@ _NETWORKS = {
     "out_of_band": pattern(r"\b(?:out[- ]of[- ]band|oob|management|mgmt|bmc)\b"),
 }
 """Words of a line for a part of another network."""
+_SEVERAL = pattern(r"\b(?:switches|cables|racks)\b")
 
 
 class _Support(NamedTuple):
@@ -170,7 +171,9 @@ def _is_side_part(line: Offered, kind: str) -> bool:
         return line.site_kind == kind
     network, _, part = kind.rpartition("_")
     text = plain_part(line.line)
-    named = text == kind or (_NETWORKS[network].search(text) is not None and part in kinds_of_words(text))
+    named = text == kind or (_NETWORKS[network].search(text) is not None and {*kinds_of_words(text)} == {part})
+    if line.line.quantity == 1 and _SEVERAL.search(text) is not None:
+        return False  # one lot
     return named and not is_credit(line.line) and not line.counts_periods
 
 

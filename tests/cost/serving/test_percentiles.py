@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from math import comb, exp, hypot, log, sqrt
 from operator import add
 from random import Random
@@ -325,3 +326,12 @@ def test_equal_prompts_in_a_step_are_as_many_as_a_poisson_count() -> None:
     several = 1 - 3 * exp(-2)
     assert mean == pytest.approx((2 - 2 * exp(-2)) / several)
     assert spread * mean == pytest.approx((2 + 4 - 2 * exp(-2)) / several - mean**2)
+
+
+def test_a_full_plan_produces_no_less_at_a_higher_rate() -> None:
+    """Requests that wait for a place keep none: they lengthen the wait, and not the time in places."""
+    times = [plan(f"request_rate: {rate}, max_sequences: 64")[0] for rate in (1, 2, 3, 4, 5, 6, 8, 12, 24)]
+    rates = [each.output_tokens_per_second for each in times]
+    assert all(after > 0.98 * before for before, after in pairwise(rates)), rates
+    assert all(after.ttft > before.ttft for before, after in pairwise(times))
+    assert rates[-1] < 24 * 500, "the last rate is above what the plan can serve"
