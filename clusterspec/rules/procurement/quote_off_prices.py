@@ -79,7 +79,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import kinds_of_words, plain_part
+from clusterspec.procurement.part_names import CABLING, kinds_of_words, plain_part
 from clusterspec.quantity import YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
@@ -171,7 +171,9 @@ def _is_side_part(line: Offered, kind: str) -> bool:
         return line.site_kind == kind
     network, _, part = kind.rpartition("_")
     text = plain_part(line.line)
-    named = text == kind or (_NETWORKS[network].search(text) is not None and {*kinds_of_words(text)} == {part})
+    named = text == kind or (
+        _NETWORKS[network].search(text) is not None and {*kinds_of_words(text)} & {*CABLING, "switch"} == {part}
+    )
     if line.line.quantity == 1 and _SEVERAL.search(text) is not None:
         return False  # one lot
     return named and not is_credit(line.line) and not line.counts_periods
