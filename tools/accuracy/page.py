@@ -121,7 +121,7 @@ def build() -> None:
         "\n### Small models\n",
         SMALL,
         table(grouped(small)),
-        "\n### Sources never fitted to\n",
+        "\n## Step time of sources never fitted to\n",
         new_sources.section(new, list(published.first_predictions())),
         "\n### Ranges by regime\n",
         ranges.section([*runs, *new]),
