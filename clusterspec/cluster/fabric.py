@@ -81,9 +81,7 @@ def shortest_way(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int) -> 
     pitch = plan.rack_pitch.value if plan.rack_pitch else RACK_PITCH
     across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
     place = plan.network_racks or "middle-of-row"
-    rows = (
-        (plan.racks_per_row,) if plan.racks_per_row else [parts_needed(racks, n) for n in range(1, min(racks, 8) + 1)]
-    )
+    rows = [plan.racks_per_row or parts_needed(racks, number) for number in range(1, min(racks, 8) + 1)]
     ways = {run_length(racks, each, pitch, across, place) - 2 * RISE: each for each in rows}
     way = min(ways)
     return Run(round(way, 3), f"{plural(racks, 'rack')} in rows of {ways[way]}, {pitch:g} m apart", False)

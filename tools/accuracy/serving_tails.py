@@ -52,8 +52,8 @@ delay of the first prompts of a run.
 
 First tokens of MLPerf's 8B plans remain. B200 at 1,000 requests a second has 99th percentiles from 0.06 to 1.7 s in
 plans of the same settings (closed/*/configs of both rounds, which are entered: token budget, sequences and share of
-memory), while the times per output token differ little: the requests wait before the engine, in the client or the
-server, whose hosts differ. The interval at which tokens are streamed (1 or 20 tokens) does not tell them apart.
+memory), while the times per output token differ little: the requests seem to wait before the engine, in the client or
+the server, whose hosts differ. The interval at which tokens are streamed (1 or 20 tokens) does not tell them apart.
 """
 
 

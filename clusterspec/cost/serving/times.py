@@ -134,9 +134,8 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     offered = _requests_in_flight(pools, now, offered, latency)
     lasting = _run_seconds(pools, now, run, latency - early - wait)
     keeps_up = load.request_rate is None or serves_rate(pools, now, load.request_rate)
-    rounds = (offered, latency if keeps_up else placed)  # of a full plan, those in places alone are counted
-    if run is not None and lasting is not None:
-        rounds = (run.requests, lasting)
+    endless = (offered, latency if keeps_up else placed)  # of a full plan, those in places alone are counted
+    rounds = (run.requests, lasting) if run is not None and lasting is not None else endless
     return ServingTimes(
         ttft=ttft,
         tpot=token + now.typical_token - now.mean_token,
