@@ -33,13 +33,15 @@ _INFINIBAND = pattern(r"\binfiniband\b")
 _ETHERNET = pattern(r"\bethernet\b")
 _GATEWAY = pattern(r"\b(?:gateways?|bridge|routers?|attached|replac\w+|instead|gw)\b")
 _PORTS = pattern(r"(?<![\w.])(\d{2,3})(?:[- ]?ports?\b| ?[x×] ?(?:osfp|qsfp|[48]00 ?g|1\.6 ?t|xdr|ndr|hdr))")
-_FORWARD, _REVERSE = "from the supplies to the ports (P2C)", "from the ports to the supplies (C2P)"
+AIR = {"P2C": "from the supplies to the ports", "C2P": "from the ports to the supplies"}
+"""The directions of the air through a switch, by the names that makers give them."""
 _AIR_OF_CODE = pattern(r"\bm(?:sn|qm)\d{4}-[a-z]{2}\d?(f|r)[a-z]{0,2}\b|\b920-9b\w{2,4}-00(f|r)\w-\w{3}\b")
 """Order codes of NVIDIA's switches with the letter of their airflow: those of Mellanox, and the later ones."""
-_AIR_WORDS = {
-    _FORWARD: pattern(r"\bp2c\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"),
-    _REVERSE: pattern(r"\bc2p\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"),
+AIR_WORDS = {
+    "P2C": pattern(r"\bp2c\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"),
+    "C2P": pattern(r"\bc2p\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"),
 }
+"""Words for a direction of the air, in lower case."""
 _C13 = pattern(r"\bc13\b")
 _C19 = pattern(r"\bc(?:19|21)\b")
 _CORD = pattern(
@@ -60,7 +62,7 @@ LEAST_RACK = 2000.0
 """Watts below which a figure is not that of a rack."""
 SAME = 0.02
 """Relative difference up to which two powers are the same."""
-_BYTES = {"gb": 1e9, "gib": 2.0**30, "tb": 1e12, "tib": 2.0**40}
+BYTES = {"gb": 1e9, "gib": 2.0**30, "tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
 _HOST = pattern(
     rf"{NUMBER} ?([gt]i?b) (?:of )?(?:host |system |main )?(?:d?ram|rdimms?|l?p?ddr\d\w*|memory|arbeitsspeicher|memoria|mémoire|memória|muistia|minne|geheugen)\b"
 )
@@ -163,7 +165,7 @@ def modules_off_memory(text: str) -> tuple[float, float] | None:
     ((1024000000000.0, 2000000000000.0), None)
     """
     modules = [int(count) * float(size) * 1e9 for count, size in _DIMMS.findall(text)]
-    stated = [number_in_text(number) * _BYTES[unit] for number, unit in _HOST.findall(_DIMMS.sub("", text))]
+    stated = [number_in_text(number) * BYTES[unit] for number, unit in _HOST.findall(_DIMMS.sub("", text))]
     if len(modules) != 1 or len(stated) != 1 or abs(modules[0] / stated[0] - 1) <= SAME_HOST:
         return None
     return modules[0], stated[0]
@@ -208,11 +210,12 @@ def airflow_off_code(text: str) -> Airflow | None:
     ('MQM9700-NS2F', None)
     """
     codes = [*_AIR_OF_CODE.finditer(text)]
-    words = [direction for direction, named in _AIR_WORDS.items() if named.search(text) is not None]
-    directions = {_FORWARD if "f" in code.groups() else _REVERSE for code in codes}
-    if len(directions) != 1 or len(words) != 1 or words[0] in directions:
+    words = [name for name, named in AIR_WORDS.items() if named.search(text) is not None]
+    names = {"P2C" if "f" in code.groups() else "C2P" for code in codes}
+    if len(names) != 1 or len(words) != 1 or words[0] in names:
         return None
-    return Airflow(f"air {words[0]}", codes[0][0].upper(), directions.pop())
+    (stated,), (own,) = words, names
+    return Airflow(f"air {AIR[stated]} ({stated})", codes[0][0].upper(), f"{AIR[own]} ({own})")
 
 
 def supply_with_c13(line: Offered, text: str, cluster: Cluster, power: PowerSpec | None) -> float | None:
@@ -273,7 +276,7 @@ def _host_sizes(text: str) -> Iterator[float]:
     [2304.0, 96.0]
     """
     yield from (int(count) * float(size) * 1e9 for count, size in _DIMMS.findall(text))
-    yield from (number_in_text(number) * _BYTES[unit] for number, unit in _HOST.findall(text))
+    yield from (number_in_text(number) * BYTES[unit] for number, unit in _HOST.findall(text))
 
 
 def _bare_sizes(text: str) -> Iterator[float]:
@@ -283,7 +286,7 @@ def _bare_sizes(text: str) -> Iterator[float]:
     [2000.0]
     """
     if _DRIVES.search(text) is None:
-        yield from (number_in_text(number) * _BYTES[unit] for number, unit in _BARE.findall(text))
+        yield from (number_in_text(number) * BYTES[unit] for number, unit in _BARE.findall(text))
 
 
 def weak_rack(line: Offered, text: str, cluster: Cluster, power: PowerSpec) -> Iterator[OtherFigure]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.procurement.offered import Offered
-from clusterspec.rules.knowledge.quoted_parts import OtherFigure
+from clusterspec.rules.knowledge.quoted_parts import BYTES, OtherFigure
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.spec.model import NetworkSpec
 from clusterspec.standard import pattern, sum_of
@@ -35,7 +35,6 @@ _OF_KIND = {
 }
 """The rate of a store in bytes per second before and behind its kind."""
 _SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib|gb|gib)\b(?!/s| ?(?:ram|ddr|of ram|memory|cache|per|hbm))")
-_BYTES = {"gb": 1e9, "gib": 2.0**30, "tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
 _USABLE = pattern(
     rf"{NUMBER} ?(tb|tib|pb|pib),? \(?(?:usable|effective|net|netto|nutzbar|utiles?|útiles?|utilisables?|bruikbaar|"
     r"utilizáveis|utilizável|utilizables?|utilizzabili)\b"
@@ -96,7 +95,7 @@ def stores_of_line(text: str, quantity: float | None) -> float:
 
 def _bytes_of_size(figure: tuple[str, str]) -> float:
     """Bytes of a number and its unit."""
-    return number_in_text(figure[0]) * _BYTES[figure[1]]
+    return number_in_text(figure[0]) * BYTES[figure[1]]
 
 
 def slower_stores(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[OtherFigure]:

@@ -57,21 +57,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.quoted_parts import AIR, AIR_WORDS
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_DIRECTIONS = {
-    "P2C": pattern(
-        r"\b(?:920-9b\w{2,4}-00f\w-\w{3}|msn\d{4}-[a-z]{2}\d?f|mqm\d{4}-[a-z]{2}\d?f|p2c)\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"
-    ),
-    "C2P": pattern(
-        r"\b(?:920-9b\w{2,4}-00r\w-\w{3}|msn\d{4}-[a-z]{2}\d?r|mqm\d{4}-[a-z]{2}\d?r|c2p)\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"
-    ),
+_CODES = {
+    name: pattern(rf"\b(?:920-9b\w{{2,4}}-00{letter}\w-\w{{3}}|m(?:sn|qm)\d{{4}}-[a-z]{{2}}\d?{letter})\b")
+    for name, letter in (("P2C", "f"), ("C2P", "r"))
 }
-_NAMES = {"P2C": "from the supplies to the ports", "C2P": "from the ports to the supplies"}
+"""Order codes of NVIDIA's switches by the direction of the air that they stand for."""
 
 
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
@@ -84,7 +81,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             continue
         if len(usual) == 1 and own != usual:
             (one,), (other,) = own, usual
-            message = f"`{name_of_part(line.part)}` has air {_NAMES[one]}, and other switches {_NAMES[other]}"
+            message = f"`{name_of_part(line.part)}` has air {AIR[one]}, and other switches {AIR[other]}"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, f"order {other}: switches side by side draw air from one aisle")
             return
@@ -97,4 +94,4 @@ def directions_in(text: str) -> set[str]:
     >>> directions_in("mqm9700-ns2f switch"), directions_in("sn5600, c2p"), directions_in("switch")
     ({'P2C'}, {'C2P'}, set())
     """
-    return {name for name, named in _DIRECTIONS.items() if named.search(text) is not None}
+    return {name for name in AIR if any(named[name].search(text) is not None for named in (_CODES, AIR_WORDS))}

@@ -65,6 +65,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.quotes import offered_quantity
+from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -78,14 +79,15 @@ _NODES, _ACCELERATORS = (
 _DISCOUNT = pattern(
     r"\b(?:prices?|tiers?|preise?|staffel\w*|prix|precios?|discounts?|rebates?|\w*rabatte?|remise|descuento|desconto|sconto|korting)\b"
 )
+_COUNT = r"(\d{1,3}(?:,\d{3})+|\d{1,6})"
 _FROM = pattern(
-    rf"\b(?:from|above|over|at least|minimum(?: of)?|min\.?|ab|mindestens|à partir de|dès|desde|a partir de|vanaf)\s(\d{{1,3}}(?:,\d{{3}})+|\d{{1,6}})\s(?:x )?"
+    rf"\b(?:from|above|over|at least|minimum(?: of)?|min\.?|ab|mindestens|à partir de|dès|desde|a partir de|vanaf)\s{_COUNT}\s(?:x )?"
     rf"(?:(?P<node>{_NODES})|(?P<accelerator>{_ACCELERATORS}))\b|"
-    rf"\b(\d{{1,3}}(?:,\d{{3}})+|\d{{1,6}})\s(?:(?P<nodes>{_NODES})|(?P<accelerators>{_ACCELERATORS}))\s(?:and|or) (?:more|above|over)\b"
+    rf"\b{_COUNT}\s(?:(?P<nodes>{_NODES})|(?P<accelerators>{_ACCELERATORS}))\s(?:and|or) (?:more|above|over)\b"
 )
 """The quantity from which a discount holds."""
 _LEAST = pattern(
-    r"\b(?:moq|minimum order(?: quantity)?|min(?:imum|\.)? (?:order|quantity|qty)|mindestabnahme|mindestmenge|cantidad mínima)\b[^\d,;]{0,8}(\d{1,3}(?:,\d{3})+|\d{1,6})(?![\d.]* ?%)"
+    rf"\b(?:moq|minimum order(?: quantity)?|min(?:imum|\.)? (?:order|quantity|qty)|mindestabnahme|mindestmenge|cantidad mínima)\b[^\d,;]{{0,8}}{_COUNT}(?![\d.]* ?%)"
 )
 """The least quantity of an order."""
 
@@ -100,16 +102,16 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         name = name_of_part(line.line.part)
         begins = _FROM.search(text) if _DISCOUNT.search(text) is not None else None
         if begins is not None:
-            needed = int((begins[1] or begins[4]).replace(",", ""))
+            needed = number_in_text(begins[1] or begins[4])
             of_nodes = bool(begins["node"] or begins["nodes"])
             has = ordered if of_nodes else ordered * cluster.accelerators_per_node
             if has < needed:
                 what = "nodes" if of_nodes else "accelerators"
-                message = f"`{name}` begins at {needed:,} {what}, and the quote has {has:,.0f}"
+                message = f"`{name}` begins at {needed:,.0f} {what}, and the quote has {has:,.0f}"
                 at = ("procurement", "quote", line.index, "part")
                 yield RULE.problem(at, message, "ask for the discount without this condition")
         least, quantity = _LEAST.search(text), line.line.quantity
-        if least is not None and quantity is not None and quantity < int(least[1].replace(",", "")):
+        if least is not None and quantity is not None and quantity < number_in_text(least[1]):
             message = f"`{name}` is ordered {quantity:,.0f} times, and the least order is {least[1]}"
             at = ("procurement", "quote", line.index, "quantity")
             yield RULE.problem(at, message, f"order {least[1]}, or ask for fewer")

@@ -136,7 +136,7 @@ def check(
         if not own:
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
-        known = {*names_of_entry(own, kind)} | named_entries(own, catalog, kind)
+        known = _own_names(own, catalog, kind)
         if named and not _names_own(named, known) and not _is_beside_own(offered, lines, known, catalog):
             message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own}"
             help_ = "correct the line or the design"
@@ -149,6 +149,11 @@ def _is_beside_own(offered: Offered, lines: Sequence[Offered], known: set[str], 
         each.kind in ANY_SWITCH and _names_own(named_entries(each.line.part or "", catalog, "switch"), known)
         for each in lines
     )
+
+
+def _own_names(own: str, catalog: Catalog, kind: str) -> set[str]:
+    """The names by which lines may call the designed part with an id."""
+    return {*names_of_entry(own, kind)} | named_entries(own, catalog, kind)
 
 
 def _names_own(named: set[str], known: set[str]) -> bool:
@@ -223,7 +228,7 @@ def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> 
     if fabric is None or fabric.nic is None or fabric.nics_per_node < 2:
         return
     named, own = named_entries(text, catalog, "nic"), fabric.nic.id
-    if not named or _names_own(named, {*names_of_entry(own, "nic")} | named_entries(own, catalog, "nic")):
+    if not named or _names_own(named, _own_names(own, catalog, "nic")):
         return
     counted = [name for name in sorted(named) if fabric.nics_per_node in counts_before(text, name)]
     family = own.split("-", maxsplit=1)[0]
