@@ -8,8 +8,8 @@ from clusterspec.catalog import Catalog
 from clusterspec.procurement.part_names import words_in
 from clusterspec.standard import pattern, recent
 
-_ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$")
-"""An order code of a Quantum or Spectrum switch, with its model."""
+_ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$|dcs-(\d{4}[a-z]*\d?(?:-[a-z0-9]+)+?)(?:-[fr])?$")
+"""An order code of a Quantum, Spectrum or Arista switch, with its model."""
 _FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
 """The first words of ids of switches whose model is the last word."""
 _PIECE = pattern(r"[^\W_]+")
@@ -17,11 +17,12 @@ _PIECE = pattern(r"[^\W_]+")
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
     """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`; a switch
-    by the order code of its maker, too (`MQM9700-NS2F`).
+    by the order code of its maker, too (`MQM9700-NS2F`, `DCS-7060X6-64PE-F`).
     """
     words = words_in(text.lower().replace("_", " ").replace("/", " "))
     if kind == "switch":
-        words |= {match[1] for word in words if (match := _ORDER_CODE.match(word)) is not None}
+        codes = (_ORDER_CODE.match(word) for word in words)
+        words |= {code[1] or code[2] for code in codes if code is not None}
     words |= {*_PIECE.findall(text.lower())} | _joined_words(text.lower())
     return {name for name in _model_names(kind, catalog) if name in words or name.replace("-", "") in words}
 

@@ -31,6 +31,7 @@ from clusterspec.source import Path
 from clusterspec.studies.fleet_parts import ENGINES, FleetPart, mapping_at, part_document
 
 if TYPE_CHECKING:
+    from clusterspec.rules import Facts
     from clusterspec.spec.model import JobSpec
     from clusterspec.studies import Study
 
@@ -116,6 +117,25 @@ class FleetStudy:
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
         return Fleet(self.study.spec, self._pools, jobs)
 
+    def _quote_problems(self, facts: Facts) -> Iterator[Problem]:
+        """The problems with lines of the common quote that every pool has with them."""
+        from clusterspec import rules
+
+        procurement = self.study.spec.procurement
+        designs = [pool.design for pool in self.fleet.pools.values() if pool.design is not None]
+        if procurement is None or not procurement.quote or len(designs) < len(self.fleet.pools):
+            return
+        every = []
+        for design in designs:
+            stated = replace(design.spec.procurement or procurement, quote=procurement.quote)
+            spec = replace(design.spec, procurement=stated)
+            every.append(rules.run_rules(facts.for_spec(spec, replace(design, spec=spec)), OF_LINES))
+        for problem in every[0]:
+            same = [[one for one in found if (one.rule, one.path) == (problem.rule, problem.path)] for found in every]
+            if problem.path[:2] == ("procurement", "quote") and all(same):
+                alike = all(one[0].message == problem.message for one in same)
+                yield problem if alike else replace(problem, message=f"{problem.message}; no other pool fits it either")
+
     def job_study(self, pool: str, job: str, nodes: int) -> Study:
         """The study of a job on ``nodes`` nodes of any pool."""
         part = _part_of_job(pool, job, self._written_jobs[job], nodes)
@@ -169,9 +189,10 @@ class FleetStudy:
 
         facts = self.study.facts()
         facts.fleet = self.fleet
+        several = len(self.fleet.pools) > 1
         try:
-            shared = OF_SHARED_KEYS if len(self.fleet.pools) > 1 else ()
-            return rules.run_rules(facts, (*rules.rules_of_group("fleet"), *shared)), None
+            found = rules.run_rules(facts, (*rules.rules_of_group("fleet"), *(OF_SHARED_KEYS if several else ())))
+            return [*found, *(self._quote_problems(facts) if several else ())], None
         except rules.RulesFailedError as crash:
             return crash.problems, crash
 
@@ -235,8 +256,16 @@ def _step_problems(document: Document) -> Iterator[Problem]:
 
 SURPLUS = frozenset({"storage-oversized-for-checkpoints"})
 """Rules about parts of a pool in excess of one job's need; another job of the pool may need them."""
-OF_SHARED_KEYS = ("payment-before-acceptance", "quote-arithmetic", "quote-cabling-unfit", "quote-for-another-region")
+OF_SHARED_KEYS = (
+    *("energy-beside-rent", "mixed-airflow", "offer-expires-before-order", "payment-before-acceptance"),
+    *("quote-arithmetic", "quote-cabling-unfit", "quote-for-another-region", "switch-software-unfit"),
+)
 """Rules about the keys of `procurement` that count all pools together, which the parts of several pools lack."""
+OF_LINES = (
+    *("quote-condition-unmet", "quote-names-other-part", "quote-pays-twice", "quote-text-off-design"),
+    *("quote-text-off-part", "warranty-shorter-than-term"),
+)
+"""Rules that compare lines of a quote with a machine: a line of a common quote is wrong where it fits no pool."""
 OF_POOL = frozenset({"procurement-without-spares"})
 """Rules about nodes that jobs leave idle. They apply to a shared pool as a whole, without its jobs."""
 NAMED_BY_PARTS = frozenset({"missing-direction", "missing-sparsity", "unreadable-quantity"})

@@ -174,3 +174,95 @@ def test_a_switch_of_another_network_is_no_other_part_beside_that_of_the_fabric(
         text = f"clusterspec: 1\ncluster: {{platform: hgx-h200, nodes: 6, scale_out: {{{fabric}}}}}\n"
         found = check(f"{text}procurement: {{currency: USD, quote: [{{part: HGX H200 server}}, {lines}]}}\n")
         assert sum(each.rule == "quote-names-other-part" for each in found) == wrong, lines
+
+
+NODES = """clusterspec: 1
+cluster: {{platform: {platform}, nodes: 16}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: "{part}", quantity: 16}}
+"""
+
+
+@each(
+    ("platform", "part", "states"),
+    [
+        ("dgx-h200", "DGX H200 system, 8 GPU 141 GB", ""),
+        ("dgx-h200", "DGX H200 system, 8 GPU 70 GB", "70 GB, and H200 has 141 GB or more"),
+        ("dgx-h200", "DGX H200 system, 8 x 80 GB", "80 GB, and H200 has 141 GB or more"),
+        ("dgx-h200", "DGX H200, 8x H200, 8x 96 GB RDIMM", ""),  # modules of the host
+        ("dgx-h200", "DGX H200 1128 GB", ""),  # 8 x 141
+        ("dgx-h100", "DGX H100 640GB", ""),
+        ("dgx-h100", "DGX H100 320GB", "320 GB, and DGX H100 has 640 GB or more"),
+        ("dgx-h100", "server, 8x H100 141 GB", "141 GB, and H100 has at most 94 GB"),
+        ("dgx-h100", "server, 8x H100 752 GB", ""),  # 8 x 94, a sibling that another rule names
+        ("dgx-b200", "DGX B200 1440 GB", ""),
+        ("dgx-b200", "DGX B200 (1,440 GB), 4 TB", ""),
+        ("gaudi3-hls", "server with 8x Gaudi 3 OAM (HL-325L) 64 GB", "64 GB, and GAUDI3 has 128 GB or more"),
+        ("gaudi3-hls", "server with 8x Gaudi 3 OAM HL-325L 128 GB", ""),
+    ],
+)
+def test_the_memory_of_a_line_is_that_of_its_accelerator(platform: str, part: str, states: str, check: Check) -> None:
+    found = [
+        one.message for one in check(NODES.format(platform=platform, part=part)) if one.rule == "quote-text-off-part"
+    ]
+    assert [message.partition(" states ")[2] for message in found] == [states] * bool(states)
+
+
+@each(
+    ("part", "quantity", "wrong"),
+    [
+        ("Dedicated server, 8x H100, rent for 36 months, 20.80 per hour", 16, True),
+        ("Dedicated server, 8x H200, rent for 36 months, 20.80 per hour", 16, False),
+        ("Dedicated server, 4x H100, rent for 36 months, 20.80 per hour", 16, False),  # no machine of the design's size
+        ("Dedicated server, 8x H100, rent for 36 months, 20.80 per hour", 2, False),  # a machine beside it
+    ],
+)
+def test_rented_machines_have_the_accelerator_of_the_design(
+    part: str, quantity: int, wrong: bool, check: Check
+) -> None:
+    text = NODES.format(platform="hgx-h200", part=part).replace("quantity: 16", f"quantity: {quantity}")
+    assert any(one.rule == "quote-names-other-part" for one in check(text)) == wrong
+
+
+POOLS = """clusterspec: 1
+pools:
+  training: {{platform: dgx-b200, nodes: 32}}
+  serving: {{platform: dgx-h200, nodes: 8}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: "DGX B200", quantity: 32}}
+    - {{part: "{part}", quantity: 8}}
+"""
+
+
+@each(
+    ("part", "rules"),
+    [
+        ("DGX H200, 8x H200 141 GB", []),
+        ("DGX B200", []),  # its number is for another rule
+        ("DGX H100", ["quote-names-other-part"]),
+        ("DGX H200, 8x H200 80 GB", ["quote-text-off-part"]),
+    ],
+)
+def test_a_line_of_a_common_quote_fits_one_of_the_pools(part: str, rules: list[str], check: Check) -> None:
+    found = check(POOLS.format(part=part))
+    assert [
+        one.rule for one in found if one.path[:3] == ("procurement", "quote", 1) and one.path[3:] == ("part",)
+    ] == rules
+
+
+@each(
+    ("part", "wrong"),
+    [
+        ("DCS-7060X6-64PE-F leaf switch, 64x 800G", False),
+        ("DCS-7060X6-64PE-F leaf switch, 32x 800G", True),
+        ("Arista 7060X6-64PE leaf switch, 32x 800G", True),
+        ("leaf switch, 32x 800G", False),
+    ],
+)
+def test_order_codes_name_switches_of_arista(part: str, wrong: bool, check: Check) -> None:
+    found = check(NODES.format(platform="dgx-h200", part=part))
+    assert any(one.rule == "quote-text-off-part" and " ports" in one.message for one in found) == wrong

@@ -120,7 +120,8 @@ def test_periods_of_support_add_up(parts: list[tuple[str, int]], years: int | No
         ("support per server per year", 63, "warning"),
         ("support per server per year", 315, ""),
         ("support per server, 5 years", 63, ""),
-        ("support per server per year", 126, "note"),
+        ("support per server per year", 126, "warning"),  # 2 of 5 years
+        ("support per server per year", 130, "note"),
         ("licence per server per year", 63, ""),  # paid year by year
     ],
 )

@@ -100,7 +100,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.written_numbers import written_numbers
+from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -108,12 +108,9 @@ from clusterspec.units import display
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
-NUMERALS = {
-    word.capitalize(): number
-    for number, word in enumerate(
-        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=2
-    )
-} | {"Sixteen": 16, "Twenty": 20, "Thirty-two": 32, "Sixty-four": 64}
+NUMERALS = {word.capitalize(): number for word, number in NUMBER_WORDS.items() if number > 1} | {
+    **{"Sixteen": 16, "Twenty": 20, "Thirty-two": 32, "Sixty-four": 64}
+}
 """Words of numbers count at the start of a sentence: inside one they often speak of a part, or of another machine."""
 _COUNT = pattern(r"\b(?<![\w.,/×:-])(?:\d{1,3}(?:,\d{3})+|\d+|[A-Z][a-z]+(?:-[a-z]+)?)(?= )")
 """A number, or a word that may be one of `NUMERALS`, before a space."""

@@ -81,7 +81,12 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import YEAR
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, numbers_within, written_numbers
+from clusterspec.rules.knowledge.written_numbers import (
+    NUMBER_WORDS,
+    belongs_to_something_else,
+    numbers_within,
+    written_numbers,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -90,13 +95,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 SAME, SAME_MODEL = 0.05, 0.3
 """Relative differences up to which two numbers are the same, and the sizes of two models: names round them."""
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
-    )
-}
-_N = rf"(?<![\w.,/×:-])(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(_WORDS)})(?=[ -]))"
+_N = rf"(?<![\w.,/×:-])(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})(?=[ -]))"
 """A number, in digits or as a word."""
 _SCALE = {
     "k": 1e3,
@@ -271,7 +270,7 @@ def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Nu
         for match in numbers.pattern.finditer(description):
             if not belongs_to_something_else(description, match.start()):
                 digits = match["n"]
-                count = _WORDS.get(digits) or float(digits.replace(",", ""))
+                count = NUMBER_WORDS.get(digits) or float(digits.replace(",", ""))
                 suffix = match.groupdict().get("s")
                 yield count * _SCALE.get(suffix or "", 1.0) * numbers.scale, match[0], numbers
 

@@ -4,7 +4,7 @@
 
 `leaf_switches` and `spine_switches` stated, where the spines do not divide the uplinks per leaf although a similar
 number would, or where a leaf has fewer uplinks than there are spines: a warning, and a note where the spines with the
-fewest links lose less than 5 % of the bandwidth.
+fewest links lose less than 5 % of the bandwidth, or where a leaf has ten links or more to each spine.
 
 ## Why it matters
 
@@ -84,6 +84,8 @@ LITTLE = 0.05
 """Share of the uplinks beyond an equal number for each spine, below which the finding is a note: uneven hashing of
 flows loses as much (an assumption).
 """
+ALIKE = 10
+"""Links of a leaf to a spine from which one more makes the pairs differ by a tenth at most (an assumption)."""
 
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
@@ -113,4 +115,5 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         )
         help_ = f"use {plural(best * planes, 'spine')}: the uplinks divide over them"
         lost = 1 - uplinks // each * each / uplinks
-        yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="note" if lost < LITTLE else "")
+        little = lost < LITTLE or uplinks // each >= ALIKE
+        yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="note" if little else "")

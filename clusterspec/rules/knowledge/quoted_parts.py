@@ -25,9 +25,20 @@ C13_WATTS = 3000.0
 """Watts of a supply that a C13 connector carries at best: 15 A, its rating in North America, at 200 V."""
 _VARIANT = (
     r"(?:[ -]?(?:\d-gpu|nvidia|tensor|core|sxm\d?|pcie|nvl\d{0,3}|oam|ubb|hbm[23]e?|gpus?|accelerators?|server|edition|max-q|"
-    r"blackwell|ultra|cards?|with|à|mit|a)){0,4}"
+    r"blackwell|ultra|cards?|modules?|systems?|with|à|mit|a|\(?hl-\d{3}[a-z]?\)?)){0,4}"
 )
-_MEMORY_BEHIND = rf"s?{_VARIANT},?[ (]{{1,2}}(\d{{2,4}}) ?gb\b(?! ?(?:/s|ddr|lpddr|ram|of ram|host|system))"
+_COUNT_BETWEEN = r"(?:\d{1,2}[ -]?(?:gpus?|[x×])[ ,]{0,2})?"
+"""The accelerators of a node between its name and their memory: `DGX H200 system, 8 x 141 GB`."""
+_MEMORY_BEHIND = (
+    rf"s?{_VARIANT},?[ (]{{1,2}}{_COUNT_BETWEEN}(\d{{2,4}}) ?gb\b(?! ?(?:/s|l?p?ddr|r?dimm|ram|of ram|host|system mem))"
+)
+_PRINTED = pattern(r"(\d{1,4}) ?GB\b")
+_LETTER_AND_FIGURE = pattern(r"(?<=[a-z]{3})(?=\d)")
+"""The place in a name such as `gaudi3` that may have a space."""
+_MOST_TOGETHER = 144
+"""Accelerators whose memory a text adds at most, those of the largest rack that is sold as one."""
+_GPUS_OF_DGX = 8
+"""Accelerators of a DGX system with a board of SXM modules."""
 _WORD_BEFORE = r"(?<![\w-])"
 _INFINIBAND = pattern(r"\binfiniband\b")
 _ETHERNET = pattern(r"\bethernet\b")
@@ -96,11 +107,11 @@ class OtherFigure(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """GB that a text states of an accelerator, the accelerator's name, and GB of its smallest variant."""
+    """GB that a text states of an accelerator or a system of them, its name, and its GB: the bound that the text breaks."""
 
     stated: float
     name: str
-    least: float
+    has: str
 
 
 class SwitchWords(NamedTuple):
@@ -134,18 +145,45 @@ class Shelves(NamedTuple):
     rack: float
 
 
-def small_memory(text: str, catalog: Catalog) -> Memory | None:
-    """The memory that a text in lower case states of an accelerator, where every variant of it has more."""
+def memory_off_accelerator(text: str, catalog: Catalog) -> Memory | None:
+    """The memory that a text in lower case states of an accelerator, where no variant of it has as much: less than
+    the smallest, or more than the largest and no multiple of one. The memory of a DGX system is that of all its modules.
+    """
     words = text.replace("_", " ")
     for family in sorted(named_entries(text, catalog, "accelerator")):
         entries = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) == family]
         parts = [each for each in entries if isinstance(each, Accelerator) and each.memory is not None]
-        sizes = [part.memory.value / 1e9 for part in parts if part.memory is not None]
-        named = family.replace("-", "[- ]?")
+        sizes = [_printed_memory(part) for part in parts]
+        named = _LETTER_AND_FIGURE.sub("[- ]?", family.replace("-", "[- ]?"))
         found = [float(each) for each in pattern(_WORD_BEFORE + named + _MEMORY_BEHIND).findall(words)]
-        if sizes and found and max(found) < min(sizes) * (1 - SAME_MEMORY):
-            return Memory(max(found), parts[0].name.rsplit(" ", 1)[0] if len(parts) > 1 else parts[0].name, min(sizes))
+        if not sizes or not found:
+            continue
+        name = parts[0].name if len(parts) == 1 else family.replace("-", " ").upper()
+        if max(found) < min(sizes) * (1 - SAME_MEMORY):
+            return Memory(max(found), name, f"{min(sizes):g} GB or more")
+        if max(found) > max(sizes) * (1 + SAME_MEMORY) and not _is_sum(max(found), sizes):
+            return Memory(max(found), name, f"at most {max(sizes):g} GB")
+        system = _GPUS_OF_DGX * min(sizes)
+        of_system = [
+            float(each) for each in pattern(rf"\bdgx {named}(?: systems?)?,? \(?(\d{{3,4}}) ?gb\b").findall(words)
+        ]
+        if of_system and max(sizes) * (1 + SAME_MEMORY) < of_system[0] < system * (1 - SAME_MEMORY):
+            return Memory(of_system[0], f"DGX {name}", f"{system:g} GB or more")
     return None
+
+
+def _printed_memory(part: Accelerator) -> float:
+    """GB of an accelerator as its maker prints them, else as the device reports them."""
+    printed = _PRINTED.match(part.memory_printed)
+    reported = part.memory.value / 1e9 if part.memory is not None else 0.0
+    return float(printed[1]) if printed is not None else reported
+
+
+def _is_sum(stated: float, sizes: Sequence[float]) -> bool:
+    """Whether GB are those of several accelerators of one size together."""
+    return any(agree(stated, size * max(1, round(stated / size)), SAME_MEMORY) for size in sizes) and (
+        stated <= max(sizes) * _MOST_TOGETHER
+    )
 
 
 def other_accelerator_of_node(text: str, catalog: Catalog) -> tuple[str, str] | None:

@@ -21,6 +21,13 @@ MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
 NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d{1,2}(?!\d))?|\d+\.\d+)"
 """The pattern of a number with commas between thousands, or with a decimal comma, as half of Europe writes it."""
+NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
+    )
+}
+"""Numbers that texts write as words."""
 _SENTENCE_END = pattern(r"[.;#]\s")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (

@@ -132,7 +132,7 @@ def check(
             yield from _other_nic_problem(offered, cluster, catalog)
         if not is_credit(offered.line):
             yield from _switch_ports_problem(offered, catalog)
-        kind, own = _expected_entry(offered, cluster, written_scale_out)
+        kind, own = _expected_entry(offered, cluster, written_scale_out, catalog)
         if not own:
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
@@ -258,11 +258,14 @@ def _order_codes(offered: Offered) -> list[str]:
     return [word for word in (offered.line.part or "").upper().split() if _CODE.match(word) is not None]
 
 
-def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | None) -> tuple[str, str]:
+def _expected_entry(
+    offered: Offered, cluster: Cluster, written: ScaleOutSpec | None, catalog: Catalog
+) -> tuple[str, str]:
     """The kind of catalog entry that a line names, and the id of the design's; empty if the design states none."""
     fabric = cluster.scale_out
     hours = offered.kind == "other" and unit_of_hours(plain_part(offered.line)) != ""
-    if offered.kind in {"node", "accelerator"} or hours or _is_support_of_nodes(offered, cluster):
+    rent = offered.kind == "other" and _rents_nodes(offered, cluster, catalog)
+    if offered.kind in {"node", "accelerator"} or hours or rent or _is_support_of_nodes(offered, cluster):
         return "accelerator", cluster.accelerator.id
     if offered.kind in ANY_SWITCH:
         stated = written is not None and written.switch is not None and fabric is not None and fabric.switch is not None
@@ -270,6 +273,15 @@ def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | 
     if offered.kind == "nic" and fabric is not None and fabric.nic is not None:
         return "nic", fabric.nic.id
     return "", ""
+
+
+def _rents_nodes(offered: Offered, cluster: Cluster, catalog: Catalog) -> bool:
+    """Whether a line offers the use of as many machines as the design has nodes, each with as many accelerators."""
+    if offered.line.quantity not in {cluster.nodes, cluster.all_nodes} or is_credit(offered.line):
+        return False
+    text = plain_part(offered.line)
+    named = named_entries(text, catalog, "accelerator")
+    return any(cluster.accelerators_per_node in counts_before(text, name) for name in named)
 
 
 def _is_support_of_nodes(offered: Offered, cluster: Cluster) -> bool:

@@ -4,7 +4,7 @@
 
 A line of `procurement.quote` that names a part of the catalog and states of it
 
-- less memory for an accelerator than it has: `8x H200 80 GB`;
+- less memory for an accelerator than it has, or more: `8x H200 80 GB`, `8x H100 141 GB`, `DGX H100 320 GB`;
 - another accelerator than its board has: `HGX B200, 8x B300`;
 - memory modules with another size together than the memory of the node;
 - InfiniBand for a switch of Ethernet, or the reverse;
@@ -87,11 +87,11 @@ from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.quoted_parts import (
     airflow_off_code,
+    memory_off_accelerator,
     modules_off_memory,
     other_accelerator_of_node,
     ports_off_switch,
     short_shelves,
-    small_memory,
     supply_with_c13,
     technology_off_switch,
 )
@@ -122,8 +122,8 @@ def _contradictions(
     line: Offered, text: str, cluster: Cluster, power: PowerSpec | None, catalog: Catalog
 ) -> Iterator[tuple[str, str]]:
     """What a line states, and what its part has, where the two are unlike."""
-    if (memory := small_memory(text, catalog)) is not None:
-        yield f"{memory.stated:g} GB", f"{memory.name} has {memory.least:g} GB or more"
+    if (memory := memory_off_accelerator(text, catalog)) is not None:
+        yield f"{memory.stated:g} GB", f"{memory.name} has {memory.has}"
     if line.kind == "node":
         yield from _contradictions_of_node(text, cluster, catalog)
     if (switch := technology_off_switch(text, catalog)) is not None:

@@ -8,8 +8,8 @@ spares, or in the nodes that the quote offers. It is an error if the quantity is
 per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
 error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a store sold per GB counts its
 terabytes; and if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU. Lines with a quantity of 1 may be a
-lot, and are not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year, as often as there are
-units, is a warning where `support.term` has several years.
+lot, and are not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it
+covers all units for fewer years than `support.term` has.
 
 ## Why it matters
 
@@ -93,7 +93,7 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
@@ -143,9 +143,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         quantity = offered.line.quantity
         years = _years_of_line(offered, procurement)
         if unit and years > 1 and quantity is not None:
-            if quantity in counts[unit]:
-                yield _years_problem(offered, unit, years)
-            if quantity in counts[unit] or quantity in {count * years for count in counts[unit]}:
+            covered = next((each for each in range(years, 0, -1) if quantity in _times(counts[unit], each)), 0)
+            if 0 < covered < years:
+                yield _years_problem(offered, unit, covered, years, min(counts[unit]))
+            if covered:
                 continue
         if (
             not unit
@@ -247,12 +248,18 @@ def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
     return round(support.term.value / YEAR)
 
 
-def _years_problem(offered: Offered, unit: str, years: int) -> Problem:
-    """A line by the unit and year that has as many as the design has units, where support is for several years."""
+def _times(counts: Iterable[int], years: int) -> set[int]:
+    """The numbers of years of all units, by the numbers that the design may have of them."""
+    return {count * years for count in counts}
+
+
+def _years_problem(offered: Offered, unit: str, covered: int, years: int, units: int) -> Problem:
+    """A line by the unit and year for fewer years of all units than support is for."""
     quantity = offered.line.quantity or 0.0
-    message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for one of the {years} years of `procurement.support.term`"
+    part = f"{covered if covered > 1 else 'one'} of the {years} years of `procurement.support.term`"
+    message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for {part}"
     at = ("procurement", "quote", offered.index, "quantity")
-    return RULE.problem(at, message, f"ask for {quantity * years:,.0f}, or correct the term", severity="warning")
+    return RULE.problem(at, message, f"ask for {units * years:,}, or correct the term", severity="warning")
 
 
 def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -1,0 +1,150 @@
+"""The coolers of the room remove less heat than the machine gives to the air.
+
+## What it finds
+
+Air coolers that the description, the comments or the quote count with the heat that each removes, such as `four CRAH of
+45 kW each`, `in-row coolers: 8 x 45 kW` or a line of a quote for as many, where `power.cooling` is stated and their sum,
+those in reserve included, is below the heat that nodes, switches and racks give to the air at full load. With liquid
+cooling that is what the liquid leaves: the high end of `power.liquid_share`, or of the share of published machines. Lines
+of a quote that remove less than half of the heat are taken for an addition, and not compared.
+
+## Why it matters
+
+Cold plates leave 5 to 30 % of the heat of a node to the air, and switches, storage and supplies all of theirs: a row of
+liquid-cooled nodes may give the room as much as the air-cooled row did that it replaces. The loop is then large enough,
+and the nodes throttle all the same.
+
+## What to do
+
+Add coolers, choose nodes that give the liquid more of their heat, or connect rear doors to the loop.
+
+## When to ignore it
+
+Ignore it where other coolers, which the spec does not name, remove the rest.
+
+## Fires
+
+```yaml cluster.power.cooling
+clusterspec: 1
+description: Two CDUs of 1,350 kW in the loop; three CRAH, 45 kW each, for the room.
+cluster: {platform: hgx-b200, nodes: 64, power: {node: 13 kW, cooling: liquid, liquid_share: 0.8}}
+```
+
+```yaml cluster.power.cooling
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 24, power: {node: 10.2 kW, cooling: air}}
+procurement:
+  currency: USD
+  quote:
+    - {part: "in-row cooler, chilled water, 45 kW", quantity: 5, unit_price: 38000, price: 190000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Two CDUs of 1,350 kW in the loop; five CRAH, 45 kW each, for the room.
+cluster: {platform: hgx-b200, nodes: 64, power: {node: 13 kW, cooling: liquid, liquid_share: 0.8}}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 24, power: {node: 10.2 kW, cooling: air}}
+procurement:
+  currency: USD
+  quote:
+    - {part: "in-row cooler, chilled water, 45 kW", quantity: 7, unit_price: 38000, price: 266000}
+```
+
+## Sources
+
+- Heat that cold plates leave to the air: https://www.leviathansystems.co/blog/liquid-cooling-requirements-blackwell
+- Liquid-cooled racks need air, too: https://www.supermicro.com/en/solutions/liquid-cooling
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.heat import loop_heat
+from clusterspec.cost.nameplates import it_power
+from clusterspec.finding import Problem
+from clusterspec.procurement.offered import is_credit, is_option
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec, ProcurementSpec, QuoteLine
+from clusterspec.standard import pattern, sum_of
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "likely")
+ADDITION = 0.5
+"""Share of the heat below which coolers of a quote are an addition to others."""
+_COOLERS = (
+    r"(?:crahs?|cracs?|(?:computer[- ]room )?air (?:handlers?|handling units?|conditioners?)|"
+    r"(?:in-?)?row[- ](?:coolers?|cooling units?)|fan[- ]?walls?|ahus?)\b"
+)
+_COUNT = rf"(?<![\w.,])(\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
+_COUNTED = (
+    pattern(
+        rf"{_COUNT} (?:[x×] )?(?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS}[^.;\d]{{0,60}}{NUMBER} ?kw(?: [a-z]+){{0,2}} each\b"
+    ),
+    pattern(rf"{_COUNT} (?:[x×] )?(?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS},? (?:of|at|with|à) {NUMBER} ?kw\b"),
+    pattern(rf"\b{_COOLERS}[ :(,]{{1,3}}(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw\b"),
+    pattern(rf"(?<![\w.,])(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw (?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS}"),
+)
+"""Ways in which texts in lower case count coolers and the heat that each removes."""
+_OFFERED = pattern(rf"\b{_COOLERS}")
+_WATTS = pattern(rf"{NUMBER} ?kw\b")
+
+
+def check(
+    deviations: Deviations,
+    power: PowerSpec,
+    counts: FabricCount,
+    cluster: Cluster,
+    remarks: str,
+    procurement: ProcurementSpec | None,
+) -> Iterator[Problem]:
+    if power.cooling is None or power.cooling == "immersion":
+        return
+    drawn, loop = it_power(cluster, counts.fabric, power), loop_heat(cluster, counts.fabric, power)
+    if drawn is None or loop is None or deviations.concern("power"):
+        return
+    heat = drawn[0] - (loop[2] if power.cooling == "liquid" else 0.0)
+    stated = max(_stated_watts(remarks.lower()), default=0.0)
+    bought = _bought_watts(procurement.quote) if procurement is not None and procurement.quote else 0.0
+    removed = stated or (bought if bought > ADDITION * heat else 0.0)
+    if 0 < removed < heat:
+        message = f"{display(heat, 'W')} of heat to the air at full load exceed the {display(removed, 'W')} that the {'stated' if stated else 'quoted'} coolers of the room remove"
+        yield RULE.problem("cluster.power.cooling", message, "add coolers, or let the liquid take up more of the heat")
+
+
+def _stated_watts(text: str) -> Iterator[float]:
+    """Watts that the coolers of each sentence of a text in lower case remove together.
+
+    >>> [*_stated_watts("the four crah of the hall are kept, 45 kw sensible each. in-row coolers: 8 x 45 kw")]
+    [180000.0, 360000.0]
+    """
+    for sentence in sentences_of(text):
+        found = next((match for one in _COUNTED if (match := one.search(sentence)) is not None), None)
+        if found is not None:
+            count = NUMBER_WORDS.get(found[1]) or int(found[1])
+            yield count * number_in_text(found[2]) * 1e3
+
+
+def _bought_watts(lines: Sequence[QuoteLine]) -> float:
+    """Watts that the coolers of a quote remove together; 0 where a line does not say how much one removes."""
+    total = []
+    for line in lines:
+        text = plain_part(line)
+        if _OFFERED.search(text) is None or is_credit(line) or is_option(line):
+            continue
+        watts = _WATTS.findall(text)
+        if len(watts) != 1 or line.quantity is None:
+            return 0.0
+        total.append(line.quantity * number_in_text(watts[0]) * 1e3)
+    return sum_of(total)
