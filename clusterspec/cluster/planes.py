@@ -87,7 +87,7 @@ class _Demand:
 
     def leaves(self, down: int) -> int:
         """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes, unless fewer
-        are ordered, so that rails share leaves.
+        are ordered, so that rails share leaves: several whole rails where no switch connects the leaves.
         """
         apart = self._separate_leaves(down)
         return min(apart, max(self.least_leaves(down), self.ordered.leaves or apart))
@@ -103,11 +103,7 @@ class _Demand:
         return ordered if least <= ordered < full else full
 
     def least_leaves(self, down: int) -> int:
-        """The fewest leaves: rails of few NICs share a leaf, each as a whole, and extra endpoints take any port. Rails
-        that no switch connects share none.
-        """
-        if self.fabric.topology == "rail-only":
-            return self._separate_leaves(down)
+        """The fewest leaves: rails of few NICs share a leaf, each as a whole, and extra endpoints take any port."""
         return max(self._shared_leaves(down), parts_needed(self.endpoints, down))
 
     def _shared_leaves(self, down: int) -> int:
@@ -256,12 +252,12 @@ def _tier_count_of_demand(demand: _Demand) -> int:
 
 
 def _single_tier_count(demand: _Demand) -> SwitchCount:
-    """Switches without uplinks: one for all, or one for each rail."""
+    """Switches without uplinks: one for all, or one for each rail or for several."""
     separate = demand.fabric.topology == "rail-only"
     single = demand.fabric.topology == "single-switch" or (demand.endpoints <= demand.ports and not separate)
     leaves = 1 if single else demand.leaves(demand.ports)
     held = "all endpoints on one switch" if single else demand.describe_leaves(demand.ports)
-    capacity = demand.ports * (1 if single else demand.rails)
+    capacity = demand.ports * (1 if single else min(demand.rails, leaves))
     joined = (single or demand.nodes * demand.nics_of_rail <= demand.ports) and demand.endpoints <= capacity
     absent = ("spine_switches", "core_switches", "leaf_spine", "spine_core")
     how = {"leaf_switches": held} | dict.fromkeys(absent, "one tier has none")

@@ -42,7 +42,10 @@ _USABLE = pattern(
 _CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
 """An erasure code: fragments with data, and fragments with parity."""
 _PROTECTION = pattern(r"(?i)\b(?:erasure|protection|parity|coding|raid|ec)\b")
-_DRIVES = pattern(rf"(?<![\w.,])(\d{{1,4}}) ?[x×] ?{NUMBER} ?(tb|tib)\b")
+_DRIVES = pattern(
+    r"(?<![\w.,])(\d{1,4}) ?(?:(?:drives?|disks?|ssds?|nvme|laufwerke|platten|disques?|discos|unidades|dischi|schijven|diskar) ?)?"
+    rf"[x×] ?{NUMBER} ?(tb|tib)\b"
+)
 """Drives of a store: their number, and the size of one."""
 
 

@@ -21,7 +21,7 @@ _OF_ACCEPTANCE = pattern(r"\b(?:acceptance|installation|test|benchmark|migration
 """Support of a test or of work, which ends with it."""
 _BY_THE_YEAR = pattern(
     r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)|"
-    r"\b(?:per år|par an|pro jahr|je jahr|por año|all'anno|canone annuo|annuale|jährlich|vuodessa|rocznie)\b|每年|毎年|연간|/年"
+    r"\b(?:per år|par an|pro jahr|je jahr|por año|all'anno|canone annuo|annuale|jährlich|vuodessa|rocznie)\b|每年|毎年|연간|/年|年あたり|年につき|年当たり"
 )
 _RANGE_OF_YEARS = pattern(r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through|and|&|\+) ?)(?:year )?(\d{1,2})\b")
 _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")

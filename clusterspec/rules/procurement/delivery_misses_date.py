@@ -78,6 +78,8 @@ _AFTER_DELIVERY = pattern(
     r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift)\b"
 )
 """Words of a milestone for what is done with delivered parts."""
+YEARS_LATER = 365
+"""Days after which a milestone is no part of a delivery: notices, returns and ends of contracts."""
 _LATER = pattern(
     r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*)\b"
 )
@@ -162,8 +164,11 @@ def _dated_milestones(delivery: DeliverySpec, procurement: ProcurementSpec) -> I
         week = _last_week(milestone) if delivery.weeks is None else 0
         if due is None and ordered is not None and week:
             due = date.fromordinal(min(ordered.toordinal() + 7 * week, date.max.toordinal()))
-        if needed is not None and due is not None and due > needed and _LATER.search(milestone) is None:
-            message = f"the milestone is due on {due}, and the machine is needed on {needed}, {plural((due - needed).days, 'day')} before"
+        late = (due - needed).days if needed is not None and due is not None else 0
+        if 0 < late <= YEARS_LATER and _LATER.search(milestone) is None:
+            message = (
+                f"the milestone is due on {due}, and the machine is needed on {needed}, {plural(late, 'day')} before"
+            )
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "bring the milestone forward, or move `needed_by`")
             return

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`utilization` above 0.95: a note, and a warning at 1. The rule is silent for a machine that is rented for less than
-three months, since it is returned after its run.
+`utilization` above 0.95: a note, and a warning at 1, unless the machine is rented: rented hours are paid in any case. The
+rule is silent for a machine that is rented for less than three months, since it is returned after its run.
 
 ## Why it matters
 
@@ -59,7 +59,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     used = procurement.utilization
     if used is not None and MOST < used <= 1 and not _ends_with_its_run(procurement):
         message = f"a utilization of {percent(used)} leaves no time for repairs, restarts and queues"
-        severity = "warning" if used == 1 else "note"
+        severity = "warning" if used == 1 and not is_rented(procurement) else "note"
         yield RULE.problem(
             "procurement.utilization", message, "use 0.85, or cite last year's figure", severity=severity
         )

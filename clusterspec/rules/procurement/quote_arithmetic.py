@@ -6,7 +6,8 @@ A line whose quantity × unit price is not its price, or lines whose sum, less `
 `quoted_total` (a cent, or one part in a million); a line that repeats the part, quantity and unit price of an earlier
 line; a line with the tax on all others, which `tax` adds again; a line whose text converts an amount (`USD 430,000 at
 1 EUR = 1.16 USD`) to another than its price, names another currency for its price without a rate, or raises the price
-every year where its sum does not; or a trade-in that is a credit and is in the price of another line, too.
+every year where its sum does not; a trade-in that is a credit and is in the price of another line, too; or an option in
+the total that the description leaves out of the order.
 
 ## Why it matters
 
@@ -93,11 +94,12 @@ from math import isclose, log
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
-from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.part_names import names_option, plain_part
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
@@ -108,7 +110,7 @@ ROUNDED = 0.02
 """Relative difference up to which a converted amount is rounded, or has a fee."""
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
     lines, currency = procurement.quote, procurement.currency
@@ -137,6 +139,35 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
         message = f"the lines sum to {money_text(amount_text(expected), currency)}{terms}, not {money_text(f'{total:,}', currency)}: {money_text(amount_text(abs(off)), currency)} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
+    else:
+        yield from _option_problem(procurement, remarks.lower())
+
+
+_LEFT_OUT = pattern(
+    r"\b(?:not|nicht|pas|non|no|niet|inte|ikke|ei)\b[^.;]{0,60}?\b(?:includ\w*|part of|in the (?:order|total|price|sum)|order\w*|enthalten|auftrag\w*|"
+    r"bestell\w*|inclus\w*|compris\w*|inclu[ií]d\w*|compres\w*|inbegrepen|ingår|inkluder\w*|sisälly\w*)\b"
+)
+"""Words by which a sentence about an option leaves it out of the order."""
+_CHOSEN = pattern(r"\b(?:exercised|chosen|selected|called off|taken|gezogen|ausgeübt|levée?|ejercida)\b")
+
+
+def _option_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+    """The problem with an option in the total that the text leaves out of the order."""
+    about = [each for each in sentences_of(text) if names_option(each) and _LEFT_OUT.search(each) is not None]
+    whole = _sum_of_lines(procurement)
+    for number, line in enumerate(procurement.quote or ()):
+        part, price = plain_part(line), line_price(line)
+        if about and price and 0 < price < whole and names_option(part) and _CHOSEN.search(part) is None:
+            total = (total_of_lines(procurement) or 0.0) * (1 - float(price) / whole)
+            message = f"`{name_of_part(line.part)}` is an option that the text leaves out of the order, and `quoted_total` includes it: {money_text(amount_text(total), procurement.currency)} without it"
+            at = ("procurement", "quote", number, "part")
+            yield RULE.problem(at, message, "ask the supplier for the total of the order", confidence="likely")
+            return
+
+
+def _sum_of_lines(procurement: ProcurementSpec) -> float:
+    """The sum of the prices of all lines, before discount and tax."""
+    return sum_of(float(line_price(line) or 0) for line in procurement.quote or ())
 
 
 _TAX = pattern(
@@ -152,7 +183,7 @@ def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         price = line_price(line)
         if not tax or not price or price < 0 or _TAX.search(plain_part(line)) is None:
             continue
-        others = sum(float(line_price(each) or 0) for each in lines) - float(price)
+        others = _sum_of_lines(procurement) - float(price)
         if abs(float(price) - tax * others) <= ROUNDED * float(price):
             message = f"`{name_of_part(line.part)}` is the tax on the other lines, and `tax: {tax:g}` adds it again"
             at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")

@@ -1,0 +1,249 @@
+"""A clause of a contract does not fit the plan.
+
+## What it finds
+
+Clauses in the lines of a quote, the milestones and the description:
+
+- a contract that is extended unless notice is given some months before its end, and a milestone that gives notice later:
+  an error;
+- a committed amount of energy (`take-or-pay`) above what the machine draws at full load all year: a warning;
+- instances that the provider may stop (preemptible, spot), where the text asks for an availability of 99 % or more: an
+  error;
+- failed drives that go back to the maker, where the text says that media do not leave the site: a warning.
+
+## Why it matters
+
+The money is owed although nothing is used: a period of empty cabinets, or energy that nobody takes. Instances that stop
+at any time keep no availability, and a drive that must stay is billed as a new one each time that it fails.
+
+## What to do
+
+Give notice earlier, commit to what the machine takes at its planned utilization, buy reserved instances for the service,
+and add the retention of drives to the support.
+
+## When to ignore it
+
+Ignore it where the text is about another contract or another machine.
+
+## Fires
+
+```yaml procurement.delivery.milestones[1]
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 8}
+procurement:
+  currency: USD
+  quote:
+    - {part: "Cabinet rent, 48 months; renews by 24 months unless notice is given 12 months before the end", quantity: 48, price: 96000}
+  delivery: {milestones: ["last node 2027-04-13", "notice for the cabinets 2030-09-30", "cabinets empty by 2031-03-31"]}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 32, power: {node: 10.2 kW}}
+procurement:
+  currency: EUR
+  pue: 1.2
+  quote:
+    - {part: "Electricity, take-or-pay, 6000 MWh a year", quantity: 1, price: 0}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+description: Reports for the stroke pathway; the service has to be available 99.9 % of every month.
+cluster: {platform: hgx-h200, nodes: 4}
+procurement:
+  currency: USD
+  quote:
+    - {part: "H200 in nodes of eight, preemptible, per GPU-hour", quantity: 280320, unit_price: 1.45}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+description: No medium with patient data leaves the site, even a failed one.
+cluster: {platform: hgx-h200, nodes: 4}
+procurement:
+  currency: USD
+  quote:
+    - {part: "Support 5 years, replaced parts and drives are returned to the maker", quantity: 1, price: 148000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: No medium with patient data leaves the site. The service has to be available 99.9 % of every month.
+cluster: {platform: dgx-h200, nodes: 32, power: {node: 10.2 kW}}
+procurement:
+  currency: USD
+  pue: 1.2
+  quote:
+    - {part: "Cabinet rent; renews by 24 months unless notice is given 12 months before the end", quantity: 48, price: 96000}
+    - {part: "Electricity, take-or-pay, 2800 MWh a year", quantity: 1, price: 0}
+    - {part: "Support 5 years, replaced parts are returned, keep your drive included", quantity: 1, price: 148000}
+  delivery: {milestones: ["last node 2027-04-13", "notice for the cabinets 2030-03-15", "cabinets empty by 2031-03-31"]}
+```
+
+## Sources
+
+- Take-or-pay contracts: https://www.law.cornell.edu/wex/take-or-pay_contract
+- Preemptible instances may stop at any time and have no availability agreement: https://cloud.google.com/compute/docs/instances/preemptible
+- Retention of drives as an option of support: https://www.dell.com/en-us/dt/services/deployment-services/keep-your-hard-drive.htm
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.nameplates import it_power
+from clusterspec.finding import Problem
+from clusterspec.quantity import DAY, HOUR, YEAR
+from clusterspec.rules.knowledge.purchases import DATE, date_of_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import ProcurementSpec, Spec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+MONTH = YEAR / DAY / 12
+"""Days of a month."""
+SLACK = 3.0
+"""Days by which months of a calendar differ from `MONTH`."""
+ABOVE = 1.25
+"""A committed energy above this multiple of that of the nodes at full load, or of the budget, cannot be taken: switches
+and storage draw the rest.
+"""
+KEPT = 99.0
+"""Percent of a month from which an availability needs machines that nobody stops."""
+_DATE = pattern(DATE)
+_EXTENDED = pattern(
+    r"\b(?:renew\w*|exten[ds]\w*|prolong\w*|roll(?:s|ed)? over|verläng\w*|reconduct\w*|reconduc\w*|renouvel\w*|renuev\w*|renov\w*|prorrog\w*|"
+    r"rinnov\w*|proroga\w*|verleng\w*|förläng\w*|forleng\w*|forlæng\w*|jatk\w*|przedłuż\w*)\b|更新|延長|自动续"
+)
+_MONTHS_BEFORE = pattern(
+    r"(?<![\w.,])(\d{1,2}) ?(?:months?'?|monate?n?|mois|mes(?:es)?|mesi|maand(?:en)?|månad(?:er)?|måned(?:er)?|kuukautta|miesi\w+)"
+    r"(?: (?:written )?notice\b| (?:before|prior|vor|avant|antes|prima|voor|före|før|ennen|przed)\b)|(?<!\d)(\d{1,2}) ?[かヶ]?月前"
+)
+"""The months before its end at which a contract is given up."""
+_NOTICE = pattern(
+    r"\b(?:notice|cancell?\w*|terminat\w*|kündig\w*|résili\w*|rescis\w*|rescind\w*|preaviso|préavis|disdett\w*|denúncia|"
+    r"opzeg\w*|uppsäg\w*|oppsig\w*|opsig\w*|irtisan\w*|wypowiedz\w*)\b|解約|解约"
+)
+_COMMITTED = pattern(
+    r"\btake[- ]?or[- ]?pay\b|\b(?:minimum|committed|contracted|guaranteed)(?: annual| yearly)? (?:take|off-?take|volume|consumption|energy|quantity)\b|"
+    r"\bbilled in any case\b|\b(?:mindestabnahme|abnahmeverpflichtung|enlèvement minimum|consumo mínimo|consumo minimo|minimumafname|minimiotto)\b"
+)
+_ENERGY = pattern(
+    rf"{NUMBER} ?(k|m|g)wh ?(?:(?:a|per|each|every|pro|par|por|al|per) (?:year|annum|jahr|an|año|ano|anno)|/ ?(?:year|yr|a|jahr)|p\.?a\.?|annual\w*|yearly|im jahr)"
+)
+_SCALE = {"k": 1e3, "m": 1e6, "g": 1e9}
+_INTERRUPTED = pattern(
+    r"\b(?:pre-?emptible|interruptible|spot (?:instances?|tariff|prices?|vms?|capacity|market)|low-priority)\b"
+)
+_PERCENT = pattern(r"(?<![\w.,])(9\d(?:[.,]\d{1,3})?) ?%")
+_AVAILABLE = pattern(r"\b(?:availab\w*|uptime|verfügbar\w*|disponib\w*|beschikbaar\w*|tillgänglig\w*)\b")
+_MEDIA = (
+    r"(?:drives?|disks?|ssds?|nvme|(?:storage )?medi(?:a|um)|laufwerke?n?|festplatten|datenträger|disques?|supports?|"
+    r"discos?|unidades|dischi|supporti|schijven|diskar|harddisk\w*)"
+)
+_RETURNED = pattern(
+    r"\b(?:(?:is|are|be|must be) (?:returned|sent back|handed back)|returns?|restitué\w*|zurückge\w*|zurückzu\w*|retourn\w*|"
+    r"devuel\w*|devolv\w*|devolu\w*|restituit\w*|teruggestuurd|återlämna\w*)\b"
+)
+_OF_MEDIA = pattern(rf"\b{_MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b")
+_KEPT_DRIVES = pattern(
+    r"\b(?:keep[- ]your[- ](?:hard )?drives?|drive retention|media retention|kyhd|dmr|retention of (?:drives|media)|"
+    r"(?:drives|media|schijven|laufwerke|disques|discos|dischi) (?:stay|remain|are kept|verbleiben|blijven|restent|quedan|ficam|restano))\b"
+)
+_STAYS = pattern(
+    rf"\b(?:no|aucun|kein|keine|ningún|ninguna|nenhum\w*|nessun\w*|geen) (?:\w+ ){{0,3}}?{_MEDIA}\b[^.]{{0,80}}?\b(?:leaves?|sort|verlässt|sale|sai|esce|verlaat)\b|"
+    rf"\b{_MEDIA}\b[^.]{{0,60}}?\b(?:(?:must|may|do|does|shall|will) (?:not|never) leave|never leaves?|destroyed on site|stay on site|remain on site|"
+    r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w*|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b"
+)
+
+
+def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    lines = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote)]
+    text = remarks.lower()
+    yield from _late_notice(procurement, lines, text)
+    if cluster is not None and procurement.pue is not None:
+        drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
+        watts = max([drawn[0] if drawn is not None else 0.0, *(budget.value for _, budget in spec.power_budgets)])
+        yield from _unused_energy(lines, procurement, watts * procurement.pue)
+    yield from _stopped_service(procurement, lines, text)
+    yield from _returned_drives(procurement, lines, text)
+
+
+def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
+    """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    given = [
+        (index, day) for index, each in enumerate(milestones) if _NOTICE.search(each.lower()) for day in _days(each)
+    ]
+    clauses = [each for each in [part for _, part in lines] + sentences_of(text) if _EXTENDED.search(each) is not None]
+    months = {int(one or other) for each in clauses for one, other in _MONTHS_BEFORE.findall(each)}
+    ends = [day for each in (*milestones, text, *(part for _, part in lines)) for day in _days(each)]
+    if len(given) != 1 or len(months) != 1 or not ends:
+        return
+    ((index, day),), (before,) = given, months
+    latest = max(ends).toordinal() - before * MONTH
+    if max(ends) > day and day.toordinal() > latest + SLACK:
+        message = f"notice is given on {day}, and the contract asks for it {before} months before its end, by {date.fromordinal(round(latest))}"
+        at = ("procurement", "delivery", "milestones", index)
+        yield RULE.problem(at, message, "give notice earlier, or plan the next period")
+
+
+def _days(text: str) -> list[date]:
+    """The dates of a text."""
+    return [day for each in _DATE.findall(text) if (day := date_of_text(each)) is not None]
+
+
+def _unused_energy(lines: Sequence[tuple[int, str]], procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
+    """A committed energy of a year above what the machine with its cooling draws at full load."""
+    most = watts * YEAR / HOUR
+    for index, part in lines:
+        found = _ENERGY.search(part) if _COMMITTED.search(part) is not None else None
+        committed = number_in_text(found[1]) * _SCALE[found[2]] if found is not None else 0.0
+        if watts and committed > ABOVE * most:
+            message = f"`{name_of_part((procurement.quote or ())[index].part)}` commits to {_energy_text(committed)} a year, and the machine takes {_energy_text(most)} at full load all year, with a PUE of {procurement.pue:g}"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "commit to the energy of the planned utilization", severity="warning")
+
+
+def _energy_text(watt_hours: float) -> str:
+    """An energy in MWh."""
+    return f"{watt_hours / 1e6:,.0f} MWh"
+
+
+def _stopped_service(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
+    """Instances that the provider may stop, beside an availability that the text asks for."""
+    asked = [
+        float(percent.replace(",", "."))
+        for sentence in sentences_of(text)
+        if _AVAILABLE.search(sentence) is not None
+        for percent in _PERCENT.findall(sentence)
+    ]
+    if not asked or max(asked) < KEPT:
+        return
+    for index, part in lines:
+        if _INTERRUPTED.search(part) is not None:
+            message = f"`{name_of_part((procurement.quote or ())[index].part)}` may be stopped at any time, and the text asks for an availability of {max(asked):g} %"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "buy reserved instances or those on demand, or ask for less")
+            return
+
+
+def _returned_drives(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
+    """Support for which failed drives are returned, where the text keeps all media on the site."""
+    if _STAYS.search(text) is None or any(_KEPT_DRIVES.search(part) is not None for _, part in lines):
+        return
+    for index, part in lines:
+        if _RETURNED.search(part) is not None and _OF_MEDIA.search(part) is not None:
+            message = f"`{name_of_part((procurement.quote or ())[index].part)}` has failed parts returned, and by the text no medium leaves the site"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
+            return

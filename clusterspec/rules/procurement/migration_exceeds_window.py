@@ -1,0 +1,133 @@
+"""Data do not pass the stated link in the stated days.
+
+## What it finds
+
+A line of a quote, a milestone or a sentence of the description about a migration or copy that names a size of data, the
+rate of a link and a number of days, where the link at its full rate needs more days. Where a line has no rate or no days,
+those of the other texts about the migration count, if they agree.
+
+## Why it matters
+
+A link of 10 Gb/s carries 108 TB a day at best: petabytes take weeks. The old store is switched off, or its contract
+extended, while data are on the way.
+
+## What to do
+
+Begin earlier, rent a faster link, or ship drives.
+
+## When to ignore it
+
+Ignore it where the data are compressed on the way, or only a part is copied.
+
+## Fires
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  quote:
+    - {part: "Migration of 3.2 PB over the link of 10 Gb/s, 15 days", quantity: 1, price: 390000}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+description: The data, 800 TB, are copied from the old site over a link of 10 Gb/s.
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  quote:
+    - {part: "Copy of 800 TB from the old site in 5 days", quantity: 1, price: 39000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The 400 TB of the old store are copied over a link of 10 Gb/s.
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  quote:
+    - {part: "Migration of 400 TB, 14 days", quantity: 1, price: 39000}
+```
+
+## Sources
+
+- Time of a transfer by size and rate, with a calculator: https://docs.cloud.google.com/architecture/migration-to-google-cloud-transferring-your-large-datasets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.quoted_parts import BYTES
+from clusterspec.rules.knowledge.ranges import GIGABIT
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.source import Path
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display, display_bits, plain
+
+RULE = Rule.of(__name__, "error", "likely")
+_MOVED = pattern(
+    r"\b(?:migrat\w*|migraç\w*|migrac\w*|migraz\w*|cop(?:y|ied|ies)|transfer\w*|transfert\w*|trasferi\w*|übertrag\w*|übertrug|overdrag\w*|"
+    r"overføring\w*|överför\w*|flytt\w*|siirto\w*|kopi\w*|brought|trazidos?|traslad\w*)\b|移行|迁移"
+)
+_SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b(?!/s)")
+_RATE = pattern(rf"{NUMBER} ?(g|m)(?:bit/s|b/s|bps|bits?/s|be?)\b")
+_DAYS = pattern(
+    r"(?<![\w.,])(\d{1,3}) ?(?:(?:calendar|working|consecutive) )?(?:days?|tagen?|tage|jours|días|dias|giorni|dagen|dagar|dager|päivää|dni)\b|(?<!\d)(\d{1,3}) ?日間"
+)
+_KEPT_APART = 1.02
+"""Relative difference up to which the days are the same."""
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    texts: list[tuple[Path, str]] = [
+        *(
+            (("procurement", "quote", at, "part"), (line.part or "").lower())
+            for at, line in enumerate(procurement.quote)
+        ),
+        *((("procurement", "delivery", "milestones", at), each.lower()) for at, each in enumerate(milestones)),
+        *((("description",), each.lower()) for each in sentences_of(remarks)),
+    ]
+    moved = [(path, text) for path, text in texts if _MOVED.search(text) is not None]
+    rates, spans = ({value for _, text in moved for value in each(text)} for each in (_rates, _days))
+    for path, text in moved:
+        sizes = _sizes(text)
+        rate, days = _rates(text) or rates, _days(text) or spans
+        if len(sizes) != 1 or len(rate) != 1 or len(days) != 1:
+            continue
+        needed = max(sizes) / max(rate) / DAY
+        if needed > max(days) * _KEPT_APART:
+            what = f"`{name_of_part(text)}`" if path[0] == "procurement" else "the text"
+            message = f"{what} has {max(days):g} days, and {display(max(sizes), 'B')} take {plain(needed, 2)} days at {display_bits(max(rate))}, the full rate of the link"
+            yield RULE.problem(path, message, "begin earlier, rent a faster link, or ship drives")
+            return
+
+
+def _sizes(text: str) -> set[float]:
+    """Bytes that a text in lower case names."""
+    return {number_in_text(number) * BYTES[unit] for number, unit in _SIZE.findall(text)}
+
+
+def _rates(text: str) -> set[float]:
+    """Bytes per second of the links that a text in lower case names.
+
+    >>> _rates("over two sites at 10 gb/s"), _rates("1.2 pb")
+    ({1250000000.0}, set())
+    """
+    return {number_in_text(number) * GIGABIT * (1.0 if unit == "g" else 1e-3) for number, unit in _RATE.findall(text)}
+
+
+def _days(text: str) -> set[float]:
+    """The numbers of days that a text in lower case names."""
+    return {float(one or other) for one, other in _DAYS.findall(text)}
