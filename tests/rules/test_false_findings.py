@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.finding import Severity
+from tests.effort import each
 
 from .conftest import Check
 from .test_verdicts import of
@@ -207,3 +208,21 @@ ONCE = [
 def test_one_cause_at_one_key_is_told_once(kept: str, dropped: str, design: str, check: Check) -> None:
     assert of(kept, design, check)
     assert not of(dropped, design, check)
+
+
+@each(
+    ("nodes", "ports", "leaves", "wrong"),
+    [
+        (27, 64, 4, False),  # two rails of 27 on each switch
+        (27, 64, 3, True),  # three rails of 27 are 81 ports
+        (32, 64, 4, False),
+        (33, 64, 4, True),  # two rails of 33 are 66 ports
+        (13, 40, 3, False),  # three, three and two rails of 13
+        (13, 40, 2, True),
+        (10, 64, 2, False),
+    ],
+)
+def test_whole_rails_share_a_switch(nodes: int, ports: int, leaves: int, wrong: bool, check: Check) -> None:
+    fabric = f"technology: infiniband-ndr, topology: rail-only, rails: 8, tiers: 1, switch_ports: {ports}, leaf_switches: {leaves}"
+    text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {{{fabric}}}}}\n"
+    assert any(one.rule == "too-few-switches" for one in check(text)) == wrong
