@@ -223,6 +223,7 @@ def test_one_cause_at_one_key_is_told_once(kept: str, dropped: str, design: str,
     ],
 )
 def test_whole_rails_share_a_switch(nodes: int, ports: int, leaves: int, wrong: bool, check: Check) -> None:
-    fabric = f"technology: infiniband-ndr, topology: rail-only, rails: 8, tiers: 1, switch_ports: {ports}, leaf_switches: {leaves}"
+    rails = "technology: infiniband-ndr, topology: rail-only, rails: 8, tiers: 1"
+    fabric = f"{rails}, switch_ports: {ports}, leaf_switches: {leaves}"
     text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {{{fabric}}}}}\n"
     assert any(one.rule == "too-few-switches" for one in check(text)) == wrong
