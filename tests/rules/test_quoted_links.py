@@ -200,3 +200,27 @@ def test_the_quote_of_several_pools_is_read_as_that_of_one(check: Check) -> None
     """Lines that do not sum to the total, a payment before delivery, and a length unlike its order code."""
     rules = {one.rule for one in check(FLEET) if one.path[0] == "procurement" and one.severity != "note"}
     assert {"payment-before-acceptance", "quote-arithmetic", "quote-cabling-unfit"} <= rules
+
+
+@each(
+    ("module", "fiber", "wrong"),
+    [
+        ("400G SR4 transceiver", "OM4 MPO-12/APC fiber cable", False),
+        ("400G DR4 transceiver", "OM4 MPO-12/APC fiber cable", True),
+        ("400G SR4 transceiver", "cavo in fibra MPO-12/APC monomodale", True),
+        ("400G DR4 transceiver", "cavo in fibra MPO-12/APC monomodale", False),
+        ("400G transceiver", "OM4 MPO-12/APC fiber cable", False),  # of unknown light
+        ("400G DR4 transceiver", "MPO-12/APC fiber cable", False),
+        ("400G DR4 transceiver", "AOC 400G SR4 cable", False),  # no fiber for modules
+    ],
+)
+def test_every_module_has_its_kind_of_fiber(module: str, fiber: str, wrong: bool, check: Check) -> None:
+    text = f"""clusterspec: 1
+cluster: {{platform: hgx-h200, nodes: 16}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: {module}, quantity: 64}}
+    - {{part: {fiber}, quantity: 128}}
+"""
+    assert any("all quoted fiber is" in one.message for one in check(text)) == wrong

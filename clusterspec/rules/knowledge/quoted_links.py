@@ -58,14 +58,16 @@ _LIGHT = {"vr": "SR", "sr": "SR", "dr": "DR", "fr": "FR", "lr": "LR"}
 """The standards that work with each other: VR is SR over a shorter run."""
 _DUPLEX = pattern(r"\b(?:lc|cs|sn)(?:[- /](?:duplex|upc|apc|lc))|\bduplex lc\b|\bdual lc\b|\blc\b")
 _MULTIMODE = pattern(
-    r"\bmulti-?mode\b|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|(?<![a-z])(?:\d+x)?[sv]r[1248]\b|\b(?:\d+g)?[ -]?sr\b"
+    r"\bmulti-?mod(?:e|us|o|ale?|aux|al)?\b|\bwielomod\w*|\bmonimuoto\w*|マルチモード|多模|멀티모드|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|(?<![a-z])(?:\d+x)?[sv]r[1248]\b|\b(?:\d+g)?[ -]?sr\b"
 )
 _SINGLE_MODE = pattern(
-    r"\bsingle-?mode\b|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|(?<![a-z])(?:\d+x)?(?:dr|fr|lr)[1248]\b|"
+    r"\bsingle-?mode\b|\b(?:mono-?mod(?:e|o|us|ale?|aux|al)|enkelmod(?:e|us)|singel-?mod(?:e|us)?|jednomod\w*|yksimuoto\w*|einmoden\w*)\b|"
+    r"シングルモード|单模|單模|싱글모드|\bsmf\b|\bos2\b|\bmfp7e[34]0|\bmms\d\w*|(?<![a-z])(?:\d+x)?(?:dr|fr|lr)[1248]\b|"
     r"\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
 )
-_CHOICE = pattern(r"\b(?:or|and|und|oder|et|ou|y|e|o|resp|mixed|both)\b|[/&+,;:]")
-"""Words and signs between several kinds of one part."""
+_CHOICE = pattern(r"\b(?:or|and|und|oder|et|ou|y|e|o|resp|mixed|both)\b|[/&+;:]|\d ?m\b|(?<!\w)\d{1,4} ?x ?")
+"""Words and signs between several kinds of one part: a choice, or lengths and counts of both."""
+_ENDS_OF_MPO = pattern(r"/[au]pc\b")
 _PARALLEL = pattern(r"\bm[pt][op]s?\b|\bm[pt][op]-?\d{1,2}\b")
 SIDES = {
     "node": pattern(
@@ -102,6 +104,11 @@ class LinkPart:
     side: str
     code: str
     entry: Optics | None
+
+    @property
+    def text_without_code(self) -> str:
+        """The text without the order code."""
+        return self.text.replace(self.code.lower(), " ") if self.code else self.text
 
 
 def link_part(line: Offered, text: str, catalog: Catalog) -> LinkPart:
@@ -215,9 +222,16 @@ def names_both_fibers(text: str) -> bool:
 
     >>> [names_both_fibers(each) for each in ("om4 single-mode cable", "2xdr4 single-mode", "om4 or os2 fiber")]
     [True, False, False]
+    >>> names_both_fibers("mpo-12/apc cable, om4, single-mode, 20 m"), names_both_fibers("om4: 30 m, os2: 100 m")
+    (True, False)
     """
-    both = _MULTIMODE.search(text) is not None and _SINGLE_MODE.search(text) is not None
-    return both and _CHOICE.search(text) is None
+    multi, single = _MULTIMODE.search(text), _SINGLE_MODE.search(text)
+    if multi is None or single is None:
+        return False
+    first, second = sorted((multi.span(), single.span()))
+    between = _ENDS_OF_MPO.sub("", text[first[1] : second[0]])
+    grades = "," in between and {multi[0][:2], single[0][:2]} == {"om", "os"}  # a list of both
+    return not grades and _CHOICE.search(between) is None
 
 
 def ends_of_fiber(text: str) -> str:

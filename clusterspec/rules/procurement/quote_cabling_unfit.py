@@ -11,7 +11,8 @@ A line of `procurement.quote` that offers
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
 - fiber with pins at both ends (male), which the modules have themselves;
-- fiber with LC ends where all modules have MPO ends, or the reverse.
+- fiber with LC ends where all modules have MPO ends, or the reverse;
+- a module for multimode fiber where all quoted fiber is single-mode, or the reverse.
 
 ## Why it matters
 
@@ -146,7 +147,7 @@ def check(
     every = [link_part(line, plain_part(line.line), catalog) for line in lines]
     for part in every:
         yield from _impossible_part_problem(part)
-        if part.line.kind in CABLING and names_both_fibers(part.text):
+        if part.line.kind in CABLING and names_both_fibers(part.text_without_code):
             yield _problem(part, "names multimode and single-mode fiber", "ask which of the two is delivered")
         if part.code and part.line.kind in {*CABLING, "other"}:
             yield from _code_problem(part)
@@ -156,6 +157,7 @@ def check(
     yield from _light_problem(modules)
     cables = [part for part in every if part.line.kind == "cable"]
     yield from _connector_problem(modules, cables)
+    yield from _module_without_fiber(modules, cables)
     yield from _pin_problem(modules, cables)
 
 
@@ -183,7 +185,7 @@ def _code_problem(part: LinkPart) -> Iterator[Problem]:
         message = f"states {part.lengths[0]:g} m, and {part.code} is {length:g} m long"
         yield _problem(part, message, help_)
         return
-    named, of_code = fiber_of(part.text.replace(part.code.lower(), " ")), fiber_of(part.code.lower())
+    named, of_code = fiber_of(part.text_without_code), fiber_of(part.code.lower())
     if named and of_code and named != of_code:
         yield _problem(part, f"states {named} fiber, and {part.code} is {of_code}", help_)
         return
@@ -252,6 +254,19 @@ def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
         light, part = next(iter(own.items()))
         message = f"is {light}, and the modules of the switches are {or_list(sorted(other))}"
         yield _problem(part, message, "order modules of one kind of light for both ends")
+
+
+def _module_without_fiber(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
+    """The problem with modules for one kind of fiber where all quoted fiber is of the other."""
+    fibers = {fiber_of(part.text) for part in cables if not part.line.is_complete}
+    if len(fibers) != 1 or "" in fibers:
+        return
+    (fiber,) = fibers
+    for part in modules:
+        if fiber_of(part.text) not in {"", fiber}:
+            message = f"uses {fiber_of(part.text)} fiber, and all quoted fiber is {fiber}"
+            yield _problem(part, message, "order modules and fiber of one kind")
+            return
 
 
 def _pin_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:

@@ -168,7 +168,10 @@ _LIQUID = pattern(
     r"\b(?:direct[- ])?liquid[- ]?cool\w*|\bdlc\b|\bwater[- ]cool\w*|\bwassergekühlt\w*|\bflüssiggekühlt\w*"
 )
 _FLAT_ENDS = pattern(r"\b(?:mpo|mtp)[\w-]*/?[ -]?upc\b|\bupc\b.{0,20}\bm[pt][op]\b")
-_FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|jumpers?|trunks?|mfp\d\w*|patch)\b")
+_FIBER = pattern(
+    r"\b(?:fib(?:er|re|ra)s?|mpo-?\d*|mtp-?\d*|jumpers?|trunks?|mfp\d\w*|patch\w*|glasfaser\w*|glasvezel\w*|lwl\w*|fiber\w+|[oó]ptic[oa]s?|ottic[aeio]|"
+    r"światłowód\w*|kuitu\w*)\b|光纖|光纤|光ファイバ|光ケーブル|광케이블"
+)
 
 
 def check(
