@@ -47,6 +47,12 @@ _DRIVES = pattern(
     rf"[x×] ?{NUMBER} ?(tb|tib)\b"
 )
 """Drives of a store: their number, and the size of one."""
+_COUNTED = pattern(
+    r"(?<![\w.,])(\d{1,4}) ?(?:months?|monate?n?|mois|mes(?:es)?|mesi|maanden|nodes?|appliances?|enclosures?|chassis|controllers?|knoten|"
+    r"nœuds|nodos|nodi|nós|servers?|servidores)\b(?! ?[x×])"
+)
+"""The months of a store, or the nodes or enclosures that make it up."""
+_PER_CAPACITY = pattern(r"(?:\bper|\bje|\bpar|\bpor|\bal|/) ?(?:raw |usable |net )?[gt]i?b\b(?!/)")
 
 
 def states_size(text: str) -> bool:
@@ -83,14 +89,22 @@ def bytes_for_data(text: str, stated: str = "") -> float:
     return float(size) * int(code[1]) / (int(code[1]) + int(code[2])) if code is not None else size
 
 
-def stores_of_line(text: str, quantity: float | None) -> float:
-    """The number of stores of the size that a text states: its quantity, or 1 where the size is that of all of them,
-    which is the size of the drives of one times the quantity.
+def stores_of_line(text: str, quantity: float | None, *, periodic: bool = False) -> float:
+    """The number of stores of the size that a text states: its quantity, or 1 where the size is that of all of them.
+
+    The size is of all where it is that of the drives of one times the quantity, where the quantity counts the nodes of
+    the store or its months, which the text names, or its terabytes, and where the line is ``periodic``.
 
     >>> stores_of_line("24 x 15.36 tb each (3.686 pb raw in all)", 10), stores_of_line("24 x 15.36 tb nvme", 10)
     (1.0, 10.0)
+    >>> texts = ("flash 10 pb usable, 20 nodes", "flash 10 pb, per tb usable", "flash 10 pb, 36 months")
+    >>> [stores_of_line(text, 20) for text in texts], stores_of_line("file storage 1 pb", 36, periodic=True)
+    ([1.0, 1.0, 20.0], 1.0)
     """
     count = 1.0 if quantity is None else float(quantity)
+    counted = {float(number) for number in _COUNTED.findall(text)}
+    if periodic or count in counted or _PER_CAPACITY.search(text) is not None:
+        return 1.0
     drives = sum_of(int(number) * _bytes_of_size((size, unit)) for number, size, unit in _DRIVES.findall(text))
     largest = max(map(_bytes_of_size, _SIZE.findall(text)), default=0.0)
     return 1.0 if drives and count > 1 and abs(largest / (drives * count) - 1) < SAME_SIZE else count

@@ -368,7 +368,10 @@ def _store_problem(
     if capacity is None or not sold:
         return
     stated = stated_protection(remarks)
-    total = sum(stores_of_line(text, line.line.quantity) * bytes_for_data(text, stated) for line, text in sold)
+    total = sum(
+        stores_of_line(text, line.line.quantity, periodic=line.counts_periods) * bytes_for_data(text, stated)
+        for line, text in sold
+    )
     if total < capacity.value * (1 - SAME):
         coded = any(erasure_code(text, stated) for _, text in sold)
         states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"
