@@ -32,9 +32,15 @@ FAR_BELOW = 0.5
 """Share of a node's price below which another line offers no node of the machine."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
 """Cables that carry several links."""
+_PIECE_OF_LINK = pattern(r"\b(?:two|2) (?:a|per|for each) (?:link|trunk|channel)\b")
+"""Cables of which two make up a link, with a trunk between them."""
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
+_NETWORK_OF_LEASE = pattern(
+    r"\b(?:networks?|r[eé]seaux?|netzwerke?|rete|red(?:es)?|rede|netwerk|nätverk|nettverk|fabric)\b"
+)
+"""The network in a lease of a whole machine."""
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t|qsfp-?dd|\d{1,3} ?(?:gb?e|gbase))\b")
 _INFINIBAND = pattern(r"\b(?:infiniband|ib|[hnx]dr)\b")
@@ -133,6 +139,11 @@ class Offered:
         return self.kind == "cable" and _BUNDLE.search(plain_part(self.line)) is not None
 
     @property
+    def is_piece_of_link(self) -> bool:
+        """Whether the line offers cables of which several make up a link."""
+        return self.kind == "cable" and _PIECE_OF_LINK.search(plain_part(self.line)) is not None
+
+    @property
     def ways(self) -> int:
         """The links of one cable, by the ends that its text counts: 2 for `400G to 2x 200G`; else 1."""
         found = _WAYS.search(plain_part(self.line)) if self.kind == "cable" else None
@@ -140,8 +151,8 @@ class Offered:
 
     @property
     def has_own_units(self) -> bool:
-        """Whether its quantity does not count units of the bill: that of a lot, or of bundles."""
-        return self.is_lot or self.is_bundle
+        """Whether its quantity does not count units of the bill: that of a lot, of bundles, or of pieces of links."""
+        return self.is_lot or self.is_bundle or self.is_piece_of_link
 
     @property
     def covered_kinds(self) -> tuple[str, ...]:
@@ -156,6 +167,8 @@ class Offered:
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return WHOLE_NETWORK
+        if self.kind == "node" and self.is_periodic and _NETWORK_OF_LEASE.search(text) is not None:
+            return ("node", *WHOLE_NETWORK)
         if self.kind == "node" and "nic" in kinds_of_words(text):
             return ("node", "nic")
         cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(kinds_of_words(text)))
@@ -255,10 +268,14 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...], *, alone: bool =
 
 
 def _parts_of_another_network(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: Cluster) -> set[int]:
-    """All lines about networks of a quote without nodes whose switches name no tier and do not fit the fabric."""
+    """All lines about networks of a quote without nodes whose switches name no tier and do not fit the fabric, or are
+    all for another network by their text.
+    """
     switches = {index for index, kind in enumerate(kinds) if kind in ANY_SWITCH}
     tiers = {kinds[index] for index in switches}
-    if tiers != {"switch"} or "node" in kinds:
+    texts = (plain_part(line) for line, kind in zip(lines, kinds, strict=True) if kind == "other")
+    elsewhere = any(not ANY_SWITCH.isdisjoint(kinds_of_words(described(text).head)) for text in texts)
+    if "node" in kinds or (tiers != {"switch"} and (tiers or not elsewhere)):
         return set()
     if not all(_is_of_other_network(lines[index], kinds[index], cluster) for index in switches):
         return set()

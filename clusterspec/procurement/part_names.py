@@ -30,14 +30,17 @@ _NOUNS = {
         spares repuestos ersatzteile reservedele linux socket sockets
         firewall router routers loadbalancer ufm labels velcro trunking panel panels
         maintenance entretien サポート 保守 保証 ライセンス ラック ストレージ 设备维保 维保 机柜 存储 fileserver
+        suporte manutenção assinatura mantenimiento manutenzione onderhoud wsparcie serwis
         wartung lizenz lizenzen garantie versand fracht montage montaggio alimentazione alimentation alimentación
         netzkabel stromkabel soporte servicio servicios licencia licencias flete
         assistenza huolto toimitus fragt frakt licens
         speicher stockage almacenamiento schrank serverschrank armoire baie armadio""",
-    "transceiver": "transceiver transceivers optic optics xcvr cwdm4 psm4 bidi émetteur-récepteur トランシーバ 光模块",
+    "transceiver": """transceiver transceivers transceptor transceptores optic optics xcvr cwdm4 psm4 bidi
+        émetteur-récepteur トランシーバ 光模块""",
     "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail
         fiber fibers fibre fibres patch patchcord patchcords jumper jumpers cord cords trunk trunks harness
-        splitter splitters breakout breakouts kabel câble câbles cavo cavi glasfaser fibra lwl
+        splitter splitters breakout breakouts kabel câble câbles cavo cavi cabo cabos latiguillo latiguillos
+        glasfaser fibra lwl
         ケーブル 光ケーブル 线缆 光纤""",
     "switch": "switch switches commutateur commutateurs conmutador conmutadores スイッチ 交换机",
     "nic": """thor nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2
@@ -140,6 +143,8 @@ _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
 _GLOSS = pattern(r"([^\x00-\u024f]) ?\(([a-z ]+)\)")
 """An English word in parentheses after one in another script, which it translates: `サポート (support)`."""
 _SPARE_PARTS = pattern(r"\b(?:field[- ]replaceable|frus?|spare[- ]parts?)\b")
+_MAINS = pattern(r"\bc(?:13|14|15|19|20|21)\b")
+"""Connectors of IEC 60320: those of power cords and of power distribution."""
 _LIST_OF_PLACES = pattern(r"\(\d[^)]*\)")
 """What a line counts in parentheses, such as `(8 nodes + file server)`: the places of its parts."""
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
@@ -253,6 +258,8 @@ def kind_of_part(text: str) -> str:
     if _LEASE.search(text) is not None:
         text = _MONTHS.sub(" ", text)
     text = _SIDE_OR_EDITION.sub(" ", text)
+    if _MAINS.search(text) is not None and "node" not in kinds_of_words(head):
+        return "other"
     for found in _found_kinds(described(_ENDS.sub(" ", text)), text):
         if found:
             kind = _kind_of_words(found, text)

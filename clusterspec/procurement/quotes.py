@@ -29,7 +29,8 @@ from clusterspec.standard import pattern
 
 _EXPANSION = pattern(
     r"(?i)\b(?:expan(?:d|ds|ded|sion)|exten(?:d|ds|ded|sion)|enlarge[sd]?|adds?|addition(?:al)?|grows?|in place|"
-    r"installed|existing|already|on top of|phase (?:1|i|one)|first phase)\b"
+    r"installed|existing|already|on top of|phase (?:1|i|one)|first phase|"
+    r"erweiter\w*|extension|ampliaci[oó]n|amplia[cç][aã]o|ampliamento|uitbreiding|utbyggnad|utökning|udvidelse|utvidelse|laajennus|rozbudow\w*)\b|擴充|扩容|扩建|擴建|增設|増設|拡張|증설|第[一二]期"
 )
 """Words of a text about a machine that grows."""
 _OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")

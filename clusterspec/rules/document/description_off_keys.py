@@ -121,7 +121,7 @@ _NODES = pattern(
 )
 """What follows the number of nodes."""
 _ACCELERATORS = pattern(
-    rf" (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|{_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
+    rf" (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|(?!C(?:13|14|15|19|20|21)\b){_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
 )
 """What follows the number of accelerators."""
 _NOUNS = frozenset({"nodes", "servers", "instances", "accelerators", "chips", "quad"})

@@ -47,20 +47,27 @@ def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
 
 
 _ELSEWHERE = pattern(
-    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
+    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|no [\w-]{2,20} in it|bought last|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
     r"|(?:is|are) there|elsewhere|(?:from|on|in) (?:stock|store)|"
     r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
     r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
-    r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with))\b"
+    r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with)|"
+    r"vorhanden\w*|bleib\w*|besteh\w*|bereits|existant\w*|restent|reste|conserv\w*|déjà|existentes?|ya existen?|quedan|se mantienen|"
+    r"ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
+    r"|既存|既設|流用|既有|已有|已裝|已装|現有|现有|기존"
 )
 """Words by which a text says that a part is there, or is bought with something else."""
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
 _NAMES_OF = {
-    "cable": pattern(r"(?i)\b(?:cables?|cabling|fib(?:er|re)s?|trunks?|(?:patch )?cords?|jumpers?)\b"),
+    "cable": pattern(
+        r"(?i)\b(?:cables?|cabling|fib(?:er|re|ra)s?|trunks?|(?:patch )?cords?|jumpers?|kabel\w*|câbles?|cavi|cabos?|cabl(?:eado|aggio|age))\b|光纖|光纤|ケーブル"
+    ),
     "transceiver": pattern(
-        r"(?i)\b(?:optics|transceivers?|modules|structured cabling|(?:fib(?:er|re)|cabl(?:e|ing)) plant)\b"
+        r"(?i)\b(?:optics|transceivers?|modules|structured cabling|(?:fib(?:er|re)|cabl(?:e|ing)) plant|transceptores|optik(?:en)?|"
+        r"[oó]pticas?|ottiche|optiques|m[oó]dulos|moduli)\b|光模块|光收發|トランシーバ"
     ),
     "nic": pattern(r"(?i)\b(?:nics?|adapters?|network cards)\b"),
+    "node": pattern(r"(?i)\b(?:nodes?|servers?|[dh]gx|machines?|systems?|serv(?:idore|eur)s?|knoten)\b"),
     "switch": _SWITCH_NAMES,
     **dict.fromkeys(SWITCHES, _SWITCH_NAMES),
 }

@@ -65,13 +65,15 @@ SMALL = 100_000.0
 """Below this many US dollars, one bad part or one lost payment does not need a review."""
 
 
-def is_small(procurement: ProcurementSpec) -> bool:
-    """Whether a quote is known to be small, so that a few accelerators are the largest loss."""
+def is_small(procurement: ProcurementSpec, most: float = SMALL) -> bool:
+    """Whether a quote is known to be below some US dollars; by default, so small that a few accelerators are the largest
+    loss.
+    """
     from clusterspec.procurement.amounts import amount_of_quote  # most plans have no quote
 
     total = amount_of_quote(procurement)
     rate = UNITS_PER_DOLLAR.get(procurement.currency or "USD")
-    return total is not None and rate is not None and 0 < total < SMALL * rate
+    return total is not None and rate is not None and 0 < total < most * rate
 
 
 def amount_text(money: float) -> str:

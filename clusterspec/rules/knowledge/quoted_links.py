@@ -249,7 +249,11 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
     words of their lines, of which none reaches the run of the level.
     """
     runs = (written.distance if written else None) or {}
-    cables = [(line, text, _lengths_in(text)) for line, text in lines if line.kind == "cable" and not line.is_spare]
+    cables = [
+        (line, text, _lengths_in(text))
+        for line, text in lines
+        if line.kind == "cable" and not (line.is_spare or line.is_piece_of_link)
+    ]
     if not runs or not cables or not all(lengths for _, _, lengths in cables):
         return
     of_level = {level: [cable for cable in cables if levels_named(cable[1]) == {level}] for level in runs}

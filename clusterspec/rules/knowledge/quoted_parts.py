@@ -55,6 +55,7 @@ AIR_WORDS = {
 """Words for a direction of the air, in lower case."""
 _C13 = pattern(r"\bc13\b")
 _C19 = pattern(r"\bc(?:19|21)\b")
+_ABSENT_C19 = pattern(r"\b(?:no|without|ohne|sans|sin|senza|sem|geen) c19\b")
 _CORD = pattern(
     r"\b(?:power )?(?:cords?|leads?)\b|\b(?:power|mains) cables?\b|\b\w*(?:netz|strom|ström|virta|nett)kab\w+|\bcord[oõó]\w*|"
     r"\bcavi? (?:di )?alimentazione\b|\bcables? de (?:alimentación|poder)\b|\bcâbles? d'alimentation\b|電源(?:コード|ケーブル|線)"
@@ -257,15 +258,18 @@ def airflow_off_code(text: str) -> Airflow | None:
 
 
 def supply_with_c13(line: Offered, text: str, cluster: Cluster, power: PowerSpec | None) -> float | None:
-    """Watts of a node's supply that a line gives cords with C13 connectors; None where such cords carry it.
+    """Watts of a node's supply that a line gives cords, or outlets of racks, with C13 connectors; None where they carry it.
 
     The watts are those of the line, else of the design. Cords in a line of their own count where there are as many as
-    nodes.
+    nodes, and power distribution units where there are as many as racks of nodes.
     """
-    if _C13.search(text) is None or _C19.search(text) is not None:
+    if _C13.search(text) is None or _C19.search(_ABSENT_C19.sub("", text)) is not None:
         return None
-    cords = _CORD.search(text) is not None and (line.line.quantity or 0) >= cluster.all_nodes
-    if line.kind != "node" and not (line.kind == "other" and cords):
+    quantity = line.line.quantity or 0
+    cords = _CORD.search(text) is not None and quantity >= cluster.all_nodes
+    racks = cluster.all_nodes / (rack_nodes(cluster, power.nodes_per_rack if power is not None else None) or 1)
+    outlets = PDU.search(text) is not None and quantity >= racks
+    if line.kind != "node" and not (line.kind == "other" and (cords or outlets)):
         return None
     written = [
         number_in_text(number) * (1e3 if unit == "kw" else 1.0) for number, unit in _WATTS_OF_SUPPLY.findall(text)

@@ -24,12 +24,19 @@ _COUNT = pattern(
 )
 """A number in a description that may be that of the pieces of one unit: no rate, size or time."""
 
+_BY_THE_PACK = pattern(
+    r"\b(?:per|each|por|je|pro|par|a|al|per) (?:box|pack|kit|set|caja|caixa|karton|packung|boîte|conf\w*|doos|förpackning|pakning|opakowanie)\b"
+)
+"""Words of a price for a pack, whose quantity counts no pieces."""
+
 
 def numbers_of_line(line: Offered) -> set[float]:
     """The parts that a line may offer: where it sells packs, its quantity may count packs or pieces, and a number in the
     text of cables and modules may be the pieces of one unit.
     """
     quantity = line.quantity if line.quantity is not None else line.line.quantity
+    if quantity is not None and line.units > 1 and _BY_THE_PACK.search(plain_part(line.line)) is not None:
+        return {quantity}
     numbers = {number for number in (quantity, line.line.quantity) if number is not None}
     return numbers | ({quantity * pieces for pieces in counts_in_text(line)} if quantity is not None else set())
 

@@ -45,7 +45,7 @@ _HOURS_OF_RESPONSE = pattern(
     r"(?! ?(?:x|/|a day|per day))"
 )
 _LICENSE = pattern(
-    r"\b(?:licen[cs]es?|licencias?|licenças?|lizenz\w*|licenze?|licencj\w*|licenser?|subscriptions?|abonnements?)\b"
+    r"\b(?:nvidia ai enterprise|nvaie|ai enterprise|(?:media|drive) retention)\b|\b(?:licen[cs]es?|licencias?|licenças?|lizenz\w*|licenze?|licencj\w*|licenser?|subscriptions?|abonnements?)\b"
 )
 _EXTENSION = pattern(
     r"\b(?:extension|renewal|further|additional|more|extended|upgrade|verlängerung|prolongation|extensión|estensione)\b"
@@ -71,6 +71,7 @@ def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: Procuremen
     of_nodes = {line.index for line, _ in sold}
     others = [(line, text) for line, text in lines if line.kind == "other" and line.index not in of_nodes]
     supported = [(line, text) for line, text in others if sells_support(text) and _is_of_other_part(text)]
+    supported += _parts_with_support(lines, sold, supported)
     licensed = [(line, text) for line, text in others if _LICENSE.search(text) is not None and not sells_support(text)]
     for group in (sold, *([each] for each in (*supported, *licensed))):
         years = years_supported(group)
@@ -85,19 +86,26 @@ def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: Procuremen
     yield OtherFigure(line, states, "procurement.support.response", response.written)
 
 
+def _parts_with_support(
+    lines: Sequence[tuple[Offered, str]], sold: Sequence[tuple[Offered, str]], others: Sequence[tuple[Offered, str]]
+) -> list[tuple[Offered, str]]:
+    """The lines of nodes and switches whose text has support in it, where no line of its own sells that of the kind."""
+    of_switches = any(not ANY_SWITCH.isdisjoint(kinds_of_words(text)) for _, text in others)
+    kinds = {*(() if sold else ("node",)), *(() if of_switches else ANY_SWITCH)}
+    return [(line, text) for line, text in lines if line.kind in kinds and sells_support(text)]
+
+
 def sells_support(text: str) -> bool:
     """Whether a text in lower case names support or maintenance."""
     return _SUPPORT.search(_OF_ACCEPTANCE.sub("", text)) is not None
 
 
 def support_lines(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:
-    """The lines for support with their texts; those of switches and stores cover no node, and are left where others
-    name nodes.
+    """The lines for support with their texts; those of switches and stores cover no node, and are left where there are
+    others.
     """
     sold = [(line, text) for line, text in lines if line.kind == "other" and sells_support(text)]
-    if any("node" in kinds_of_words(text) for _, text in sold):
-        sold = [(line, text) for line, text in sold if not _is_of_other_part(text)]
-    return sold
+    return [(line, text) for line, text in sold if not _is_of_other_part(text)] or sold
 
 
 def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:

@@ -19,6 +19,9 @@ _UNIT = pattern(
     r"(?:(?P<node>(?:gpu[- ])?(?:node|server|system|host|instance))|(?P<accelerator>gpu|accelerator|card|chip)|(?P<rack>rack))\b"
 )
 
+_COUNT_OF_UNIT = pattern(r"(?:(?<![\w.,])\d{1,3}|\b(?:two|three|four|five|six|seven|eight))\s*$")
+"""A number right before a unit: the line counts several parts in each, as in `8 a system`."""
+
 
 def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
     """The number of units of each name in the design: without its spare nodes, and with them; and for the nodes that
@@ -42,12 +45,16 @@ def unit_of_line(offered: Offered) -> str:
     the bill, hours and credits.
 
     >>> from clusterspec.spec.model import QuoteLine
-    >>> [unit_of_line(Offered(0, "other", QuoteLine(part=part))) for part in ("Support per node", "NVAIE, 3 years", "Freight")]
-    ['node', 'accelerator', '']
+    >>> parts = ("Support per node", "NVAIE, 3 years", "Freight", "NVMe 3.84 TB, 8 a system")
+    >>> [unit_of_line(Offered(0, "other", QuoteLine(part=part))) for part in parts]
+    ['node', 'accelerator', '', '']
     """
     text = plain_part(offered.line)
     if offered.kind != "other" or is_credit(offered.line) or HOURS.search(text) is not None:
         return ""
-    if (found := _UNIT.search(text)) is not None and found.lastgroup is not None:
+    found = _UNIT.search(text)
+    if found is not None and _COUNT_OF_UNIT.search(text[: found.start()]) is not None:
+        return ""
+    if found is not None and found.lastgroup is not None:
         return found.lastgroup
     return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""

@@ -4,7 +4,8 @@
 
 `power.switch` below 70 % of the largest power of the fabric's switch with modules in the ports that links use, where they
 are not all passive copper (`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog knows only the rating of a
-power supply, the limit is a quarter of that rating. A figure above twice the largest power is a warning, too.
+power supply, the limit is a quarter of that rating. It is a note where the figure is a tenth or more above the typical
+power, and so has some modules in it. A figure above twice the largest power is a warning, too.
 
 ## Why it matters
 
@@ -92,6 +93,9 @@ LEAST = 0.7
 LEAST_OF_SUPPLY = 0.25
 """Share of the rating of a supply below which a figure is no draw of the switch, by judgment."""
 
+BARE = 1.1
+"""Multiple of the power with passive cables up to which a figure leaves out all modules, by judgment."""
+
 MOST = 2.0
 """Multiple of the largest power above which a figure is that of several switches or a wrong unit, by judgment."""
 
@@ -119,11 +123,10 @@ def check(
     if stated.value >= (LEAST if switch.power_typical else LEAST_OF_SUPPLY) * least:
         return
     cables = "with cables of `dac`" if copper else "with modules in its cages"
-    yield RULE.problem(
-        at,
-        f"{stated.written} for each switch, and {switch.name} takes up to {display(known.value, 'W')} {cables}",
-        "state the largest power, or what was measured with the modules that are bought",
-    )
+    message = f"{stated.written} for each switch, and {switch.name} takes up to {display(known.value, 'W')} {cables}"
+    help_ = "state the largest power, or what was measured with the modules that are bought"
+    between = switch.power_typical is not None and stated.value > BARE * switch.power_typical.value
+    yield RULE.problem(at, message, help_, severity="note" if between else "")
 
 
 def _share_of_ports(fabric: Fabric | None) -> float:

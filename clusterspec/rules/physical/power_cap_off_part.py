@@ -3,8 +3,8 @@
 ## What it finds
 
 `accelerator_cap` above the power of the accelerator, or below 15 % of it (errors); a cap below the accelerator's power,
-with the rate that GEMMs keep (a note, and a warning below 60 % of the power unless a stated `budget` or
-`rack_limit` requires the cap); and `node_idle` at or above the power of a node at full load (an error).
+with the rate that GEMMs keep (a note, and a warning below 60 % of the power unless a stated `budget` or `rack_limit`,
+or the supplies of a node, require the cap); and `node_idle` at or above the power of a node at full load (an error).
 
 ## Why it matters
 
@@ -62,6 +62,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.compute.power_cap import capped_clock
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.feed_loss import supplies_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display, percent
@@ -101,11 +102,13 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _is_needed(power: PowerSpec, cluster: Cluster, saved: float) -> bool:
-    """Whether the nodes of the machine or of a rack would draw more than they may without a cap, which saves ``saved``
-    watts on each accelerator.
+    """Whether the nodes of the machine or of a rack, or the supplies of a node, would draw or carry more than they may
+    without a cap, which saves ``saved`` watts on each accelerator.
     """
     if cluster.node_power is None:
         return False
     uncapped = cluster.node_power.value + cluster.accelerators_per_node * saved
     limits = ((power.budget, cluster.all_nodes), (power.rack_limit, power.nodes_per_rack or 0))
-    return any(limit is not None and nodes * uncapped > limit.value for limit, nodes in limits)
+    supplies = supplies_of(cluster, power)
+    weak = supplies is not None and supplies.what == "node" and uncapped > supplies.number * supplies.each
+    return weak or any(limit is not None and nodes * uncapped > limit.value for limit, nodes in limits)

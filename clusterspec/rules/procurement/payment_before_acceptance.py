@@ -58,7 +58,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, Quantity
-from clusterspec.rules.knowledge.purchases import is_small
+from clusterspec.rules.knowledge.purchases import is_rented, is_small
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -68,6 +68,8 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely")
 WITHHELD = 0.10
 ADVANCE = 0.5
+ORDINARY = 1e6
+"""US dollars below which goods that are paid on delivery need no acceptance, by judgment: they go back under warranty."""
 MOST = 0.8
 """Share due with the order from which nothing but the acceptance is left: a supplier that fails to deliver has the price."""
 
@@ -91,7 +93,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
     if operations is not None and operations.burn_in is not None:
         yield from _deemed_problems(procurement, operations.burn_in)
     payment = procurement.payment
-    if payment is None:
+    if payment is None or is_rented(procurement):  # a rent is paid for a time, not for a delivery
         return
     order, delivery, acceptance = (float(share or 0) for share in (payment.order, payment.delivery, payment.acceptance))
     total = order + delivery + acceptance
@@ -106,7 +108,9 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
         if acceptance:
             message = f"{percent(1 - acceptance, 2)} of the price is paid before acceptance"
         help_ = "withhold 10 % or more until the acceptance tests pass"
-        yield RULE.problem("procurement.payment", message, help_, severity="note" if is_small(procurement) else "")
+        goods = not order and is_small(procurement, ORDINARY)
+        severity = "note" if goods or is_small(procurement) else ""
+        yield RULE.problem("procurement.payment", message, help_, severity=severity)
     elif order > ADVANCE:
         message = f"{percent(order, 2)} of the price is due with the order"
         severity = "note" if order < MOST or is_small(procurement) else ""

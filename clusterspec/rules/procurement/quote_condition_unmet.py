@@ -1,10 +1,12 @@
-"""The price of a quote rests on a quantity that the quote does not reach.
+"""The price of a quote rests on a condition that the quote does not meet.
 
 ## What it finds
 
 - A price, discount or rebate that begins at a number of nodes, accelerators or units (`8 % from 100 systems`), where the quote or
   the design has fewer;
-- a line with a minimum order quantity (`MOQ 50`) above its own.
+- a line with a minimum order quantity (`MOQ 50`) above its own;
+- a credit for usage that ends before the day on which the machine is needed;
+- a total with the discount on all lines, where the description gives it on some of them (`only on items 1 to 5`).
 
 ## Why it matters
 
@@ -40,6 +42,32 @@ procurement:
     - {part: "MFP7E10-N010 fiber cable, minimum order quantity 50", quantity: 32, unit_price: 180, price: 5760}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: oci-bm-gpu-h200-8, nodes: 24}
+procurement:
+  currency: USD
+  needed_by: 2027-03-01
+  prices: {node_hour: 23.2}
+  quote:
+    - {part: "BM.GPU.H200.8, node-hours", quantity: 158400, unit_price: 23.2, price: 3674880}
+    - {part: "Credit for usage metered until 2027-02-28", quantity: 1, unit_price: -450000, price: -450000}
+```
+
+```yaml procurement.quoted_total
+clusterspec: 1
+description: "Frame contract: the discount of 10 % holds only for hardware (items 1 to 2)."
+cluster: {platform: dgx-h200, nodes: 4}
+procurement:
+  currency: USD
+  discount: 0.1
+  quote:
+    - {part: "1 DGX H200", quantity: 4, unit_price: 350000, price: 1400000}
+    - {part: "2 rack 48U", quantity: 2, unit_price: 5000, price: 10000}
+    - {part: "3 support, 5 years", quantity: 4, unit_price: 60000, price: 240000}
+  quoted_total: 1485000
+```
+
 ## Silent
 
 ```yaml
@@ -63,13 +91,15 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import offered_lines
+from clusterspec.procurement.amounts import line_price, total_of_lines
+from clusterspec.procurement.offered import is_credit, offered_lines
 from clusterspec.procurement.quotes import offered_quantity
+from clusterspec.rules.knowledge.purchases import DATE, amount_text, date_of_text, is_rented, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 
 RULE = Rule.of(__name__, "warning", "likely")
 _NODES, _ACCELERATORS = (
@@ -92,9 +122,27 @@ _LEAST = pattern(
 """The least quantity of an order."""
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+_UNTIL = pattern(
+    rf"\b(?:until|till|through|valid to|expires?(?: on)?|lapses?(?: on)?|ends?(?: on)?|bis|jusqu'au|hasta(?: el)?|até|fino al|tot|t\.?o\.?m\.?) {DATE}"
+)
+_OF_USAGE = pattern(r"\b(?:usage|metered|consum\w*|credits?|gutschrift|crédit|crédito|credito)\b")
+_ONLY_ON = pattern(
+    r"\b(?:\w*rabatt\w*|discount|rebate|descuento|remise|sconto|desconto|korting|alennus|rabat)\b[^;]{0,120}?"
+    r"\b(?:only|nur|solo|sólo|só|seulement|uniquement|apenas|somente|alleen|slechts|enbart|endast|kun|vain|tylko)\b[^;]{0,60}?"
+    r"\b(?:pos|positions?|items?|lines?|lots?|clins?|partidas?|voci|postes?|lignes?|itens|regels?|poz)\b\.? ?(\d{1,2}) ?"
+    r"(?:bis|to|through|-|–|a|à|au|al|até|tot|till|til|do) ?(?:pos\.? ?)?(\d{1,2})\b"
+)
+"""The first and the last line with a discount, by a text in lower case."""
+_NUMBER_OF_LINE = pattern(r"^\W*(?:[a-z]{2,8}\.? ?)?(\d{1,2})\b(?!\s?[x×])")
+SAME_TOTAL = 1e-4
+"""Relative difference up to which two totals are the same."""
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
+    yield from _lapsed_credits(procurement, cluster)
+    yield from _wide_discount(procurement, remarks.lower())
     lines = list(offered_lines(procurement.quote, cluster))
     ordered = max(offered_quantity([line for line in lines if line.kind == "node"]), cluster.all_nodes)
     for line in lines:
@@ -115,3 +163,38 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
             message = f"`{name}` is ordered {quantity:,.0f} times, and the least order is {least[1]}"
             at = ("procurement", "quote", line.index, "quantity")
             yield RULE.problem(at, message, f"order {least[1]}, or ask for fewer")
+
+
+def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    """Credits for the use of rented machines that end before the use begins."""
+    begins = date_of_text(procurement.needed_by)
+    if begins is None or not (cluster.cloud or is_rented(procurement)):
+        return
+    for index, line in enumerate(procurement.quote or ()):
+        text = (line.part or "").lower()
+        found = _UNTIL.search(text) if is_credit(line) and _OF_USAGE.search(text) is not None else None
+        ends = date_of_text(found[1]) if found is not None else None
+        if ends is not None and ends < begins:
+            message = f"`{name_of_part(line.part)}` ends on {ends}, and the machine is needed on {begins}: nothing is used before"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "ask for a credit that holds in the term, or leave it out of the total")
+
+
+def _wide_discount(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+    """A total with the discount on all lines, where a text gives it on the lines of a range alone."""
+    found, total, discount = _ONLY_ON.search(text), procurement.quoted_total, procurement.discount
+    lines = procurement.quote or ()
+    if found is None or not discount or total is None or any(line_price(line) is None for line in lines):
+        return
+    first, last = int(found[1]), int(found[2])
+    numbers = [_NUMBER_OF_LINE.search((line.part or "").lower()) for line in lines]
+    reduced = [
+        first <= (int(number[1]) if number is not None else place) <= last for place, number in enumerate(numbers, 1)
+    ]
+    shares = [1 - discount * each for each in reduced]
+    right = sum_of(float(line_price(line) or 0) * share for line, share in zip(lines, shares, strict=True))
+    right *= 1 + (procurement.tax or 0)
+    whole = total_of_lines(procurement) or 0.0
+    if abs(total - whole) <= SAME_TOTAL * whole and abs(right - whole) > SAME_TOTAL * whole:
+        message = f"the discount holds for lines {first} to {last} by the text, and the total takes it off all: {money_text(amount_text(right), procurement.currency)} with it on those alone"
+        yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")

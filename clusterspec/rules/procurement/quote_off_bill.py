@@ -202,18 +202,34 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             offered = [line for line in lines if line.kind == kind]
-            surplus = "warning" if kind == "cable" and decided else "note"
+            counts_modules = kind == "transceiver" and _states_modules(design)
+            surplus = "warning" if (kind == "cable" and decided) or counts_modules else "note"
             if kind == "transceiver" and counted.fabric is not None:
                 offered = shortest_end_first(offered, counted.fabric.modules)
             own = [line for line in offered if not line.is_spare]
             by_link = kind == "cable" and not decided and links_of(offered) >= count
             if not by_link or offered_quantity(own) >= count:
                 found = _count_problem(kind, count, offered, guessed, exact, surplus)
-                found = with_own_cables(found, count - offered_quantity(own), extra * OF_ENDPOINT.get(kind, 0))
-                yield from doubted(found, count, own, lines)
+                missing = count - offered_quantity(own)
+                found = with_own_cables(found, missing, extra * OF_ENDPOINT.get(kind, 0))
+                found = doubted(found, count, own, lines)
+                yield from (with_doubt(problem, _part_in_place(kind, missing, lines, remarks)) for problem in found)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
+
+
+def _part_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks: str) -> str:
+    """The end of a message about missing parts that are in place by the description or the texts of the lines."""
+    texts = " # ".join([remarks, *(line.line.part or "" for line in lines if line.kind == kind)])
+    in_place = missing > 0 and are_elsewhere({kind: round(missing)}, texts)
+    return "; by the text some are in place, or come from elsewhere" if in_place else ""
+
+
+def _states_modules(design: Design) -> bool:
+    """Whether the spec states the number of all modules of the fabric."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    return out is not None and out.transceivers is not None
 
 
 def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
@@ -343,7 +359,8 @@ def _missing_part_problems(
         if needed.get("node") and _names_every_part(lines):
             message = f"the quote has no line for the {plural(needed['node'], 'node')} of the design"
             help_ = "ask for the line, name it `node`, or say in a waiver who delivers the nodes"
-            yield RULE.problem("procurement.quote", message, help_, severity="warning")
+            there = are_elsewhere({"node": needed["node"]}, remarks)
+            yield RULE.problem("procurement.quote", message, help_, severity="note" if there else "warning")
         return
     if not missing:
         return

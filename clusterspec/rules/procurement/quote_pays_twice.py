@@ -5,7 +5,8 @@
 - Software, power distribution units, installation, transport or support that one line includes in its price (`incl. NVAIE`,
   `5 years support included`), and that another line sells again;
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
-  NVL.
+  NVL;
+- a part beside a lease whose price is one of the amounts that the lessor finances by the description.
 
 Support that a store or a switch includes says nothing of that of the nodes. Extensions and upgrades are no second
 purchase.
@@ -45,6 +46,17 @@ procurement:
     - {part: "NVIDIA AI Enterprise, 5 years, per GPU", quantity: 32, unit_price: 13500, price: 432000}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+description: "The lessor's financed base: servers 2,640,000, network 148,000, storage 612,000."
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "monthly lease of servers, network and storage", quantity: 36, unit_price: 101320, price: 3647520}
+    - {part: "NVMe storage 800 TB", quantity: 1, unit_price: 612000, price: 612000}
+```
+
 ## Silent
 
 ```yaml
@@ -73,7 +85,9 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -106,7 +120,7 @@ _INCLUDES = {
 _SELLS = {name: pattern(rf"(?:^|[:–-] ?|\d\.? ){words}\b") for name, words in THINGS.items()}
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
     lines = [(line, plain_part(line.line)) for line in offered_lines(procurement.quote, cluster)]
@@ -121,6 +135,29 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
         at = ("procurement", "quote", again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+    yield from _financed_problem(lines, remarks.lower())
+
+
+_FINANCED = pattern(
+    r"\b(?:financed|lease (?:base|covers|includes)|leased|financ[ée]e?s?|finanziert\w*|leasing\w*|financiad[oa]s?|finanziat\w*|gefinancierd\w*)\b"
+)
+"""Words of a sentence that lists what a lessor pays for."""
+_AMOUNT = pattern(r"(?<![\d.,])\d{1,3}(?:[ .,'’]\d{3})+(?![\d])|(?<![\d.,])\d{5,9}(?![\d.,]\d)")
+
+
+def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+    """The problem with a line whose price is one of the amounts that a lease finances by the text."""
+    if not any(line.counts_periods for line, _ in lines):
+        return
+    financed = [each for each in sentences_of(remarks) if _FINANCED.search(each) is not None]
+    amounts = {float("".join(filter(str.isdigit, each))) for text in financed for each in _AMOUNT.findall(text)}
+    for line, _ in lines:
+        price = float(line_price(line.line) or 0)
+        if price in amounts and not line.counts_periods:
+            message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease by the text"
+            at = ("procurement", "quote", line.index, "part")
+            yield RULE.problem(at, message, "ask the lessor whether the rent or the line pays for it")
+            return
 
 
 def _includes(name: str, line: Offered, text: str) -> bool:

@@ -10,7 +10,7 @@ A line of `procurement.quote` that names a part of the catalog and states of it
 - InfiniBand for a switch of Ethernet, or the reverse;
 - fewer ports for a switch than it has cages;
 - another direction of the air than its order code stands for: `MQM9700-NS2F, C2P`;
-- cords with C13 connectors for supplies above 3 kW, whose inlets take C19;
+- cords, or outlets of the racks, with C13 connectors alone for supplies above 3 kW, whose inlets take C19;
 - power shelves whose sum is below the power of their rack.
 
 ## Why it matters

@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import is_bought
 from clusterspec.rules.rule import Rule
@@ -63,6 +64,9 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         return
     if had_an_owner(remarks, *(line.part or "" for line in procurement.quote or ())):
         return  # they are in a store
+    quote = procurement.quote or ()
+    if quote and not any(line.kind in {"node", "accelerator"} for line in offered_lines(quote, cluster)):
+        return  # the nodes are bought elsewhere, or there
     count = cluster.all_nodes * cluster.accelerators_per_node
     least = next(each for number, each in LEAST if count >= number)
     if weeks < least:
