@@ -89,7 +89,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     yield from causes_of_calls(run)
     stated = (cause for check in checks for cause in check(run) if cause.evidence.startswith("line "))
     for cause in stated:
-        yield replace(cause, weight=min(cause.weight, GIVEN)) if cause.name in _SLOWS else cause
+        yield replace(cause, weight=min(cause.weight, WEAK)) if cause.name in _SLOWS else cause
     for text, line in run.log_lines("network-error")[:1] if run.log_lines("gdr") else ():
         evidence = (
             f"line {line} of the log: {text}, after ranks connected with GPUDirect"  # NVIDIA/nccl-tests issue 252

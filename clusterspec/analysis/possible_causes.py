@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.analysis import service_steps
+from clusterspec.analysis.connection_causes import CONNECTION_CAUSES, DRIVER, FIRST, PORT, RENDEZVOUS, UCX
 from clusterspec.analysis.exit_causes import EXIT_CAUSES
 from clusterspec.analysis.service_causes import SERVICE_CAUSES, UNSAID
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
@@ -11,60 +12,23 @@ _ABSENT = (
     "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
     "then its port with nc -vz"
 )
-_RENDEZVOUS = (
-    "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
-    "GLOO_SOCKET_IFNAME where hosts have several interfaces"
-)
 _NAME = "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
-_PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
-_IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
 _SINGLE_COPY = "docker run --cap-add=SYS_PTRACE; or set OMPI_MCA_btl_vader_single_copy_mechanism=none for every rank"
 _SLOWER = "; a slow rank or the network give the same"
-_MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
-_PEER_MAPPING = (
-    "grep RegistryDwords /proc/driver/nvidia/params: PeerMappingOverride=1 (options nvidia "
-    "NVreg_RegistryDwords, and restart); lsmod | grep -E 'nvidia_peermem|gdrdrv'"
-)
-"""vllm-project/vllm, `tools/ep_kernels/configure_system_drivers.sh`; deepseek-ai/DeepEP issue 223."""
-_GROUP = "the security group of all nodes must allow all traffic from and to itself, in and out; fi_pingpong -p efa"
-"""aws/aws-ofi-nccl issues 156 and 663."""
-_SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
-_MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
-_TEST = "one program of perftest with the same options (-a, -s, -F) on the server and on the client"
 _IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEVEL=LOC to test it"
-_LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
-_MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
-_UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
 _REACHED = (
     "UCX_LOG_LEVEL=info: the reason that it gives for each transport; ping between those devices; ip -br addr: no "
     "docker0; UCX_NET_DEVICES of one network on all nodes"
 )
 """openucx/ucx issues 9908 (docker0) and 10738."""
 _SLOT = "lspci -s of the address on that line: the device; reseat it, exchange its riser or slot, update its firmware"
-_PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
-_PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; sudo lspci -vvv | grep -i ACSCtl; turn ACS off"
 _BRIDGES = (
     "ip -br addr: docker0 and other bridges have one address on all hosts; mpirun --mca btl_tcp_if_exclude lo,docker0 "
     "--mca oob_tcp_if_exclude lo,docker0; NCCL_SOCKET_IFNAME=^lo,docker"
 )
 """horovod/horovod issue 310."""
-_HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
-_FIRST = "the logs of all ranks by time: the first error"
-_DRIVER = (
-    "nvidia-smi; cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda: one release, not the stubs of the "
-    "toolkit; restart after an update"
-)
-_HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
-_COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
 _STEP = "scontrol show job JOB beside the options and SLURM_* variables of the step: its nodes, tasks, memory and GPUs"
 _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
-_NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
-_HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
-_SHARED = "ls of that path on every node: a file system that all nodes mount, or files written on each of them"
-"""NVIDIA/Megatron-LM issues 907 and 1355: indices of data sets."""
-_PATH = "the path on that line, on every node, within the container"
-_TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
-_OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
 _CAPABLE = (
     "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or --security-opt seccomp=unconfined; securityContext of the "
     "pod; the user namespace of Podman and Apptainer"
@@ -151,9 +115,9 @@ POSSIBLE = (
     ("process-count", "invalid-setting", "", "mpirun -np 2, or srun -n 2: the test is of one pair", STRONG),
     ("kernel-status", "program-fault", "", STEP_OF["program-fault"], STRONG),
     ("kernel-status", "accelerator-fault", ", if the same program runs on another one", service_steps.HARDWARE, WEAK),
-    ("cluster-store", "unreachable-peer", UNSAID, _RENDEZVOUS, GIVEN),
+    ("cluster-store", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),
     ("cluster-store", "mixed-releases", ", as with another release of Ray", STEP_OF["mixed-releases"], GIVEN),
-    ("cluster-store", "wrong-interface", UNSAID, _RENDEZVOUS, GIVEN),
+    ("cluster-store", "wrong-interface", UNSAID, RENDEZVOUS, GIVEN),
     ("cluster-store", "library-release", ", as where an installation of Ray lacks parts", service_steps.HEAD, WEAK),
     (
         "node-address",
@@ -190,20 +154,28 @@ POSSIBLE = (
     ("two-devices", "program-error", UNSAID, _PROGRAM, GIVEN),
     ("outside", "outside-server", "", service_steps.OUTSIDE, GIVEN),
     ("lost-manager", "unreachable-peer", ", as with another partition, or no subnet manager", _SUBNET, GIVEN),
-    ("lost-manager", "unstable-link", UNSAID, _PORT, GIVEN),
+    ("lost-manager", "unstable-link", UNSAID, PORT, GIVEN),
     ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
     ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
     ("earlier-process", "shared-accelerator", ": an earlier process still holds it", _HOLDER, STRONG),
     ("held-device", "library-release", ", as with a release of libtpu that one process locks twice", _HOLDER, WEAK),
     ("uncounted-cores", "shared-accelerator", ", as where an earlier process holds them", _HOLDER, GIVEN),
     ("uncounted-cores", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], WEAK),
-    ("driver-state", "driver-release", ", as with a driver and a runtime of two releases", _DRIVER, GIVEN),
+    ("driver-state", "driver-release", ", as with a driver and a runtime of two releases", DRIVER, GIVEN),
     ("driver-state", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
-    ("task-silent", "peer-ended", ": a process no longer answers", _FIRST, GIVEN),
+    ("task-silent", "peer-ended", ": a process no longer answers", FIRST, GIVEN),
     ("task-silent", "ranks-diverge", ", as where a step that allocates or compiles is long", _SILENT, GIVEN),
     ("manager", "fabric-manager", "", service_steps.SERVICE, STRONG),
     ("device-plugin", "invalid-setting", "", _SELECTORS, STRONG),
     ("machine-check", "host-fault", "", _MACHINE, STRONG),
+    (
+        "kernel-oops",
+        "driver-release",
+        ", as with a module of the kernel that has this fault",
+        service_steps.OOPS,
+        GIVEN,
+    ),
+    ("kernel-oops", "host-fault", UNSAID, _MACHINE, WEAK),
     ("bar", "missing-accelerator", ": the firmware gave the device no space", _FIRMWARE, STRONG),
     ("nic-power", "nic-fault", ", which many healthy hosts print, too", _SLOT, WEAK),
     ("nic-heat", "nic-fault", "", "the airflow of that slot; its transceiver (mlxlink -m)", STRONG),
@@ -211,14 +183,14 @@ POSSIBLE = (
     ("loss-counter", "packet-loss", " since the counters were cleared", _DROPS, GIVEN),
     ("device-wait", "library-release", ", as with another release of NVSHMEM", _KERNEL_WAIT, GIVEN),
     ("device-wait", "unreachable-peer", UNSAID, _KERNEL_WAIT, GIVEN),
-    ("device-wait", "peer-ended", UNSAID, _FIRST, WEAK),
+    ("device-wait", "peer-ended", UNSAID, FIRST, WEAK),
     ("clock", "invalid-setting", ": the clocks of two hosts differ", _CLOCKS, STRONG),
     ("torn-file", "storage-full", ": a write was cut short", STEP_OF["storage-full"], GIVEN),
     ("torn-file", "storage-fault", ": a write was cut short", STEP_OF["storage-fault"], GIVEN),
     ("reverse-name", "name-resolution", ", the name that the system gives for that address", _REVERSE, STRONG),
     ("preparing", "ranks-diverge", " on some ranks while the others wait for them", service_steps.PREPARE, STRONG),
-    ("rendezvous", "unreachable-peer", UNSAID, _RENDEZVOUS, GIVEN),
-    ("rendezvous", "wrong-interface", UNSAID, _RENDEZVOUS, GIVEN),
+    ("rendezvous", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),
+    ("rendezvous", "wrong-interface", UNSAID, RENDEZVOUS, GIVEN),
     ("rendezvous", "absent-ranks", UNSAID, _ABSENT, WEAK),
     ("rendezvous", "name-resolution", UNSAID, _NAME, WEAK),
     ("allocator-full", "memory-full", "", STEP_OF["memory-full"], STRONG),
@@ -250,13 +222,13 @@ POSSIBLE = (
     ("no-engine", "library-release", ", as with a cuDNN before the one that has it", service_steps.CUDNN, STRONG),
     ("no-engine", "unsupported-accelerator", UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),
-    ("absent", "unreachable-peer", UNSAID, _RENDEZVOUS, GIVEN),
+    ("absent", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),
     ("absent", "name-resolution", ", as before the name of the first rank is known", _NAME, WEAK),
     ("unreached-transport", "unreachable-peer", "", _REACHED, STRONG),
-    ("unreached-transport", "invalid-setting", ", as where UCX_NET_DEVICES names another network", _UCX, GIVEN),
-    ("no-network-transport", "invalid-setting", ", of which none leaves the node", _UCX, STRONG),
+    ("unreached-transport", "invalid-setting", ", as where UCX_NET_DEVICES names another network", UCX, GIVEN),
+    ("no-network-transport", "invalid-setting", ", of which none leaves the node", UCX, STRONG),
     ("no-common-transport", "unreachable-peer", UNSAID, _REACHED, GIVEN),
-    ("no-common-transport", "invalid-setting", ", as where UCX_TLS names none that leaves the node", _UCX, GIVEN),
+    ("no-common-transport", "invalid-setting", ", as where UCX_TLS names none that leaves the node", UCX, GIVEN),
     ("no-common-transport", "wrong-interface", UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", WEAK),
     ("same-address", "wrong-interface", "", service_steps.NODE_ADDRESS, STRONG),
     ("fewer-devices", "missing-accelerator", "", STEP_OF["missing-accelerator"], WEAK),
@@ -284,96 +256,17 @@ POSSIBLE = (
     ("kernel-compile", "library-release", ", as with a fault of that release", STEP_OF["library-release"], WEAK),
     ("check-failed", "program-error", ", a condition that the program itself expects", _PROGRAM, GIVEN),
     ("pinned", "host-memory-full", "", STEP_OF["host-memory-full"], STRONG),
-    ("refused", "unreachable-peer", UNSAID, _RENDEZVOUS, GIVEN),
+    ("refused", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),
     ("refused", "absent-ranks", UNSAID, _ABSENT, WEAK),
     ("write-failed", "storage-full", UNSAID, STEP_OF["storage-full"], GIVEN),
     ("write-failed", "storage-fault", UNSAID, STEP_OF["storage-fault"], GIVEN),
     ("late", "ranks-diverge", UNSAID, "the first error of each rank: the one that stopped earlier", GIVEN),
     ("late", "unreachable-peer", UNSAID, "ping between the addresses of that line on all nodes", GIVEN),
     ("late", "absent-ranks", ": ranks that start later than HCCL_CONNECT_TIMEOUT allows", service_steps.LATE, GIVEN),
-    ("link-down", "unstable-link", "", "ibstat or ethtool on its host; reseat or replace its cable", STRONG),
-    ("port-down", "unstable-link", "", _PORT, GIVEN),  # microsoft/mscclpp issue 493
-    ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),
-    ("imex", "fabric-manager", ", as without a channel of IMEX", _IMEX, STRONG),  # NVIDIA/nvbandwidth issue 39
-    ("device-uar", "invalid-setting", "", _PEER_MAPPING, STRONG),
-    ("device-transport", "invalid-setting", ", as without that option of the driver", _PEER_MAPPING, GIVEN),
-    ("device-transport", "gpudirect-refused", UNSAID, STEP_OF["gpudirect-refused"], GIVEN),
-    ("address-handle", "unreachable-peer", ": no path to the GID of another rank", _HANDLES, GIVEN),
-    ("address-handle", "invalid-setting", UNSAID, "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and a later NVSHMEM", GIVEN),
-    ("ucx-cuda", "invalid-setting", "", "env | grep UCX_TLS: it names cuda_copy,cuda_ipc, or is unset", STRONG),
-    ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
-    ("efa-peer", "unreachable-peer", ", as with a security group that does not allow it", _GROUP, STRONG),
-    ("efa-peer", "plugin-mismatch", UNSAID, STEP_OF["plugin-mismatch"], WEAK),
-    ("efa-peer", "plugin-missing", ", as where one of the ranks has no EFA", service_steps.EFA, WEAK),
-    ("queue-gone", "peer-ended", ": the peer's process is gone", _FIRST, STRONG),
-    ("queue-gone", "host-memory-full", ", as where the memory of its host is full", STEP_OF["host-memory-full"], WEAK),
-    ("init-error", "driver-release", ", as with a driver that does not fit, or that was updated", _DRIVER, STRONG),
-    (
-        "init-error",
-        "container-permission",
-        ", as where SELinux or a sandbox keeps its devices",
-        service_steps.SELINUX,
-        GIVEN,
-    ),
-    ("init-error", "program-error", ", as in a process that was forked after its first call", service_steps.FORK, WEAK),
-    ("unknown-error", "accelerator-fault", UNSAID, STEP_OF["accelerator-fault"], GIVEN),
-    ("unknown-error", "driver-release", UNSAID, _DRIVER, WEAK),
-    ("os-call", "invalid-setting", ", as between containers that share no memory", _HANDLE, GIVEN),
-    ("os-call", "driver-release", UNSAID, _DRIVER, WEAK),
-    ("ended", "peer-ended", ": the process was ending", _FIRST, WEAK),
-    ("flushed", "peer-ended", ": an earlier error closed the queue", _FIRST, WEAK),
-    ("flushed", "unreachable-peer", ", as where its first message finds no path to the peer", _HANDLES_RDMA, WEAK),
-    ("absent-file", "unshared-files", ", which the program writes itself", _SHARED, GIVEN),
-    (
-        "absent-program",
-        "library-release",
-        ": a program that is not installed, or not in PATH",
-        service_steps.PROGRAM,
-        STRONG,
-    ),
-    ("missing-file", "unshared-files", ", as on a node that does not share its directory", _SHARED, WEAK),
-    ("missing-file", "invalid-setting", ", as with a path that is wrong", _PATH, WEAK),
-    ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
-    ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
-    ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
-    ("mps", "invalid-setting", ": the service that shares an accelerator between processes", _MPS, STRONG),
-    ("mps", "stopped-service", ": that service does not run, or ended", _MPS, GIVEN),
-    ("peer-operation", "invalid-setting", ": both ends have to run one test with the same options", _TEST, GIVEN),
-    ("peer-operation", "unreachable-peer", ", as where the MTU of the two ends differs", _MTU, WEAK),
-    ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),
-    ("remote-access", "acs", ": a NIC was refused access to memory of the peer", _PLAN_ACS, GIVEN),
-    ("remote-access", "gpudirect-refused", UNSAID, STEP_OF["gpudirect-refused"], WEAK),
-    ("invalid-request", "unreachable-peer", ", as where the MTU of the two ends differs", _MTU, STRONG),
-    ("protection", "nic-fault", ", as where every peer of one NIC reports it", STEP_OF["nic-fault"], WEAK),
-    ("remote-access", "nic-fault", ", as where every peer of one NIC reports it", STEP_OF["nic-fault"], WEAK),
-    ("not-ready", "peer-ended", ": the peer posts no receive", _FIRST, GIVEN),
-    ("gid-changed", "unstable-link", ": an interface lost or changed its address", _PORT, GIVEN),
-    ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
-    ("ucx-device", "invalid-setting", "", _UCX, STRONG),
-    ("ucx-device", "wrong-interface", UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
-    ("module", "library-release", ", of another kernel or driver than it was built for", service_steps.MODULE, STRONG),
-    ("peer-module", "gpudirect-refused", "", STEP_OF["gpudirect-refused"], GIVEN),
-    (
-        "fabric-inactive",
-        "unstable-link",
-        "",
-        "opainfo or ibstat on its host; its cable, and the fabric manager",
-        STRONG,
-    ),
-    ("component", "library-release", "", _COMPONENT, STRONG),
-    ("component", "invalid-setting", UNSAID, _COMPONENT, GIVEN),
-    ("slots", "invalid-setting", "", "the slots of the hostfile, or --ntasks of the job, against -np", STRONG),
-    ("program-missing", "invalid-setting", "", "the path of the program on every node: ls, and mount", GIVEN),
-    ("mpi-path", "unreachable-peer", "", _RENDEZVOUS, STRONG),
-    ("mpi-path", "invalid-setting", ", as where settings leave no transport", "env | grep -E 'OMPI_MCA|UCX_'", GIVEN),
-    ("cm-address", "wrong-interface", ": no NIC of this network namespace has that address", _NAMESPACE, STRONG),
-    ("cm-address", "unreachable-peer", UNSAID, _RENDEZVOUS, WEAK),
-    ("cm-refused", "unreachable-peer", "", _HANDLES_RDMA, STRONG),
-    ("cm-refused", "nic-limit", ", as with more queue pairs than the other end can create", service_steps.QUEUES, WEAK),
-    ("table-full", "unreachable-peer", ": the host drops connections", _TABLES, STRONG),
+    *CONNECTION_CAUSES,
     ("task-blocked", "storage-fault", ", as in a file system that does not answer", STEP_OF["storage-fault"], GIVEN),
     ("stalled", "ranks-diverge", "", STEP_OF["ranks-diverge"], STRONG),
-    ("stalled", "peer-ended", UNSAID, _FIRST, WEAK),
+    ("stalled", "peer-ended", UNSAID, FIRST, WEAK),
     ("no-region", "locked-memory", UNSAID, STEP_OF["locked-memory"], GIVEN),
     ("no-region", "gpudirect-refused", UNSAID, STEP_OF["gpudirect-refused"], WEAK),
     ("tcp-mixed", "wrong-interface", ": an address that several hosts have", _BRIDGES, STRONG),
@@ -387,13 +280,13 @@ POSSIBLE = (
     *EXIT_CAUSES,
     ("launch", "remote-login", UNSAID, STEP_OF["remote-login"], GIVEN),
     ("daemon-lost", "peer-ended", UNSAID, "the logs of that host: what ended there first", GIVEN),
-    ("daemon-lost", "unreachable-peer", UNSAID, _RENDEZVOUS, WEAK),
+    ("daemon-lost", "unreachable-peer", UNSAID, RENDEZVOUS, WEAK),
     ("frozen", "storage-fault", ", as where a file system holds up every rank", STEP_OF["storage-fault"], WEAK),
     ("stuck", "ranks-diverge", ", as in a call that waits for other ranks", _STUCK, GIVEN),
     ("stuck", "program-fault", ", as with threads that wait for one another", _STUCK, WEAK),
     ("non-finite", "non-finite-values", "", service_steps.FINITE, STRONG),
     ("dump", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], WEAK),
-    ("peer-ended", "peer-ended", ": its own log has the reason", _FIRST, WEAK),
+    ("peer-ended", "peer-ended", ": its own log has the reason", FIRST, WEAK),
     ("own-exception", "program-error", ", the exception of the rank that failed first", _PROGRAM, STRONG),
 )
 """What lines that state no cause are compatible with: evidence, cause, what follows its text, next step and weight.

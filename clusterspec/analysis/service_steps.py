@@ -135,3 +135,4 @@ DRIVER_NODE = (
 """vllm-project/vllm issues 2406 and 12983."""
 RESHARD = "load it on as many ranks as wrote it, or of a format for any number of ranks (torch.distributed.checkpoint)"
 """Lightning-AI/pytorch-lightning issue 16815, X-Square-Robot/wall-x issue 114."""
+OOPS = "the trace below that line: the module that failed; uname -r, and dkms status or modinfo of it: another release"

@@ -30,7 +30,8 @@ SUGGESTIONS = (
     ("storage-full", r"[Nn]o space left|(?<!GCE )[Qq]uota exceeded|[Dd]isk (?:is )?full|\bover [0-9]{2,3}% full\b"),
     (
         "storage-fault",
-        r"[Ii]nput/output error|[Ss]tale (?:NFS )?file|[Rr]ead-only file system|[Nn]o locks available"
+        r"^(?!.{0,120}\bUCX {1,4}[A-Z]{4}).{0,800}?[Ii]nput/output error"
+        r"|[Ss]tale (?:NFS )?file|[Rr]ead-only file system|[Nn]o locks available"
         r"|[Ss]tructure needs cleaning|[Tt]ransport endpoint|MountVolume|[Uu]nable to attach or mount volumes",
     ),
     # a lock of a file that the file system does not give, as where it is shared and has none
@@ -69,8 +70,8 @@ SUGGESTIONS = (
     ),
     (
         "host-fault",
-        r"[Kk]ernel panic|soft lockup|hard LOCKUP|detected stalls? on CPUs|Machine [Cc]heck|\bAPEI\b"
-        r"|\bEDAC\b.{0,60}\bUE\b",
+        r"[Kk]ernel panic|soft lockup|hard LOCKUP|detected stalls? on CPUs|Machine [Cc]heck"
+        r"|\bevent severity: (?:fatal|recoverable)\b|\bEDAC\b.{0,60}\bUE\b",
     ),
     (
         "job-ended",
@@ -124,6 +125,12 @@ SUGGESTIONS = (
         r"|[Tt]im(?:ed ?out|eout) .{0,20}waiting for .{0,40}\b(?:nodes|workers|ranks|peers|processes|hosts)\b",
     ),
     ("invalid-setting", r"\b(?:UR[LI]|uri) is (?:invalid|not valid)|[Ii]nvalid port number|as a host-port pair"),
+    # a daemon of Slurm, of accounts or of keys and values, by its name, that does not answer
+    (
+        "stopped-service",
+        r"\b(?:slurmdbd|slurmctld|slurmd|munged?|etcd|mysqld?|mariadbd?|redis|nvidia-persistenced|nv-hostengine)\b.{0,80}"
+        r"(?:[Cc]onnection refused|connect failure|not running|No such file)",
+    ),
     (
         "unreachable-peer",
         r"[Cc]onnection (?:refused|timed out|abort)|timed out on send/recv|[Nn]o route to host|unreachable|\bGIDs?\b"
@@ -284,12 +291,20 @@ SYSTEM_ERRORS = (
     *("ermission denied", "o space left on device", "nput/output error", "tale file handle", "ead-only file system"),
     *("peration not permitted", "unction not implemented", "ccess denied for user"),
     *("temporarily unavailable", "annot allocate memory", "nodename nor servname"),
-    *("command not found", "No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
+    *("has an invalid value", "command not found", "No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
 )
 """Words of errors of the system that tell of an error by themselves."""
 EVENTS = (
     *("Failed to pull image", "MountVolume", "attach or mount volumes", "rejected by pids", "Preempted "),
-    *("NodeNotReady", "ode is not ready", "TaintManager", "DisruptionTarget", "APEI", "EDAC", "ErrImagePull"),
+    *(
+        "NodeNotReady",
+        "ode is not ready",
+        "TaintManager",
+        "DisruptionTarget",
+        "event severity: ",
+        "EDAC",
+        "ErrImagePull",
+    ),
     *("% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
 )
 """The same of events of clusters, of kernels and of services, which name no error."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from clusterspec.logs.host_lines import is_of_a_host
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 FORMS = (
@@ -98,6 +99,6 @@ def first_error(text: str) -> tuple[str, int] | None:
         if len(seen) >= MOST_TRIED:
             return None
         seen.add(form)
-        if _FORM.search(shown) and not _QUOTED.search(shown):
+        if _FORM.search(shown) and not _QUOTED.search(shown) and not is_of_a_host(shown):
             return shown_line(shown), number
     return None

@@ -51,11 +51,13 @@ RUNTIME_ENDS = (
         "crash",
         re.compile(r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) \(@.{1,80}|\*\*\* Aborted at [0-9]{6,12} \(unix time\))"),
     ),
-    ("crash", re.compile(r"(\btraps: .{1,60} (?:trap|general protection) .{1,40})")),
+    ("crash", re.compile(r"(\btraps: .{1,60} (?:trap(?! int3)|general protection) .{1,40})")),
     # bash, jobs.c: a command that a signal ended; systemd, src/core/service.c and unit.c
+    ("bare-kill", re.compile(r"^\s{0,8}(Killed)\s{0,8}$")),
+    ("crash", re.compile(rf"(^(?:.{{0,60}}[\s:])?(?:{_CRASHES[3:-1]}|Trace/breakpoint trap) \(core dumped\))")),
     ("killed", re.compile(r"(: line [0-9]{1,6}: {1,4}[0-9]{1,9} Killed\b.{0,80})")),
     ("crash", re.compile(rf"(: line [0-9]{{1,6}}: {{1,4}}[0-9]{{1,9}} {_CRASHES}.{{0,80}})")),
-    ("killed", re.compile(r"(code=killed, status=9/KILL)")),
+    ("service-killed", re.compile(r"^(?!.{0,80}user@[0-9]).{0,200}?(code=killed, status=9/KILL)")),
     ("crash", re.compile(r"(code=(?:dumped|killed), status=(?:4/ILL|6/ABRT|8/FPE|11/SEGV))")),
     ("host-memory", re.compile(r"(has been killed by the OOM killer|Failed with result 'oom-kill')")),
     # kubernetes/kubernetes, pkg/kubelet/nodeshutdown; kubernetes-sigs/kueue, pkg/scheduler/preemption

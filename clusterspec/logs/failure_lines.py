@@ -72,7 +72,7 @@ def _runtime_error(*names: str) -> re.Pattern[str]:
 
 FAILURE_PATTERNS = (
     # errno 98 in any program; HCCL's listener
-    ("port", re.compile(r"(.{0,120}\b[Aa]ddress already in use.{0,20})")),
+    ("port", re.compile(r"^(?!.{0,120}\bsshd\[)(.{0,120}\b[Aa]ddress already in use.{0,20})")),
     (
         "port",
         re.compile(r"(Tried to launch distributed communication on port .{1,60} is utiliz(?:ed|ing it))"),
@@ -180,10 +180,6 @@ FAILURE_PATTERNS = (
     # limits of a process, the CUDA runtime, memory
     ("locked-memory", re.compile(r"([Pp]lease set max locked memory \(ulimit -l\) to .{1,60})")),  # UCX
     ("locked-memory", re.compile(r"(RLIMIT_MEMLOCK.{1,80})")),
-    (
-        "locked-memory",
-        re.compile(r"(ibv_(?:reg_mr\w{0,8}|create_cq|create_qp)\b.{0,40}failed.{0,10}Cannot allocate memory)"),
-    ),
     ("locked-memory", re.compile(r"([Ff]ailed to create a completion queue \(CQ\).{0,60})")),  # Open MPI
     ("locked-memory", re.compile(r"(failed to create UD QP .{0,80}Cannot allocate memory)")),  # UCX
     ("shared-memory", re.compile(r"(not enough space for /dev/shm/\S{1,60})")),  # Open MPI
@@ -245,7 +241,8 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
     ("hardware", _hccl("EI0012")),
-    ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40}|HW Exception by GPU .{1,70}GPU Hang)")),
+    ("driver-reset", re.compile(r"(HW Exception by GPU .{1,70}GPU Hang)")),  # ROCr
+    ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(number of (?:visible|available|local) (?:devices|GPUs|NPUs|accelerators) \(0\))")),
     ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd

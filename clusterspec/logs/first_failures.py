@@ -24,11 +24,17 @@ OWN_EXCEPTION = "own-exception"
 """The name of the exception of the rank that failed first, where no known line states its cause."""
 OBSERVED_END = "observed-end"
 """The name of statements about a line of an end that is of the rank that torchrun observed first."""
-ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed", "not-found", "not-executable"})
+ENDS = frozenset(
+    {
+        *("crash", "signal", "bare-kill", "daemon-lost", "peer-ended", "ended", "flushed"),
+        *("not-found", "not-executable"),
+    }
+)
 """Statements of an end that leave its cause to other lines."""
 OF_THE_END = frozenset(
     {
         *("dump", "stuck", "peer-ended", "signal", "ended", "flushed", "daemon-lost", "queue-gone", "network-error"),
+        "bare-kill",
         *("waiting", "parted", "stalled", "task-silent", "family timeout", "family remote", "suggests peer-ended"),
         *(f"{MESSAGE}{cause} {weight}" for cause in ("peer-ended", "job-ended") for weight in ("shows", "may")),
     }

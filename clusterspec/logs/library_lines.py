@@ -11,6 +11,9 @@ import re
 
 from clusterspec.logs.status_texts import STATUS_PATTERNS
 
+_AS_WIDE = "|".join(rf"x{width} link at \S{{1,20}} \(capable of .{{1,40}} x{width} link" for width in (4, 8, 16))
+_RESTING = rf"\bpci [0-9a-f:.]{{7,16}}: .{{1,60}}limited by 2\.5 GT/s PCIe (?:{_AS_WIDE})"
+"""What the bus states, before it has a driver, of a link as wide as its ends at its first speed: a device at rest."""
 LIBRARY_PATTERNS = (
     *STATUS_PATTERNS,
     # releases: the head of nccl-tests 2.17 and of RCCL
@@ -115,7 +118,7 @@ LIBRARY_PATTERNS = (
     ("storage-fault", re.compile(r"(nfs: server \S{1,80} not responding.{0,20})")),
     ("storage", re.compile(r"(LustreError: .{1,120}rc = -(?:28|122)\b)")),
     ("storage-fault", re.compile(r"(Lustre(?:Error)?: .{1,120}(?:was lost|timed out|evicted|-EIO|-5\b).{0,40})")),
-    ("storage-fault", re.compile(r"((?:EXT4|XFS|BTRFS)\S{0,3} .{0,40}(?:error|I/O).{0,60})")),
+    ("storage-fault", re.compile(r"((?:EXT4|XFS|BTRFS)\S{0,3} (?!.{0,40}mounted).{0,40}(?:error|I/O).{0,60})")),
     ("throttled", re.compile(r"(temperature above threshold, cpu clock throttled)")),
     (
         "nic-limit",
@@ -130,7 +133,23 @@ LIBRARY_PATTERNS = (
             r"(?:CQP timeout|firmware .{0,20}unresponsive|fatal).{0,40})"
         ),
     ),
-    ("slow-link", re.compile(r"(available PCIe bandwidth, limited by .{1,60}\(capable of .{1,60}\))")),
+    # drivers/pci/pci.c, `__pcie_print_link_status`
+    (
+        "slow-link",
+        re.compile(
+            rf"^(?!.{{0,60}}{_RESTING}).{{0,200}}?"
+            r"(available PCIe bandwidth, limited by .{1,60}\(capable of .{1,60}\))"
+        ),
+    ),
+    # arch/x86/mm/fault.c, arch/x86/kernel/dumpstack.c: a module of the kernel fails
+    (
+        "kernel-oops",
+        re.compile(
+            r"(BUG: (?:kernel NULL pointer dereference|unable to handle (?:kernel|page)).{0,40}"
+            r"|\bOops: [0-9a-f]{4} \[#1\]"
+            r"|\bkernel BUG at \S{1,80}|general protection fault.{0,40}\[#1\]|Unable to handle kernel .{1,60})"
+        ),
+    ),
     ("slow-link", re.compile(r"(LnkSta:\s{0,4}Speed .{1,40}Width x[0-9]{1,2} \(downgraded\))")),
     # the CUDA runtime in the words of its samples, and MPS
     ("fabric-manager", re.compile(r"(error code system not yet initialized)")),

@@ -13,10 +13,27 @@ import re
 _DRIVERS = r"(?:nvidia(?!.peermem)|amdgpu|habanalabs|neuron|i915|xe)\b"
 """Modules of the kernel that drive accelerators."""
 PLATFORM_PATTERNS = (
+    # nvidia-smi -q (manual of 580, "GPU attributes"): the registration of a GPU with its NVLink domain, ECC, remapping
+    ("fabric-status", re.compile(r"^\s{4,12}(State\s{1,40}: (?:In Progress|Not Started))\s{0,9}$")),
+    (
+        "fabric-status",
+        re.compile(r"^\s{4,12}(Status\s{1,40}: (?:Insufficient Resources|Unknown Error|Not Ready|Timeout))"),
+    ),
+    (
+        "error-counter",
+        re.compile(r"^\s{4,20}((?:DRAM|SRAM|Device Memory) Uncorrectable.{0,20}\s: [1-9][0-9]{0,9})\s{0,9}$"),
+    ),
+    ("error-counter", re.compile(r"^\s{4,20}(Pending(?: Page Blacklist)?\s{1,40}: Yes)\s{0,9}$")),
+    (
+        "hardware",
+        re.compile(
+            r"^\s{4,20}((?:Remapping Failure Occurred|Reset Required|Drain and Reset Recommended)\s{1,40}: Yes)"
+        ),
+    ),
     # kmod, tools/modprobe.c and insmod.c: a driver that the running kernel does not take, or does not have
     (
         "driver-release",
-        re.compile(rf"((?:insert (?:module )?|Module )['\"]?(?:\S{{1,80}}/)?{_DRIVERS}.{{0,80}})"),
+        re.compile(rf"((?:insert (?:module )?|Module )['\"]?(?:\S{{1,80}}/)?{_DRIVERS}(?! ?: vendor=).{{0,80}})"),
     ),
     ("driver-release", re.compile(rf"({_DRIVERS}: disagrees about version of symbol.{{0,40}})")),
     ("driver-release", re.compile(r"(dcmi module initialize failed.{0,40})")),  # npu-smi of CANN

@@ -84,7 +84,6 @@ PROGRAM_PATTERNS = (
     ("unreachable", re.compile(r"Process failed for slice .{1,400}?\): (transport retry counter exceeded)")),
     ("unreachable", re.compile(r"(\[Handshake\] Failed to modify QP to RTR.{0,100})")),
     ("transfer-refused", re.compile(r"Process failed for slice .{1,400}?\): (remote invalid request error)")),
-    ("locked-memory", re.compile(r"(Failed to register memory 0x\w{1,16}: Cannot allocate memory)")),
     ("peer-memory", re.compile(r"(Failed to register memory 0x\w{1,16}: Bad address)")),
     # PyTorch (torch/csrc/distributed/c10d/socket.cpp): the store at which ranks meet
     ("rendezvous", re.compile(r"(client socket has timed out after \w{1,12} while trying to connect to .{1,60})")),

@@ -8,7 +8,9 @@ from itertools import chain, islice
 
 from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
 from clusterspec.logs.general_words import GENERAL
+from clusterspec.logs.host_lines import causes_of_writer, is_of_a_host
 from clusterspec.logs.object_words import APART, OBJECTS, OF_A_PROGRAM, PLACE
+from clusterspec.logs.quiet_lines import is_outlived, is_quiet
 from clusterspec.logs.raising_frames import FRAME, MISUSE, OPERATIONS, family_of_frame
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.required_words import required_words
@@ -46,23 +48,10 @@ _OF_ERRORS = (
 _BY_THEMSELVES = (*SYSTEM_ERRORS, *EVENTS)
 _OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES)
 """The same, those of what libraries print before their errors, and errors that need no such word."""
-_QUIET = re.compile(
-    r"\b(?:DEBUG|INFO|WARN(?:ING)?|[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b"
-)
-"""Words by which a line with one of those tells of none, or of one that the program outlives."""
 _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")
 """What libraries print before each of their errors, which they call warnings."""
 _SETTING = re.compile(r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|HSA|FI)_[A-Z_]{3,40}\b")
 """Environment variables that a warning of a library names."""
-_OUTLIVED = re.compile(
-    r"Failed to open lib|auto balancing|Missing \"|[Nn]o plugin|Could(?: not|n't) find: |may be hanging"
-    r"|\b[Rr]etry(?:ing)?\b|\b[Dd]eprecated\b|MSCCL|will be ignored|[Ff]alling back|[Dd]isabling"
-)
-"""Words of their warnings that a run outlives."""
-_HARMLESS = re.compile(r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60}err -22\b")
-"""Errors that their own documents call harmless: memory of a process that ended is given back twice (aws-neuron-sdk,
-`nrt-troubleshoot.rst`).
-"""
 _STATUS = r"\b(?:(?:Xla|Jax)RuntimeError|RpcError|RuntimeError): (?:[^:\n]{0,80}: )?"
 """How an exception of XLA, of gRPC or of PyTorch/XLA begins that has a status."""
 FAMILIES = (
@@ -165,7 +154,7 @@ _CHAINED = re.compile(
 )
 """What stands between what failed and its reason: a colon, and no word of a hint and no end of a sentence."""
 _WRITER = re.compile(
-    r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.]{1,40}){0,4}\) )|\bError response from daemon: "
+    r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.:,]{1,60}){0,4}\) )|\bError response from daemon: "
 )
 """The name of the process that wrote a line, which is no object of its error."""
 LONGEST = 1_000
@@ -181,11 +170,11 @@ MOST_UNLISTED = 500
 def _tells_error(line: str) -> bool:
     """Whether a line tells of an error that ends a program; a search for a word is faster than one for a pattern."""
     if ("WARN" in line or "UCX" in line) and _LOUD.search(line):
-        return not _OUTLIVED.search(line)
+        return not is_outlived(line)
     told = any(word in line for word in _BY_THEMSELVES)
     if not told and (not any(word in line for word in _OF_ERRORS) or not _ERROR.search(line)):
         return False
-    return not _QUIET.search(line) and not _HARMLESS.search(line)
+    return not is_quiet(line)
 
 
 def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
@@ -225,7 +214,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         if not found and unlisted < MOST_UNLISTED:
             unlisted += 1
             found = _causes_of_object(shown)
-        for cause in found:
+        for cause in causes_of_writer(shown, found):
             if cause not in causes:
                 causes.add(cause)
                 yield cause, shown_line(shown), number
@@ -385,7 +374,7 @@ def _raised_first(lines: list[str]) -> int:
         line = lines[number - 1][:LONGEST]
         if found - number > MOST_FRAMES and found:
             break
-        if _RAISED.search(line):
+        if _RAISED.search(line) and not is_of_a_host(line):
             if not seeks:
                 break
             found, seeks = number, _REPORTS.search(line) is not None

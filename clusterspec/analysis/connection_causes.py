@@ -1,0 +1,131 @@
+"""Causes that lines about links, devices, transports and connections between ranks are compatible with."""
+
+from __future__ import annotations
+
+from clusterspec.analysis import service_steps
+from clusterspec.analysis.service_causes import UNSAID
+from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
+
+RENDEZVOUS = (
+    "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
+    "GLOO_SOCKET_IFNAME where hosts have several interfaces"
+)
+PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
+_IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
+_MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
+_PEER_MAPPING = (
+    "grep RegistryDwords /proc/driver/nvidia/params: PeerMappingOverride=1 (options nvidia "
+    "NVreg_RegistryDwords, and restart); lsmod | grep -E 'nvidia_peermem|gdrdrv'"
+)
+"""vllm-project/vllm, `tools/ep_kernels/configure_system_drivers.sh`; deepseek-ai/DeepEP issue 223."""
+_GROUP = "the security group of all nodes must allow all traffic from and to itself, in and out; fi_pingpong -p efa"
+"""aws/aws-ofi-nccl issues 156 and 663."""
+_SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
+_MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
+_TEST = "one program of perftest with the same options (-a, -s, -F) on the server and on the client"
+_LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
+_MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
+UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
+_PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
+_PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; sudo lspci -vvv | grep -i ACSCtl; turn ACS off"
+_HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
+FIRST = "the logs of all ranks by time: the first error"
+DRIVER = (
+    "nvidia-smi; cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda: one release, not the stubs of the "
+    "toolkit; restart after an update"
+)
+_HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
+_COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
+_NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
+_HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
+_SHARED = "ls of that path on every node: a file system that all nodes mount, or files written on each of them"
+"""NVIDIA/Megatron-LM issues 907 and 1355: indices of data sets."""
+_PATH = "the path on that line, on every node, within the container"
+_TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
+_OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
+CONNECTION_CAUSES = (
+    ("link-down", "unstable-link", "", "ibstat or ethtool on its host; reseat or replace its cable", STRONG),
+    ("port-down", "unstable-link", "", PORT, GIVEN),  # microsoft/mscclpp issue 493
+    ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),
+    ("imex", "fabric-manager", ", as without a channel of IMEX", _IMEX, STRONG),  # NVIDIA/nvbandwidth issue 39
+    ("device-uar", "invalid-setting", "", _PEER_MAPPING, STRONG),
+    ("device-transport", "invalid-setting", ", as without that option of the driver", _PEER_MAPPING, GIVEN),
+    ("device-transport", "gpudirect-refused", UNSAID, STEP_OF["gpudirect-refused"], GIVEN),
+    ("address-handle", "unreachable-peer", ": no path to the GID of another rank", _HANDLES, GIVEN),
+    ("address-handle", "invalid-setting", UNSAID, "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and a later NVSHMEM", GIVEN),
+    ("ucx-cuda", "invalid-setting", "", "env | grep UCX_TLS: it names cuda_copy,cuda_ipc, or is unset", STRONG),
+    ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
+    ("efa-peer", "unreachable-peer", ", as with a security group that does not allow it", _GROUP, STRONG),
+    ("efa-peer", "plugin-mismatch", UNSAID, STEP_OF["plugin-mismatch"], WEAK),
+    ("efa-peer", "plugin-missing", ", as where one of the ranks has no EFA", service_steps.EFA, WEAK),
+    ("queue-gone", "peer-ended", ": the peer's process is gone", FIRST, STRONG),
+    ("queue-gone", "host-memory-full", ", as where the memory of its host is full", STEP_OF["host-memory-full"], WEAK),
+    ("init-error", "driver-release", ", as with a driver that does not fit, or that was updated", DRIVER, STRONG),
+    (
+        "init-error",
+        "container-permission",
+        ", as where SELinux or a sandbox keeps its devices",
+        service_steps.SELINUX,
+        GIVEN,
+    ),
+    ("init-error", "program-error", ", as in a process that was forked after its first call", service_steps.FORK, WEAK),
+    ("unknown-error", "accelerator-fault", UNSAID, STEP_OF["accelerator-fault"], GIVEN),
+    ("unknown-error", "driver-release", UNSAID, DRIVER, WEAK),
+    ("os-call", "invalid-setting", ", as between containers that share no memory", _HANDLE, GIVEN),
+    ("os-call", "driver-release", UNSAID, DRIVER, WEAK),
+    ("ended", "peer-ended", ": the process was ending", FIRST, WEAK),
+    ("flushed", "peer-ended", ": an earlier error closed the queue", FIRST, WEAK),
+    ("flushed", "unreachable-peer", ", as where its first message finds no path to the peer", _HANDLES_RDMA, WEAK),
+    ("absent-file", "unshared-files", ", which the program writes itself", _SHARED, GIVEN),
+    (
+        "absent-program",
+        "library-release",
+        ": a program that is not installed, or not in PATH",
+        service_steps.PROGRAM,
+        STRONG,
+    ),
+    ("missing-file", "unshared-files", ", as on a node that does not share its directory", _SHARED, WEAK),
+    ("missing-file", "invalid-setting", ", as with a path that is wrong", _PATH, WEAK),
+    ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
+    ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
+    ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
+    ("fabric-status", "fabric-manager", "", STEP_OF["fabric-manager"], STRONG),
+    ("fabric-status", "accelerator-fault", UNSAID, STEP_OF["accelerator-fault"], GIVEN),
+    ("error-counter", "accelerator-fault", ", counted since it was reset", STEP_OF["accelerator-fault"], GIVEN),
+    ("mps", "invalid-setting", ": the service that shares an accelerator between processes", _MPS, STRONG),
+    ("mps", "stopped-service", ": that service does not run, or ended", _MPS, GIVEN),
+    ("peer-operation", "invalid-setting", ": both ends have to run one test with the same options", _TEST, GIVEN),
+    ("peer-operation", "unreachable-peer", ", as where the MTU of the two ends differs", _MTU, WEAK),
+    ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),
+    ("remote-access", "acs", ": a NIC was refused access to memory of the peer", _PLAN_ACS, GIVEN),
+    ("remote-access", "gpudirect-refused", UNSAID, STEP_OF["gpudirect-refused"], WEAK),
+    ("invalid-request", "unreachable-peer", ", as where the MTU of the two ends differs", _MTU, STRONG),
+    ("protection", "nic-fault", ", as where every peer of one NIC reports it", STEP_OF["nic-fault"], WEAK),
+    ("remote-access", "nic-fault", ", as where every peer of one NIC reports it", STEP_OF["nic-fault"], WEAK),
+    ("not-ready", "peer-ended", ": the peer posts no receive", FIRST, GIVEN),
+    ("gid-changed", "unstable-link", ": an interface lost or changed its address", PORT, GIVEN),
+    ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
+    ("ucx-device", "invalid-setting", "", UCX, STRONG),
+    ("ucx-device", "wrong-interface", UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
+    ("module", "library-release", ", of another kernel or driver than it was built for", service_steps.MODULE, STRONG),
+    ("peer-module", "gpudirect-refused", "", STEP_OF["gpudirect-refused"], GIVEN),
+    (
+        "fabric-inactive",
+        "unstable-link",
+        "",
+        _OMNI_PATH,
+        STRONG,
+    ),
+    ("component", "library-release", "", _COMPONENT, STRONG),
+    ("component", "invalid-setting", UNSAID, _COMPONENT, GIVEN),
+    ("slots", "invalid-setting", "", "the slots of the hostfile, or --ntasks of the job, against -np", STRONG),
+    ("program-missing", "invalid-setting", "", "the path of the program on every node: ls, and mount", GIVEN),
+    ("mpi-path", "unreachable-peer", "", RENDEZVOUS, STRONG),
+    ("mpi-path", "invalid-setting", ", as where settings leave no transport", "env | grep -E 'OMPI_MCA|UCX_'", GIVEN),
+    ("cm-address", "wrong-interface", ": no NIC of this network namespace has that address", _NAMESPACE, STRONG),
+    ("cm-address", "unreachable-peer", UNSAID, RENDEZVOUS, WEAK),
+    ("cm-refused", "unreachable-peer", "", _HANDLES_RDMA, STRONG),
+    ("cm-refused", "nic-limit", ", as with more queue pairs than the other end can create", service_steps.QUEUES, WEAK),
+    ("table-full", "unreachable-peer", ": the host drops connections", _TABLES, STRONG),
+)
+"""What such lines leave open: evidence, cause, what follows its text, next step and weight."""

@@ -1,0 +1,77 @@
+"""Lines of the kernel and of the services of a host: what their words tell of a run.
+
+A log of a healthy host is full of words of errors: options that a kernel lacks, units that end, users that cannot log
+in. The common words of `common_words` are those of programs. In a line of the kernel they count where the kernel is
+their source, and in a line of a service that no run depends on, nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SERVICES = (
+    r"slurm\w{0,12}|srun|munged?|kube\S{0,20}|k3s|containerd|crio?|docker\w?|podman|enroot|pyxis|etcd|nvidia\S{0,24}"
+    r"|nv-\S{1,24}|dcgm\S{0,16}|rocm\S{0,16}|amdgpu\S{0,8}|habana\S{0,16}|neuron\S{0,16}|opensm|openibd|ibacm"
+    r"|rdma\S{0,12}|mlx\S{0,8}|lustre|lnet\S{0,8}|beegfs\S{0,12}|mmfs\S{0,8}|ceph\S{0,12}|gluster\S{0,8}|nfs\S{0,8}"
+    r"|rpc\S{0,12}|mount\S{0,12}|multipathd|nvme\S{0,8}|mcelog|rasdaemon|smartd|ipmi\S{0,8}|mpi\S{0,8}|orted|prted"
+    r"|ray\S{0,8}|python\S{0,8}|torchrun|vllm\S{0,8}|sglang\S{0,8}|triton\S{0,8}|gpu\S{0,12}|nccl\S{0,8}"
+)
+"""Services and programs that a run depends on, by the names under which they log."""
+_TIME = r"(?:[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+Z-]{8,24}) \S{1,80} "
+_BOOT = r"\[\s{0,8}[0-9]{1,8}\.[0-9]{6}\] "
+"""How the journal and `dmesg` begin a line."""
+_OF_A_SERVICE = re.compile(
+    rf"^(?:{_TIME}(?!kernel: |(?:{_SERVICES})(?:\[[0-9]{{1,9}}\])?: )[^\s:\[]{{1,80}}(?:\[[0-9]{{1,9}}\])?: "
+    rf"|{_BOOT}(?!(?:{_SERVICES})\[)[^\s:\[]{{1,60}}\[[0-9]{{1,9}}\]: )"
+)
+"""A line of another service."""
+_OF_THE_KERNEL = re.compile(rf"^(?:{_TIME}kernel: |{_BOOT}(?!\[[^\s\]]{{1,80}}:[0-9]{{1,9}}\s{{0,4}}\]))")
+"""A line of the kernel; UCX puts a host, a process and a thread behind its time."""
+OF_KERNELS = frozenset(
+    {
+        *("host-fault", "host-memory-full", "process-limit", "file-limit", "iommu-translation"),
+        *(
+            "nic-fault",
+            "nic-limit",
+            "unstable-link",
+            "packet-loss",
+            "unreachable-peer",
+            "storage-fault",
+            "storage-full",
+        ),
+    }
+)
+"""Causes that a kernel reports in words of its own."""
+OF_DRIVERS = frozenset(
+    {
+        *("accelerator-fault", "driver-release", "missing-accelerator", "throttled-clocks", "program-fault"),
+        *("gpudirect-refused", "peer-access-off", "shared-accelerator", "memory-full"),
+    }
+)
+"""Those that the driver of accelerators reports beside them."""
+_DRIVER = re.compile(
+    r"\b(?:NVRM|nvidia\S{0,20}|amdgpu|amdkfd|kfd|habanalabs|neuron|i915|xe|davinci|drv_\w{1,20})\b|GPU"
+)
+
+
+def is_of_a_host(line: str) -> bool:
+    """Whether the kernel, or a service that no run depends on, wrote a line."""
+    return _OF_A_SERVICE.match(line) is not None or _OF_THE_KERNEL.match(line) is not None
+
+
+def causes_of_writer(line: str, causes: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some causes that the words of a line suggest which its writer can tell.
+
+    >>> causes_of_writer("[    5.281884] usb 1-1: Permission denied", ("file-permission",))
+    ()
+    >>> causes_of_writer("Jul  1 10:00:01 n1 systemd[1]: a.service: Failed", ("stopped-service",))
+    ()
+    >>> causes_of_writer("srun: error: Permission denied", ("file-permission",))
+    ('file-permission',)
+    """
+    if _OF_A_SERVICE.match(line):
+        return ()
+    if not _OF_THE_KERNEL.match(line):
+        return causes
+    told = OF_KERNELS | OF_DRIVERS if _DRIVER.search(line) else OF_KERNELS
+    return tuple(cause for cause in causes if cause in told)

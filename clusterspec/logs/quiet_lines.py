@@ -1,0 +1,50 @@
+"""Lines with words of errors that tell of none: what a program outlives, sentences about errors, starts of hosts."""
+
+from __future__ import annotations
+
+import re
+
+_QUIET = re.compile(
+    r"\b(?:DEBUG|INFO|WARN(?:ING)?|[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
+)
+"""Words by which a line with one of those tells of none, or of one that the program outlives."""
+_OUTLIVED = re.compile(
+    r"Failed to open lib|auto balancing|Missing \"|[Nn]o plugin|Could(?: not|n't) find: |may be hanging"
+    r"|\b[Rr]etry(?:ing)?\b|\b[Dd]eprecated\b|MSCCL|will be ignored|[Ff]alling back|[Dd]isabling"
+)
+"""Words of their warnings that a run outlives."""
+_HINT = re.compile(
+    r"\b(?:may|might|could) (?:encounter|occur|happen|see|cause)\b|\b[Ii]f (?:this|it|that) (?:happens|occurs)\b"
+    r"|\b(?:[Tt]he|[Aa]n?) error (?:log|occurs|message|is logged)\b"
+)
+"""Words of a sentence about an error that did not happen, or that a text describes."""
+_CERTAIN = re.compile(r"\w(?:Error|Exception)\b|\bERROR\b|\bFATAL\b")
+"""Names by which a line reports one that did."""
+_HARMLESS = re.compile(
+    r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60}err -22\b"
+    r"|module verification failed: signature|_OSC evaluation|\bDOE: \[|[Hh]ardware error from APEI"
+)
+"""Errors that their own documents call harmless, or that a host prints at each start: memory of a process that ended
+is given back twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed (kernel/module/signing.c),
+features that the firmware does not offer, and the heading above the severity of an event (drivers/acpi/apei/ghes.c).
+"""
+
+
+def is_outlived(line: str) -> bool:
+    """Whether a run outlives what a library warns of.
+
+    >>> is_outlived("NCCL WARN Call to connect failed, retrying"), is_outlived("NCCL WARN Call to connect failed")
+    (True, False)
+    """
+    return _OUTLIVED.search(line) is not None
+
+
+def is_quiet(line: str) -> bool:
+    """Whether a line with a word of an error tells of none, or of one that a program outlives.
+
+    >>> is_quiet("INFO: 0 errors"), is_quiet("you may encounter an out-of-memory error"), is_quiet("OSError: disk")
+    (True, True, False)
+    """
+    if _HINT.search(line) and not _CERTAIN.search(line):
+        return True
+    return _QUIET.search(line) is not None or _HARMLESS.search(line) is not None
