@@ -95,7 +95,9 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
             f"line {line} of the log: {text}, after ranks connected with GPUDirect"  # NVIDIA/nccl-tests issue 252
         )
         yield Cause("acs", evidence, "set NCCL_NET_GDR_LEVEL=0 to test it; turn ACS off in the firmware", GIVEN)
-    lost = run.log_lines("network-error")[:1] if run.group.nodes > 1 and not run.log_lines("gdr", "unreachable") else ()
+    closed = any("losed by" in text for text, _ in run.log_lines("peer-ended"))
+    undecided = run.group.nodes > 1 and not closed and not run.log_lines("gdr", "unreachable")
+    lost = run.log_lines("network-error")[:1] if undecided else ()
     for text, line in lost:  # deepspeedai/DeepSpeedExamples issue 845: an interface that reached no other node
         for name in ("unreachable-peer", "wrong-interface"):
             yield Cause(name, f"line {line} of the log: {text}{UNSAID}", _INTERFACE, GIVEN)

@@ -19,6 +19,7 @@ from clusterspec.logs.progress import (
     waiting_ranks,
 )
 from clusterspec.logs.statement_search import line_statements
+from clusterspec.logs.step_values import lasting_non_finite
 from clusterspec.records import dataclass
 
 # Statements of logs
@@ -52,6 +53,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "reverse-name": renamed_address,
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
+        "non-finite": lasting_non_finite,
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))

@@ -44,12 +44,17 @@ RUNTIME_ENDS = (
             r"|\*\*\* (?:stack smashing|buffer overflow) detected).{0,60})"
         ),
     ),
+    # python/cpython, Modules/faulthandler.c
+    ("crash", re.compile(rf"(Fatal Python error: {_CRASHES})")),
     # open-mpi/ompi, opal/util/stacktrace.c; google/glog, src/signalhandler.cc; Linux, arch/x86/kernel/traps.c
     ("crash", re.compile(rf"(\bSignal: {_CRASHES} \([0-9]{{1,2}}\))")),
     ("bus-error", re.compile(r"(\bSignal: Bus error \([0-9]{1,2}\))")),
     (
         "crash",
-        re.compile(r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) \(@.{1,80}|\*\*\* Aborted at [0-9]{6,12} \(unix time\))"),
+        re.compile(
+            r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) (?:\(@|received at time=).{1,80}"
+            r"|\*\*\* Aborted at [0-9]{6,12} \(unix time\))"
+        ),
     ),
     ("crash", re.compile(r"(\btraps: .{1,60} (?:trap(?! int3)|general protection) .{1,40})")),
     # bash, jobs.c: a command that a signal ended; systemd, src/core/service.c and unit.c

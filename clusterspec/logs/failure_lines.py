@@ -163,6 +163,7 @@ FAILURE_PATTERNS = (
     # no collective was in flight: pytorch/pytorch 1c94016e, torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp
     ("frozen", re.compile(r"(Last enqueued NCCL work: -1, last completed NCCL work: -1)")),
     ("stuck", re.compile(r"(ProcessGroup\w{2,8}'s watchdog got stuck for [0-9]{1,6} seconds)")),
+    ("stuck", re.compile(r"(Heartbeat monitor timed out!.{0,60})")),
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
     ("port-error", re.compile(r"(async fatal event: port error.{0,20})")),
     ("port-error", re.compile(r"(Port module event\[error\].{0,80})")),
@@ -211,7 +212,7 @@ FAILURE_PATTERNS = (
     ("host-memory", re.compile(r"(^MemoryError\b.{0,60}|The node was low on resource: memory)")),
     ("killed", re.compile(r"(died with <Signals\.SIGKILL: 9>|[Ee]xit code:? 137\b)")),
     (
-        "killed",
+        "worker-lost",
         re.compile(r"(Worker unexpectedly exits with a connection error code 2)"),
     ),  # Ray
     ("bus-error", re.compile(r"(died with <Signals\.SIGBUS: 7>|is killed by signal: Bus error)")),
@@ -269,7 +270,8 @@ FAILURE_PATTERNS = (
         "triton-driver",
         re.compile(r"(Triton Error \[(?:CUDA|HIP)\]: invalid (?:argument|device function|configuration))"),
     ),
-    ("no-device", re.compile(r"(Device acquire failed)")),  # Gaudi
+    ("no-device", re.compile(r"(Device not found\] Device acquire failed)")),  # Gaudi
+    ("no-acquire", re.compile(r"((?<!not found\] )Device acquire failed)")),
     (
         "no-device",
         re.compile(r"(No available node types can fulfill resource request (?=\S)(?!.{0,60}'node:).{0,60})"),

@@ -347,7 +347,7 @@ _OF_WATCHDOGS = frozenset({"dump", "waiting", "parted", "family timeout", "consi
 _OF_CANCELS = frozenset({"signal", "time-limit", "job-ended"})
 _BY_LIMITS = frozenset({"time-limit", "job-ended"})
 """Those by which the scheduler ends every process of a job, whatever prints its end."""
-_OF_PROCESSES = frozenset({"killed", "crash", "worker-ended"})
+_OF_PROCESSES = frozenset({"killed", "crash", "worker-ended", "worker-lost"})
 """Statements of the end of a process without its reason."""
 
 

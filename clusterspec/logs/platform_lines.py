@@ -39,6 +39,7 @@ PLATFORM_PATTERNS = (
     ("driver-release", re.compile(r"(dcmi module initialize failed.{0,40})")),  # npu-smi of CANN
     # docs.habana.ai, "Debugging"; awsdocs-neuron, "Runtime troubleshooting" (read on 2026-11-26)
     ("out-of-memory", re.compile(r"(PT_DEVMEM Allocation failed.{0,60})")),
+    ("late-device", re.compile(r"(inference timeout \([0-9]{1,9} ms\) on Neuron Device.{0,40})")),
     ("out-of-memory", re.compile(r"(TDRV:\w{1,40} .{0,40}[Ff]ailed to allocate .{0,60})")),
     ("host-memory", re.compile(r"(\[F137\] neuronx?-cc was forcibly killed.{0,80})")),
     ("imex", re.compile(r"(\b(?:IMEX|imex)\b.{0,80}?(?:DEGRADED|UNAVAILABLE|[Ff]ailed to connect).{0,60})")),
@@ -270,6 +271,7 @@ PLATFORM_PATTERNS = (
     ),
     ("login", re.compile(r"(ssh: connect to host .{1,80} port [0-9]{1,5}: .{1,30})")),
     ("name", re.compile(r"(UnknownHostException: .{1,60}|[Cc]ould not resolve (?:host|hostname):? .{1,80})")),
+    ("torn-file", re.compile(r"(pickle data was truncated)")),  # python/cpython, Modules/_pickle.c
     ("torn-file", re.compile(r"(unexpected pos [0-9]{1,15} vs [0-9]{1,15})")),  # PyTorch: a write that was cut
     ("storage-fault", re.compile(r"(LustreError: .{1,120}(?:rc =|rc|failed with|error) -(?:5|30|107|108|110)\b)")),
     (

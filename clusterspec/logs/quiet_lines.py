@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _QUIET = re.compile(
-    r"\b(?:DEBUG|INFO|WARN(?:ING)?|[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
+    r"(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?)(?![\w./-])"
+    r"|\b(?:[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
 )
 """Words by which a line with one of those tells of none, or of one that the program outlives."""
 _OUTLIVED = re.compile(

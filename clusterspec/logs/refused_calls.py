@@ -40,6 +40,7 @@ ERRORS = {
     "ETIMEDOUT": r"[Cc]onnection timed out|[Tt]imed out\b",
     "EHOSTUNREACH": r"[Nn]o route to host" + f"|{_words_of_number(113)}",
     "EREMOTEIO": r"[Rr]emote I/O error",
+    "ENOTTY": r"[Ii]nappropriate ioctl for device",
 }
 """Errors of the system by their symbols, and the texts in which programs print them."""
 CALLS = {
@@ -61,6 +62,8 @@ CALLS = {
         r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}"
         r"|[Cc]reate (?:a |UD |RC |DC )?(?:completion queue|queue pair|CQ\b|QP\b)"
     ),
+    "query": r"ibv_(?:exp_)?query_(?:device|port)\w{0,12}",
+    "gid": r"ibv_query_gid\w{0,12}",
     "open": r"ibv_(?:open_device|get_device_list)|/dev/infiniband|\buverbs[0-9]|rdma_create_\w{1,16}",
     "shm": r"\bshm_?(?:open|get)\b|/dev/shm\b|\bshared memory\b",
     "bind": r"\b(?:[Bb]ind|[Ll]isten)(?:ing)?\b",
@@ -79,6 +82,8 @@ TELLING = {
     "address": ("EREMOTEIO", "EINVAL", "ENOMEM", *NO_PATH),
     "firmware": ("ENOMEM", "EAGAIN", "EREMOTEIO", "EINVAL", "EPERM"),
     "create": ("ENOMEM", "EAGAIN", "EPERM", "EREMOTEIO", "ENOSPC"),
+    "query": ("ENOTTY", "EOPNOTSUPP"),
+    "gid": ("EINVAL",),
     "open": ("ENOENT", "EPERM", "EACCES", "ENODEV", "ENOMEM"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
     "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),
@@ -123,6 +128,7 @@ CALL_WORDS = (
         "imed out",
         "o route to host",
         "emote I/O error",
+        "ppropriate ioctl",
         "rrno",
         "err -12",
         "RC: -1",

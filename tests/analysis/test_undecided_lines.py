@@ -120,7 +120,7 @@ from tests.analysis.test_program_lines import PAIR, read
         ("RuntimeError: Graph compile failed. synStatus=synStatus 26 [Generic failure].", ["unsupported-accelerator"]),
         (
             "RuntimeError: synStatus=26 [Generic failure] Device acquire failed.",
-            ["missing-accelerator", "shared-accelerator"],
+            ["missing-accelerator", "shared-accelerator", "accelerator-fault", "driver-release"],
         ),
         # AI-Hypercomputer/maxtext pull 2041
         ("E0101 00:00:00.000000 9 a.cc:9] Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR", ["accelerator-fault"]),
