@@ -14,7 +14,7 @@ _REACH = "show_gids; ping and ib_write_bw between the NICs of that pair; open th
 _INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to the interface that reaches the other nodes"
 _TCP = "btl_tcp_if_include and oob_tcp_if_include of Open MPI likewise"
 _DEVICES = {
-    "gid": "show_gids within the container: the indices that its NICs have; unset NCCL_IB_GID_INDEX, or give one of them",
+    "gid": "show_gids within the container: the indices of its NICs; unset NCCL_IB_GID_INDEX, or give one of them",
     "open": "ls -l /dev/infiniband within the container; docker run --device=/dev/infiniband --cap-add=IPC_LOCK",
     "device": (
         "ls -ln /dev/kfd /dev/dri /dev/nvidia* within the container, and id: docker run --device=/dev/kfd "

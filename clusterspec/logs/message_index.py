@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from clusterspec.logs.catalogued_messages import Message, listed_messages
-from clusterspec.logs.text_lines import shown_part
+from clusterspec.logs.text_lines import shown_part, with_digits_as_zero
 from clusterspec.records import NamedTuple
 
 _WORD = re.compile(r"\w{3,60}")
-_AS_ZERO = str.maketrans("123456789abcdef", "000000000000000")
 FEW = 100
 """Entries that are searched for one by one."""
 WIDEST_GAP = 120
@@ -52,7 +51,7 @@ def _entry(message: Message) -> Entry:
     whole = frozenset(word for part in parts for word in _whole_words(part))
     if _is_name(parts):
         whole = frozenset(parts)
-    return Entry(message, parts, max(parts, key=len), whole, frozenset(word.translate(_AS_ZERO) for word in whole))
+    return Entry(message, parts, max(parts, key=len), whole, frozenset(with_digits_as_zero(word) for word in whole))
 
 
 def _is_name(parts: tuple[str, ...]) -> bool:
@@ -88,7 +87,7 @@ def possible_entries(parts_of_forms: Iterable[str]) -> tuple[int, ...]:
         listed = (place for word in (known.keys() & words) | {""} for place in known[word])
         left = [place for place in listed if entries()[place].inner <= words and place not in found]
         few = len(left) <= FEW
-        found |= {place for place in left if not few or entries()[place].longest.translate(_AS_ZERO) in forms}
+        found |= {place for place in left if not few or with_digits_as_zero(entries()[place].longest) in forms}
     return tuple(sorted(found))
 
 

@@ -27,7 +27,7 @@ from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
-from clusterspec.logs.text_lines import lines_of, shown_part
+from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
 from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
@@ -51,7 +51,6 @@ _UNLIKE = re.compile(
 _QUOTED = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the library's last warning, which it quotes without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
-_AS_ZERO = str.maketrans("123456789abcdef", "000000000000000")
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
 WIDEST = 8_000
@@ -94,7 +93,7 @@ def _patterns_of_words() -> Words:
 @cache
 def _forms_of_words() -> dict[str, str]:
     """Every word that patterns require, with its form in lines whose digits are zeros."""
-    return {word: word.translate(_AS_ZERO) for word in _patterns_of_words()}
+    return {word: with_digits_as_zero(word) for word in _patterns_of_words()}
 
 
 @cache
@@ -133,7 +132,7 @@ def _search_of(text: str) -> Search:
 def _parts_of_forms(text: str) -> Iterator[str]:
     """The different lines of a text, digits aside, in parts of at most `MOST_FORMS`."""
     forms: set[str] = set()
-    for line in lines_of(text.translate(_AS_ZERO)):
+    for line in lines_of(with_digits_as_zero(text)):
         forms.add(line)
         if len(forms) >= MOST_FORMS:
             yield "\n".join(forms)

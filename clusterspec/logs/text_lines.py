@@ -49,7 +49,20 @@ def lines_of(text: str) -> Iterator[str]:
     yield from text[start:].split("\n")
 
 
-_AS_ZERO = str.maketrans("123456789abcdef", "000000000000000")
+_AS_ZERO = bytes.maketrans(b"123456789abcdef", b"000000000000000")
+
+
+def with_digits_as_zero(text: str) -> str:
+    """A text in which decimal and hexadecimal digits, small letters alone, are zeros: lines of ranks, steps and
+    addresses are then equal. Bytes are translated, since characters take many times as long where one is not of
+    ASCII.
+
+    >>> with_digits_as_zero("rank 12 at 0x7f: é")
+    'r0nk 00 0t 0x00: é'
+    """
+    return text.encode("utf-8", "surrogatepass").translate(_AS_ZERO).decode("utf-8", "surrogatepass")
+
+
 AT_EACH_END = 500_000
 """Characters at the beginning and at the end of a log that are searched whole."""
 MOST_DIFFERENT = 500_000
@@ -90,7 +103,7 @@ def _lines_between(text: str) -> tuple[str, int]:
     parts: list[str] = []
     line_feeds = left_out = 0
     different, alike, of_errors = MOST_DIFFERENT, MOST_ALIKE, MOST_OF_ERRORS
-    for line, form in zip(lines_of(text), lines_of(text.translate(_AS_ZERO)), strict=True):
+    for line, form in zip(lines_of(text), lines_of(with_digits_as_zero(text)), strict=True):
         length = len(line)
         if form in forms:
             kept = alike >= length > 0
