@@ -57,6 +57,8 @@ _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
 """The weight of a cause by how much a catalogued message tells of it."""
 _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
 """An address that a connection to another node names, other than one of the link alone."""
+_LOOPBACK = re.compile(r"\b(?:127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|localhost)\b|\[::1\]")
+_FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address of the first rank's host that the others reach"
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """A status of a request that was sent again until its retries were used up."""
 _OF_GIDS = (("unreachable-peer", STATED), ("wrong-interface", STRONG), ("invalid-setting", GIVEN))
@@ -187,6 +189,10 @@ def messages_of_a_slow_run(run: PlacedRun) -> Iterator[Cause]:
 def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
     """The causes that may have ended the run, from single lines that state no cause."""
     yield from _catalogued_causes(run)
+    for text, line in run.log_lines("rendezvous", "refused")[:1] if run.group.nodes > 1 else ():
+        if _LOOPBACK.search(text):  # xorbitsai/inference pull 4818
+            evidence = f"line {line} of the log: {text}: every host has that address for itself"
+            yield Cause("wrong-interface", evidence, _FIRST_RANK, GIVEN)
     for evidence, name, why, following, weight in POSSIBLE:
         for text, line in run.log_lines(evidence)[:1]:
             yield Cause(name, f"line {line} of the log: {text}{why}", following, weight)

@@ -66,7 +66,7 @@ SUGGESTIONS = (
     (
         "program-error",
         r"\balready (?:been )?(?:registered|initiali[sz]ed|defined|called)\b|\binitiali[sz]e\b.{0,60}\btwice\b"
-        r"|\b(?:has|have) not been initialized\b",
+        r"|\b(?:has|have) not been initialized\b|(?:Assertion|Runtime)Error: .{0,120}\bis not initiali[sz]ed\b",
     ),
     (
         "host-fault",
@@ -216,7 +216,7 @@ SUGGESTIONS = (
     ),
     (
         "storage-fault",
-        r"[Cc]orrupt|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader|deserializing header",
+        r"^(?!.{0,200}\b(?:malloc|realloc|free|heap|stack)\b).{0,800}?[Cc]orrupt|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader|deserializing header",
     ),
     (
         "invalid-setting",

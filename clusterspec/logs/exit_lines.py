@@ -39,7 +39,7 @@ RUNTIME_ENDS = (
         "crash",
         re.compile(
             r"((?:^|[\s:>])(?:(?:free|malloc|realloc|calloc|malloc_consolidate|munmap_chunk|mremap_chunk)\(\): "
-            r"(?:invalid|corrupted|mismatching|unaligned|unsorted|double free|memory corruption)"
+            r"(?:\w{1,20} ){0,4}?(?:invalid|corrupted|mismatching|unaligned|unsorted|double free|memory corruption)"
             r"|double free or corruption|corrupted (?:size vs\. prev_size|double-linked list)"
             r"|\*\*\* (?:stack smashing|buffer overflow) detected).{0,60})"
         ),
