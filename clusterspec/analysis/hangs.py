@@ -58,7 +58,7 @@ _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
 _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
 """An address that a connection to another node names, other than one of the link alone."""
 _LOOPBACK = re.compile(r"\b(?:127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|localhost)\b|\[::1\]")
-_FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address of the first rank's host that the others reach"
+_FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address that the others reach"
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """A status of a request that was sent again until its retries were used up."""
 _OF_GIDS = (("unreachable-peer", STATED), ("wrong-interface", STRONG), ("invalid-setting", GIVEN))

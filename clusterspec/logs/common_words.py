@@ -216,7 +216,8 @@ SUGGESTIONS = (
     ),
     (
         "storage-fault",
-        r"^(?!.{0,200}\b(?:malloc|realloc|free|heap|stack)\b).{0,800}?[Cc]orrupt|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader|deserializing header",
+        r"^(?!.{0,200}\b(?:malloc|realloc|free|heap|stack)\b).{0,800}?[Cc]orrupt"
+        r"|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader|deserializing header",
     ),
     (
         "invalid-setting",

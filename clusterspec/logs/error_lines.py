@@ -6,6 +6,7 @@ import re
 from itertools import islice
 
 from clusterspec.logs.host_lines import is_of_a_host
+from clusterspec.logs.quiet_lines import is_harmless
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 FORMS = (
@@ -78,6 +79,11 @@ MOST_TRIED = 20_000
 _DIGITS = re.compile(r"[0-9]+")
 
 
+def _is_of_no_run(line: str) -> bool:
+    """Whether a line of an error is of a script or a document, of a host, or harmless."""
+    return _QUOTED.search(line) is not None or is_of_a_host(line) or is_harmless(line)
+
+
 def first_error(text: str) -> tuple[str, int] | None:
     """The first line that tells of an error and its number; None if no line does.
 
@@ -99,6 +105,6 @@ def first_error(text: str) -> tuple[str, int] | None:
         if len(seen) >= MOST_TRIED:
             return None
         seen.add(form)
-        if _FORM.search(shown) and not _QUOTED.search(shown) and not is_of_a_host(shown):
+        if _FORM.search(shown) and not _is_of_no_run(shown):
             return shown_line(shown), number
     return None

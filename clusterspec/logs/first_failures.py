@@ -65,10 +65,10 @@ _TIMES = (
 )
 """Times of lines: month, day, hours, minutes, seconds. Those of two forms may be of two time zones."""
 _EXCEPTION = re.compile(
-    r"^\s?(?:(?:ERROR|CRITICAL) [^\]]{1,80}\] )?"
+    r"^\s{0,2}(?:(?:ERROR|CRITICAL) [^\]]{1,80}\] )?"
     r"((?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: \S.{0,400})?|Exception: \S.{0,400})$"
 )
-"""An exception as Python prints it, also after what the log writer of vLLM puts before it."""
+"""An exception as Python prints it, also after what the log writer of vLLM puts before it, and in torchrun's report."""
 _FOLLOWS = re.compile(
     r"Dist\w{0,20}Error|NCCL|nccl|HCCL|[Gg]loo|[Hh]orovod|[Tt]ime(?:d )?-?[Oo]ut|[Ww]atchdog|[Ss]ocket|[Cc]onnection"
     r"|[Bb]roken pipe|[Rr]endezvous|ChildFailed|CalledProcess|SignalException|ProcessExited|ProcessRaised|EOFError"

@@ -22,12 +22,13 @@ _HINT = re.compile(
 _CERTAIN = re.compile(r"\w(?:Error|Exception)\b|\bERROR\b|\bFATAL\b")
 """Names by which a line reports one that did."""
 _HARMLESS = re.compile(
-    r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60}err -22\b"
-    r"|module verification failed: signature|_OSC evaluation|\bDOE: \[|[Hh]ardware error from APEI"
+    r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60}err -22\b|module verification failed: signature"
+    r"|_OSC evaluation|\bDOE: \[|[Hh]ardware error from APEI|Unable to register cu\w{2,6} factory"
 )
-"""Errors that their own documents call harmless, or that a host prints at each start: memory of a process that ended
-is given back twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed (kernel/module/signing.c),
-features that the firmware does not offer, and the heading above the severity of an event (drivers/acpi/apei/ghes.c).
+"""Errors that their own documents call harmless, or that a host or a program prints at each start: memory of a process
+that ended is given back twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed
+(kernel/module/signing.c), features that the firmware does not offer, the heading above the severity of an event
+(drivers/acpi/apei/ghes.c), and libraries that TensorFlow finds registered (xla, stream_executor).
 """
 
 
@@ -40,6 +41,15 @@ def is_outlived(line: str) -> bool:
     return _OUTLIVED.search(line) is not None
 
 
+def is_harmless(line: str) -> bool:
+    """Whether a line is of an error that its own documents call harmless.
+
+    >>> is_harmless("nvidia: module verification failed: signature and/or required key missing")
+    True
+    """
+    return _HARMLESS.search(line) is not None
+
+
 def is_quiet(line: str) -> bool:
     """Whether a line with a word of an error tells of none, or of one that a program outlives.
 
@@ -48,4 +58,4 @@ def is_quiet(line: str) -> bool:
     """
     if _HINT.search(line) and not _CERTAIN.search(line):
         return True
-    return _QUIET.search(line) is not None or _HARMLESS.search(line) is not None
+    return _QUIET.search(line) is not None or is_harmless(line)

@@ -117,7 +117,8 @@ PHASES = (
     ("saving", r"\b[Ss]aving\b.{0,60}\bcheckpoint|\b[Ss]aving (?:the )?(?:model|state|optimizer)"),
     (
         "locking",
-        r"\b[Ll]ock\b.{0,300}\bnot acquired\b|\b(?:[Aa]ttempting|[Ww]aiting) (?:for|to acquire) .{0,60}\block\b",
+        r"\b[Ll]ock\b.{0,300}\bnot acquired\b|\bwaiting for baton release\b"
+        r"|\b(?:[Aa]ttempting|[Ww]aiting) (?:for|to acquire) .{0,60}\block\b",
     ),
     ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
 )
@@ -125,7 +126,7 @@ PHASES = (
 _PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
 _START = re.compile(STARTS)
 _RAISED = re.compile(
-    r"^(?:\S{1,40} ){0,6}?"
+    r"^(?: {2}(?! ))?(?:\S{1,40} ){0,6}?"
     r"(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|Exception: \S|(?:Stop(?:Async)?Iteration|SystemExit)(?:: |$)"
     r"|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
 )

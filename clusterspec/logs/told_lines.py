@@ -36,6 +36,9 @@ _BEFORE_ITS_TEXT = re.compile(
 """An exception whose text begins on the next line that is not empty, further to the right."""
 MOST_IGNORED = 80
 """Lines of an exception that is ignored, of its traceback."""
+_RIGHT, _OF_A_TEST = "# Out of bounds values : 0 OK", "# nThread "
+"""What nccl-tests print behind the last size, and before the first (`src/common.cu`); lines of the library between the
+cells of a table may keep its rows from being read."""
 _STOP = re.compile(r'"key": "run_(start|stop)"(?:[^\n]{0,400}?"status": "(\w{1,20})")?')
 
 
@@ -65,7 +68,11 @@ def text_with_whole_exceptions(text: str) -> str:
 
 
 def ended_well(text: str) -> bool:
-    """Whether the last run of a log states its success, as MLPerf's do; a run that started after it has not ended."""
+    """Whether the last run of a log states its success, as MLPerf's and nccl-tests do; a run that started after it has
+    not ended.
+    """
+    if _RIGHT in text and _OF_A_TEST not in text[text.rindex(_RIGHT) :]:
+        return True
     if '"run_stop"' not in text:
         return False
     last = next(iter(deque(_STOP.finditer(text), maxlen=1)), None)
