@@ -20,6 +20,7 @@ from clusterspec.document import read_bytes
 from clusterspec.exchange.acceptance_cases import AcceptanceCase, acceptance_cases, evaluate
 from clusterspec.exchange.import_result import (
     LARGEST,
+    LONGEST_LINE,
     FormatError,
     ImportBuilder,
     ImportResult,
@@ -130,7 +131,8 @@ def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
     """
     if data.count(b"\n") > MOST_LINES:
         raise FormatError(f"has more than {MOST_LINES:,} lines, the maximum for a log")
-    file = InputFile(name, with_whole_characters(data))
+    digest = hashlib.sha256(data).hexdigest()
+    file = InputFile(name, with_whole_characters(with_lines_cut(data) if unfinished else data))
     text = file.unpainted
     try:
         found = read_benchmark(text)
@@ -139,7 +141,26 @@ def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
         if started is None:
             raise FormatError(_without_error(text, str(why)) if unfinished else str(why)) from None
         found = started
-    return replace(found, sha256=hashlib.sha256(data).hexdigest())
+    return replace(found, sha256=digest)
+
+
+def with_lines_cut(data: bytes) -> bytes:
+    """The bytes of a log whose lines have `LONGEST_LINE` bytes at most: a configuration or a record that a program
+    prints in one line does not keep the others from being read.
+
+    >>> len(with_lines_cut(b"a" * 70_000 + b"\\nb")), with_lines_cut(b"a\\nb")
+    (65538, b'a\\nb')
+    """
+    parts: list[bytes] = []
+    start = written = 0
+    while start + LONGEST_LINE < len(data):
+        last = data.rfind(b"\n", start, start + LONGEST_LINE + 1)
+        if last < 0:
+            parts.append(data[written : start + LONGEST_LINE])
+            last = data.find(b"\n", start + LONGEST_LINE)
+            written = last = last if last >= 0 else len(data)
+        start = last + 1
+    return b"".join((*parts, data[written:])) if parts else data
 
 
 def with_whole_characters(data: bytes) -> bytes:
