@@ -82,7 +82,7 @@ SUGGESTIONS = (
     (
         "memory-full",
         r"(?:GPU|CUDA|HIP|NPU|XPU|HBM|device|accelerator).{0,60}(?:[Oo]ut of memory|OOM\b|OutOfMemory)"
-        r"|RESOURCE_EXHAUSTED.{0,40}(?:memory|[Rr]eserve|[Aa]llocat)",
+        r"|RESOURCE_EXHAUSTED.{0,120}(?:memory|[Rr]eserve|[Aa]llocat)",
     ),
     ("memory-full", r"\b[Ii]nsufficient (?:\w{1,20} )?(?:GPU|device|HBM) memory"),
     ("gpudirect-refused", r"\b[Rr]egister\w{0,12} ?(?:\w{1,12} ){0,3}?[Mm]emory ?[Rr]egions?\b.{0,80}[Ff]ail"),

@@ -39,6 +39,7 @@ PLATFORM_PATTERNS = (
     ("driver-release", re.compile(r"(dcmi module initialize failed.{0,40})")),  # npu-smi of CANN
     # docs.habana.ai, "Debugging"; awsdocs-neuron, "Runtime troubleshooting" (read on 2026-11-26)
     ("out-of-memory", re.compile(r"(PT_DEVMEM Allocation failed.{0,60})")),
+    ("late-device", re.compile(r"(Failed to execute the model status=5 message=.{1,40})")),  # NRT_TIMEOUT
     ("late-device", re.compile(r"(inference timeout \([0-9]{1,9} ms\) on Neuron Device.{0,40})")),
     ("out-of-memory", re.compile(r"(TDRV:\w{1,40} .{0,40}[Ff]ailed to allocate .{0,60})")),
     ("host-memory", re.compile(r"(\[F137\] neuronx?-cc was forcibly killed.{0,80})")),

@@ -249,6 +249,7 @@ def _causes_of_words(line: str) -> tuple[str, ...]:
     ('library-release',)
     """
     found, end = "", 0
+    line = line.replace('\\"', '"')  # as logs of services in JSON quote
     for cause, words in _COMPILED:
         match = words.search(line)
         if match is None:
