@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from functools import cache
 
+from clusterspec.document.name_words import common_word_share, significant_words
 from clusterspec.document.schema import snake_case
 
 
@@ -308,45 +308,6 @@ _ADVICE = {
 }
 
 
-# fmt: off
-_FILLERS = frozenset({
-    "active", "cfg", "config", "configuration", "count", "default", "degree", "desired", "effective", "enable",
-    "enabled", "impl", "implementation", "in", "is", "level", "method", "num", "number", "of", "option", "options",
-    "planned", "policy", "required", "set", "setting", "settings", "size", "strategy", "target", "the", "to",
-    "total", "train", "training", "type", "use", "used", "with",
-})
-# fmt: on
-"""Words that a name may have or lack without another meaning."""
-_SAME = {
-    "seq": "sequence",
-    "len": "token",
-    "length": "token",
-    "server": "node",
-    "host": "node",
-    "machine": "node",
-    "gpu": "accelerator",
-    "chip": "accelerator",
-    "device": "accelerator",
-    "grad": "gradient",
-    "ckpt": "checkpoint",
-    "checkpointing": "checkpoint",
-    "parallelism": "parallel",
-    "dtype": "precision",
-    "speed": "bandwidth",
-    "ratio": "rate",
-    "shard": "sharding",
-}
-"""Words of names, and those that mean the same in keys of the spec."""
-
-
-@cache
-def _significant_words(name: str) -> frozenset[str]:
-    """The words of a name in snake case without fillers, in singular and as keys of the spec use them."""
-    words = [word for word in name.split("_") if word and word not in _FILLERS]
-    singular = [word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word for word in words]
-    return frozenset(_SAME.get(word, word) for word in singular)
-
-
 def intended_key(word: str, known: Container[str] = ()) -> str:
     """The spec key that corresponds to a name of another program, one of ``known`` if several do; empty if there is
     none. A name counts as known under its significant words: `effective_batch_size` as `batch_size`.
@@ -363,9 +324,9 @@ def intended_key(word: str, known: Container[str] = ()) -> str:
     name = snake_case(word)
     found = [key for alias, key in _WORDS if alias == name]
     local = [key for alias, key in _LOCAL_WORDS if alias == name]
-    words = _significant_words(name)
+    words = significant_words(name)
     if words and name not in _KEYS and not any(key in known for key in (*found, *local)):
-        found += [key for alias, key in _WORDS if _significant_words(alias) == words]
+        found += [key for alias, key in _WORDS if significant_words(alias) == words]
     return next((key for key in (*found, *local) if key in known), found[0] if found else "")
 
 
@@ -376,16 +337,10 @@ def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[st
     >>> similar_keys("prefix_hit_rate", ["prefix_hit", "request_rate"]), similar_keys("gpus_per_server", ["nodes"])
     (['prefix_hit'], [])
     """
-    given = _significant_words(snake_case(word))
-    shares = {key: max(_common_word_share(given, name) for name in (key, *_KEYS.get(key, "").split())) for key in known}
+    given = significant_words(snake_case(word))
+    shares = {key: max(common_word_share(given, name) for name in (key, *_KEYS.get(key, "").split())) for key in known}
     most = max(shares.values(), default=0.0)
     return [key for key, share in shares.items() if share == most >= least]
-
-
-def _common_word_share(words: frozenset[str], name: str) -> float:
-    """The share of the words of two names that both have."""
-    others = _significant_words(name)
-    return len(words & others) / max(1, len(words | others))
 
 
 def advice_for_name(word: str) -> str:
@@ -397,5 +352,5 @@ def advice_for_name(word: str) -> str:
     name = snake_case(word)
     if name in _ADVICE or name in _KEYS:
         return _ADVICE.get(name, "")
-    words = _significant_words(name)
-    return next((text for alias, text in _ADVICE.items() if words and _significant_words(alias) == words), "")
+    words = significant_words(name)
+    return next((text for alias, text in _ADVICE.items() if words and significant_words(alias) == words), "")
