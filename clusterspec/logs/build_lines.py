@@ -23,6 +23,10 @@ BUILD_PATTERNS = (
     ("build", re.compile(r"(\bld(?:\.\w{2,5})?: (?:cannot|unable to) find (?:library )?-l\S{1,60})")),
     ("host-memory", re.compile(r"(fatal error: Killed signal terminated program \w{1,20})")),
     ("build", re.compile(r"(\bfatal error: [\w./+-]{1,120}: No such file or directory)")),
+    (
+        "build",
+        re.compile(r"(No working C\+\+ compiler found|[Ff]ailed to find (?:a )?C(?:\+\+)? compiler.{0,40})"),
+    ),  # PyTorch
     ("build", re.compile(r"(^CMake Error(?: at .{1,120})?)")),
     ("build", re.compile(r"(\bC(?:annot|ould not|ouldn't) find (?:ptxas|nvcc|hipcc|ld\.lld)\b\S{0,10})")),
     (
@@ -39,6 +43,9 @@ BUILD_PATTERNS = (
         "kernel-compile",
         re.compile(r"(synNodeCreateWithId failed for node: .{1,60}|Graph compile failed\. synStatus.{0,30})"),
     ),
+    # compilers of Neuron and of Gaudi, each by the tag of its errors
+    ("kernel-compile", re.compile(r"(.{0,100}\[NCC_[A-Z]{1,8}[0-9]{1,4}\].{0,60}|\[NeuronAssert\] .{1,100})")),
+    ("kernel-compile", re.compile(r"(MODULE:PT_BRIDGE Exception in Lowering thread.{0,40})")),
     ("kernel-compile", re.compile(r"(PassManager::run failed)")),
     ("kernel-compile", re.compile(r"(UNREACHABLE executed at .{0,160}Triton.{0,120})")),
 )

@@ -114,6 +114,7 @@ SUGGESTIONS = (
     (
         "outside-server",
         r"\bAn error occurred \(\w{1,60}\) when calling the"
+        r"|\bgoogle\.(?:api_core|cloud|auth)\.[\w.]{0,60}\.[A-Z]\w{2,40}: "
         r"|\b(?:botocore|google\.(?:api_core|cloud|auth)|azure\.\w{1,20}|gcsfs|s3fs|adlfs)\.[\w.]{0,60}"
         r"(?:Error|Exception)\b"
         r"|[Tt]oo [Mm]any [Rr]equests|\bwandb\b"
@@ -212,6 +213,7 @@ SUGGESTIONS = (
     (
         "checkpoint-mismatch",
         r"\b(?:set|load(?:ing|ed)?|copy(?:ing)?)\b.{0,60}\bshape\b.{0,80}\b(?:which has|but|expected|current)\b"
+        r"|\bshape\b.{0,80}\b(?:stored|saved|checkpoint)\w{0,3} shape\b"
         r"|state[_ ]dict.{0,80}(?:different|mismatch|[Mm]issing|[Uu]nexpected)|KeyError: '(?:\w{1,40}\.){2,8}weight'",
     ),
     (
@@ -250,6 +252,7 @@ SUGGESTIONS = (
         r"|\b(?:must|should|needs? to|has to) be (?:an? )?(?:\w{1,12} )?"
         r"(?:integer|number|float|string|boolean|power of|between|greater|larger|less|smaller|at (?:least|most)"
         r"|in the range)\b"
+        r"|\b(?:is|are) (?:greater|larger|higher|more|less|smaller|lower|fewer) than\b"
         r"|\bmutually exclusive\b|\b(?:at most|exactly|only) one of\b|\b(?:At most|Exactly|Only) one of\b"
         r"|\b[Cc]an(?: ?not|'t) use .{1,60} without\b"
         r"|\b[Pp]lease (?:set|specify|enable|disable|unset|pass|increase|decrease|reduce)\b"
@@ -306,6 +309,6 @@ EVENTS = (
         "EDAC",
         "ErrImagePull",
     ),
-    *("% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
+    *("api_core.exceptions.", "% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
 )
 """The same of events of clusters, of kernels and of services, which name no error."""

@@ -86,6 +86,13 @@ ENGINE_PATTERNS = (
     ),
     (
         "storage-fault",
+        re.compile(
+            rf"(\b(?:{_NETWORK_STORES}|weka\w{{1,8}}|mmfs\w{{0,4}}|lustre|beegfs)\b.{{0,100}}?\b(?:suspended|disconnected"
+            r"|[Uu]nmounting|lost connection|not responding|evicted)\b.{0,40})"
+        ),
+    ),
+    (
+        "storage-fault",
         re.compile(rf"(\b{_NETWORK_STORES}\b.{{0,60}}\bmount(?:ing)? (?:failed|failure|error)\b.{{0,40}})"),
     ),
     ("storage-fault", re.compile(r"(SQUASHFS error: .{1,80})")),

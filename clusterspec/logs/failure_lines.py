@@ -98,6 +98,7 @@ FAILURE_PATTERNS = (
     ("diverging", re.compile(r"(Ranks? [0-9, ]{1,60} failed to pass monitoredBarrier.{0,30})")),
     ("diverging", re.compile(r"(Detected uneven input skew of greater than [0-9]{1,9})")),
     ("late", re.compile(r"(Timed out waiting [0-9]{1,9} ?ms for (?:recv|send) operation)")),  # Gloo
+    ("late", re.compile(r"(DistStoreError: (?:Socket Timeout|[Ww]ait timeout|[Tt]imed out).{0,60})")),
     ("late", re.compile(r"(reached monitoredBarrier, but received errors.{0,60})")),
     ("late", re.compile(r"(retr(?:iev|eiv)ing ncclUniqueId from \[0\] .{0,120})")),
     ("late", re.compile(r"(wait timeout after [0-9]{1,9}ms, keys: .{1,60})")),
@@ -163,6 +164,7 @@ FAILURE_PATTERNS = (
     # no collective was in flight: pytorch/pytorch 1c94016e, torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp
     ("frozen", re.compile(r"(Last enqueued NCCL work: -1, last completed NCCL work: -1)")),
     ("stuck", re.compile(r"(ProcessGroup\w{2,8}'s watchdog got stuck for [0-9]{1,6} seconds)")),
+    ("stuck", re.compile(r"(due to ProcessGroup\w{2,8} watchdog hang)")),
     ("stuck", re.compile(r"(Heartbeat monitor timed out!.{0,60})")),
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
     ("port-error", re.compile(r"(async fatal event: port error.{0,20})")),
@@ -305,7 +307,6 @@ FAILURE_PATTERNS = (
     ),
     ("kernel-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),  # HSA
     ("access-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),
-    ("kernel-fault", re.compile(r"(aicore exception|vector core exception|The aicore .{1,60}exception)")),  # CANN
     ("throttled", re.compile(r"((?:HW Slowdown|[HS]W Thermal Slowdown|HW Power Brake Slowdown)\s{0,40}: Active)")),
     # errors of the CUDA and HIP runtimes, and of the CUDA driver, by their names (cudaError_t, hipError_t, CUresult)
     *((name, _runtime_error(*errors)) for name, errors in RUNTIME_ERRORS.items()),

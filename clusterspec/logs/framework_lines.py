@@ -129,6 +129,7 @@ FRAMEWORK_PATTERNS = (
     # openxla/xla aeac767a, xla/stream_executor/integrations/stream_executor_allocator.cc (`Alloc`)
     ("pinned", re.compile(r"(could not allocate pinned host of size: [0-9]{1,16})")),
     # what loggers of training programs print of a step, in no one form
+    ("pin-thread", re.compile(r"(Pin memory thread exited unexpectedly)")),  # torch/utils/data/dataloader.py
     ("non-finite", re.compile(r"(\bloss['\"]?\s{0,3}[:=]\s{0,3}(?:nan|NaN|NAN)\b)")),
     # PyTorch's search for anomalies of the gradient (torch/csrc/autograd/engine.cpp)
     ("outside", re.compile(r"(Could not connect to the endpoint URL: .{1,100})")),  # boto/botocore, exceptions.py

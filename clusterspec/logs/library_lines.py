@@ -112,6 +112,7 @@ LIBRARY_PATTERNS = (
     ("link-event", re.compile(r"(nvidia-nvswitch\S{0,6}: SXid .{1,40}: [0-9]{1,6}, Non-fatal.{0,60})")),
     ("hardware", re.compile(r"(amdgpu .{1,60}(?:xgmi .{0,30}link .{0,20}error|bad page threshold).{0,40})")),
     # AMD's scheduler of queues, whose firmware the driver loads. Thread: ROCm/legacy-rocm-build issue 5724
+    ("driver-reset", re.compile(r"(amdgpu: SMU: (?:response:0xFFFFFFFF|I'm not done with your previous).{0,60})")),
     ("queue-scheduler", re.compile(r"(amdgpu: MES (?:failed to respond|might be in unrecoverable state).{0,40})")),
     ("driver-reset", re.compile(r"(amdgpu .{1,60}(?:ring \S{1,20} timeout|GPU reset begin).{0,40})")),
     ("kernel-fault", re.compile(r"(amdgpu: .{0,20}\[(?:gfx|mm)hub[0-9]{0,2}\] .{0,20}page fault.{0,40})")),

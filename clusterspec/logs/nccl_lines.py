@@ -92,6 +92,7 @@ NCCL_PATTERNS = (
         "bus-error",
         re.compile(r"(Signal: Bus error|received signal SIGBUS|signal: Bus error|Bus error \(core dumped\))"),
     ),
+    ("no-region", re.compile(r"(\bmem(?:ory)? registration failed\b.{0,40})")),  # NVSHMEM, ibgda.cpp
     ("no-region", re.compile(r"(ibv_reg_(?:mr\w{0,8}|dmabuf_mr) failed(?! with error \w{2,20} \w).{0,60})")),
     ("locked-memory", re.compile(r"(ibv_create_(?:cq|qp) failed(?! with error \w{2,20} \w).{0,60})")),
     ("family", re.compile(r"(address .{0,80}with family [0-9]{1,8} is neither AF_INET.{0,40})")),

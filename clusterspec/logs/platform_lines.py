@@ -24,6 +24,7 @@ PLATFORM_PATTERNS = (
         re.compile(r"^\s{4,20}((?:DRAM|SRAM|Device Memory) Uncorrectable.{0,20}\s: [1-9][0-9]{0,9})\s{0,9}$"),
     ),
     ("error-counter", re.compile(r"^\s{4,20}(Pending(?: Page Blacklist)?\s{1,40}: Yes)\s{0,9}$")),
+    ("inactive-link", re.compile(r"^\s{0,8}(Link [0-9]{1,2}: <inactive>)")),  # nvidia-smi nvlink -s
     (
         "hardware",
         re.compile(
@@ -36,12 +37,17 @@ PLATFORM_PATTERNS = (
         re.compile(rf"((?:insert (?:module )?|Module )['\"]?(?:\S{{1,80}}/)?{_DRIVERS}(?! ?: vendor=).{{0,80}})"),
     ),
     ("driver-release", re.compile(rf"({_DRIVERS}: disagrees about version of symbol.{{0,40}})")),
+    (
+        "kernel-status",
+        re.compile(r"(there is an? (?:aicore|aivec|aicpu|vector core|cube)\w{0,4} (?:error|exception).{0,60})"),
+    ),
+    ("kernel-fault", re.compile(r"(aicore exception|vector core exception|The aicore .{1,60}exception)")),  # CANN
     ("driver-release", re.compile(r"(dcmi module initialize failed.{0,40})")),  # npu-smi of CANN
     # docs.habana.ai, "Debugging"; awsdocs-neuron, "Runtime troubleshooting" (read on 2026-11-26)
     ("out-of-memory", re.compile(r"(PT_DEVMEM Allocation failed.{0,60})")),
     ("late-device", re.compile(r"(Failed to execute the model status=5 message=.{1,40})")),  # NRT_TIMEOUT
     ("late-device", re.compile(r"(inference timeout \([0-9]{1,9} ms\) on Neuron Device.{0,40})")),
-    ("out-of-memory", re.compile(r"(TDRV:\w{1,40} .{0,40}[Ff]ailed to allocate .{0,60})")),
+    ("out-of-memory", re.compile(r"(TDRV:\w{1,40} .{0,40}[Ff]ailed to alloc(?:ate)? .{0,60})")),
     ("host-memory", re.compile(r"(\[F137\] neuronx?-cc was forcibly killed.{0,80})")),
     ("imex", re.compile(r"(\b(?:IMEX|imex)\b.{0,80}?(?:DEGRADED|UNAVAILABLE|[Ff]ailed to connect).{0,60})")),
     # instances that a cloud takes back, by their documents of AWS, Google Cloud and Azure (read on 2026-11-26)
@@ -53,7 +59,15 @@ PLATFORM_PATTERNS = (
             r"|\"?(?:EventType|eventType)\"?: \"?Preempt\b.{0,40})"
         ),
     ),
+    # sensors by IPMI (`ipmitool sel list`, ipmievd)
+    (
+        "supply",
+        re.compile(
+            r"(Power Supply .{0,60}(?:AC lost|Failure detected|Predictive failure|Power Supply input lost).{0,20})"
+        ),
+    ),
     # what a container lacks: capabilities, system calls, devices
+    ("capability", re.compile(r"(fuse: (?:device not found|failed to open /dev/fuse).{0,40})")),  # libfuse, lib/mount.c
     ("capability", re.compile(r"(pidfd is not supported.{0,60})")),  # oneCCL: SYS_PTRACE
     ("capability", re.compile(r"((?:set_mempolicy|get_mempolicy|mbind|move_pages).{0,20}[Oo]peration not permitted)")),
     ("capability", re.compile(r"((?:process_vm_readv|ptrace|pidfd_getfd|kcmp).{0,40}[Oo]peration not permitted)")),
@@ -272,7 +286,17 @@ PLATFORM_PATTERNS = (
     ),
     ("login", re.compile(r"(ssh: connect to host .{1,80} port [0-9]{1,5}: .{1,30})")),
     ("name", re.compile(r"(UnknownHostException: .{1,60}|[Cc]ould not resolve (?:host|hostname):? .{1,80})")),
-    ("torn-file", re.compile(r"(pickle data was truncated)")),  # python/cpython, Modules/_pickle.c
+    # readers of shards and archives, by their exceptions: pyarrow, zipfile, gzip, tarfile, h5py
+    (
+        "torn-archive",
+        re.compile(
+            r"(Not an Arrow file|Parquet magic bytes not found.{0,40}|File is not a zip file|Not a gzipped file.{0,20}"
+            r"|ReadError: (?:unexpected end of data|truncated header|bad checksum|invalid header).{0,60})"
+        ),
+    ),
+    # tensorstore (`driver/zarr`): an array of a checkpoint
+    ("absent-array", re.compile(r"(Error opening \"?(?:zarr|ocdbt|n5|neuroglancer)\w{0,20}\"? driver.{0,100})")),
+    ("torn-archive", re.compile(r"(pickle data was truncated)")),  # python/cpython, Modules/_pickle.c
     ("torn-file", re.compile(r"(unexpected pos [0-9]{1,15} vs [0-9]{1,15})")),  # PyTorch: a write that was cut
     ("storage-fault", re.compile(r"(LustreError: .{1,120}(?:rc =|rc|failed with|error) -(?:5|30|107|108|110)\b)")),
     (

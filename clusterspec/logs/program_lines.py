@@ -72,6 +72,12 @@ PROGRAM_PATTERNS = (
     # the driver of NVIDIA; Xids of other numbers are in `xids.csv`, 144 to 150 are errors of NVLink 5
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), [\w ]{1,40} Fatal.{0,60})")),
     ("link-event", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), [\w ]{1,40} Nonfatal.{0,60})")),
+    (
+        "driver-release",
+        re.compile(
+            r"(NVRM: .{0,120}(?:is not supported by (?:open )?nvidia\.ko|requires use of the NVIDIA open).{0,40})"
+        ),
+    ),
     ("hardware", re.compile(r"(fallen off (?:of )?the bus(?: and is not responding)?)")),
     ("hardware", re.compile(r"(Unable to determine the device handle for GPU.{1,80})")),
     # amdgpu (amdgpu_ras.c)

@@ -72,7 +72,7 @@ def test_a_healthy_host_or_run_has_no_cause(lines: str) -> None:
         ),
         ("srun: error: a.sh: Permission denied", ["file-permission"]),
         (
-            "Feb 02 09:52:07 n1 slurmd[12912]: fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory",
+            "Feb 02 09:52:07 n1 slurmd[9]: fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory",
             ["missing-accelerator", "container-permission"],
         ),
         ("RuntimeError: it may encounter an out-of-memory (OOM) error", ["host-memory-full"]),
