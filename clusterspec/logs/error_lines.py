@@ -15,7 +15,7 @@ FORMS = (
     r"^(?:\[rank[0-9]{1,7}\]: )?[A-Z]\w{2,40}Error$",  # one without a text, as of an assertion
     r"(?:^|[\s|\[(])(?:ERROR|FATAL|CRITICAL|SEVERE|CCL_ERROR|EMERG)\b[\]|: ].{0,400}[a-z]",  # levels of log writers
     r"(?:^|\s)\[?[EF][0-9]{3,4} [0-9:.]{8,20}\b|\[E [\w.]{1,60}:[0-9]{1,6}\]",  # glog, PyTorch
-    r"(?:^|\s)[EF] [\w./-]{1,120}\.(?:cc|h):[0-9]{1,6}\] |\bTerminating process because ",  # XLA
+    r"(?:^|\s)[EF] {1,8}(?:[0-9]{1,9} )?[\w./-]{1,120}\.(?:cc|h):[0-9]{1,6}\] |\bTerminating process because ",  # XLA
     r"^(?:\[[^\]]{1,60}\] ?|\([^)]{1,60}\) ?)?[\w./-]{1,60}(?:\[[0-9]{1,9}\])?: "
     r"(?:[a-z]{1,20} )?(?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
     r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR|fatal error)(?:: | response | in )\S",

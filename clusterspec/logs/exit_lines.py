@@ -62,6 +62,7 @@ RUNTIME_ENDS = (
     ("crash", re.compile(rf"(^(?:.{{0,60}}[\s:])?(?:{_CRASHES[3:-1]}|Trace/breakpoint trap) \(core dumped\))")),
     ("killed", re.compile(r"(: line [0-9]{1,6}: {1,4}[0-9]{1,9} Killed\b.{0,80})")),
     ("crash", re.compile(rf"(: line [0-9]{{1,6}}: {{1,4}}[0-9]{{1,9}} {_CRASHES}.{{0,80}})")),
+    ("bus-error", re.compile(r"(: line [0-9]{1,6}: {1,4}[0-9]{1,9} Bus error\b.{0,80})")),
     ("service-killed", re.compile(r"^(?!.{0,80}user@[0-9]).{0,200}?(code=killed, status=9/KILL)")),
     ("crash", re.compile(r"(code=(?:dumped|killed), status=(?:4/ILL|6/ABRT|8/FPE|11/SEGV))")),
     ("host-memory", re.compile(r"(has been killed by the OOM killer|Failed with result 'oom-kill')")),

@@ -33,6 +33,10 @@ FRAMEWORK_PATTERNS = (
     ("checkpoint", re.compile(r"(size mismatch for [\w.]{1,120}: copying a param with shape.{0,60})")),
     ("checkpoint", re.compile(r"(Error\(s\) in loading state_dict for .{1,60})")),
     # pytorch/pytorch 0140b62d, torch/distributed/checkpoint/default_planner.py (`create_default_local_load_plan`)
+    (
+        "checkpoint",
+        re.compile(r"^(?:\[\w{1,20}\]: ?)?\s{0,12}((?:Missing|Unexpected) key\(s\) in state_dict: .{1,80})"),
+    ),
     ("checkpoint", re.compile(r"(Missing key in checkpoint state_dict: .{1,80})")),
     # NVIDIA/Megatron-LM d98e8a64, megatron/training/checkpointing.py line 195
     (

@@ -81,8 +81,8 @@ GENERAL = (
     ),
     (
         "invalid-setting",
-        r"\b(?:lack of|missing|without) (?:an? |the )?(?:\w{1,20} ){0,2}"
-        r"(?:specification|setting|option|definition|entry|label|annotation)s?\b"
+        r"\b(?:[Ll]ack of|[Mm]issing|without) (?:an? |the )?(?:\w{1,20} ){0,2}"
+        r"(?:specification|configuration|setting|option|definition|entry|label|annotation)s?\b"
         r"|\b(?:[Dd]uplicate|[Cc]onflicting|[Oo]verlapping) (?:\w{1,20} ){0,2}"
         r"(?:record|entr(?:y|ie)|definition|option)s?\b",
     ),

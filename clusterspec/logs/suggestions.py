@@ -21,7 +21,8 @@ _ERROR = re.compile(
     r"|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
     r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
     r"|^[^:]{1,160}: (?:.{0,300}?\b)?(?:[Cc]ould(?: ?not|n't)|[Cc]annot|[Cc]an(?:'t| not)|[Uu]nable|[Ii]nsufficient)\b"
-    r"|(?:^|\s)E (?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b"
+    r"|(?:^|\s)[EF] {1,8}(?:[0-9]{1,9} )?(?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]"
+    r"|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b"
 )
 """Words by which a line tells of an error."""
 _OF_ERRORS = (
@@ -52,7 +53,7 @@ _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} W
 """What libraries print before each of their errors, which they call warnings."""
 _SETTING = re.compile(r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|HSA|FI)_[A-Z_]{3,40}\b")
 """Environment variables that a warning of a library names."""
-_STATUS = r"\b(?:(?:Xla|Jax)RuntimeError|RpcError|RuntimeError): (?:[^:\n]{0,80}: )?"
+_STATUS = r"\b(?:(?:Xla|Jax)RuntimeError|RpcError|RuntimeError|\bstatus): (?:[^:\n]{0,80}: )?"
 """How an exception of XLA, of gRPC or of PyTorch/XLA begins that has a status."""
 FAMILIES = (
     ("system-call", r"(?:unhandled|unhanled) system error|\bncclSystemError\b"),
@@ -89,6 +90,7 @@ _FAMILY_WORDS: tuple[str, ...] = (
     "ncclRemoteError",
     "RuntimeError: ",
     "RpcError: ",
+    "status: ",
 )
 """Words of which a text has at least one if a line of it states a family."""
 _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")

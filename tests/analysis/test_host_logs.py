@@ -162,3 +162,61 @@ def test_a_traceback_in_the_report_of_torchrun_is_the_failure() -> None:
     assert found is not None
     assert names(found)[0] == "program-error"
     assert found.causes[0].weight > 0.5
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        # readers of shards and archives, arrays of checkpoints
+        ("pyarrow.lib.ArrowInvalid: Not an Arrow file", "storage-fault"),
+        ("tarfile.ReadError: unexpected end of data", "storage-fault"),
+        ("_pickle.UnpicklingError: pickle data was truncated", "storage-fault"),
+        (
+            'ValueError: NOT_FOUND: Error opening "zarr" driver: Metadata at "gs://a/.zarray" is absent',
+            "checkpoint-mismatch",
+        ),
+        ("ValueError: Requested shape: (8, 4) is not compatible with the stored shape: (4, 2).", "checkpoint-mismatch"),
+        ('  Unexpected key(s) in state_dict: "decoder.layers.0.core_attention._extra_state"', "checkpoint-mismatch"),
+        # compilers
+        (
+            "[NeuronAssert] assertion failure: too many instructions after unroll! [NCC_EVRF007]",
+            "unsupported-accelerator",
+        ),
+        ("InvalidCxxCompiler: No working C++ compiler found in torch._inductor.config.cpp.cxx", "library-release"),
+        (
+            "RuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile error. Ran out of memory in memory space vmem.",
+            "memory-full",
+        ),
+        # file systems, power and links
+        ("[ 1234.123456] wekafsgw: client blade disconnected, IO suspended", "storage-fault"),
+        ("Jan 01 00:00:00 n1 ipmievd: Power Supply sensor PS2 Status - Power Supply AC lost", "throttled-clocks"),
+        ("\t Link 1: <inactive>", "accelerator-fault"),
+        (
+            "[  12.345678] NVRM: The NVIDIA GPU 0000:17:00.0 is not supported by open nvidia.ko because",
+            "driver-release",
+        ),
+        ("FATAL: container creation failed: fuse: device not found, try 'modprobe fuse' first", "container-permission"),
+        # ends of ranks
+        (
+            "[F ProcessGroupNCCL.cpp:1554] Terminating the process, due to ProcessGroupNCCL watchdog hang.",
+            "ranks-diverge",
+        ),
+        ("torch.distributed.DistStoreError: Socket Timeout", "ranks-diverge"),
+        ("(Actor pid=4993) Fatal Python error: Aborted", "program-fault"),
+        ("train.sh: line 34:   894 Bus error               (core dumped) python train.py", "shared-memory"),
+        ("RuntimeError: Failed to execute the model status=5 message=Timeout Exceeded", "ranks-diverge"),
+        # settings
+        ("10.1.2.3: fabric manager config file item: FABRIC_NODE_CONFIG_FILE has an invalid value", "invalid-setting"),
+        ('level=error msg="failed" error="get runtime: no runtime for \\"nvidia\\" is configured"', "invalid-setting"),
+        ("ValueError: User-specified max_model_len (9) is greater than the derived one (4).", "invalid-setting"),
+        (
+            "sacctmgr: error: open: failed to open persistent connection to slurmdbd:6819: Connection refused",
+            "stopped-service",
+        ),
+        ("Could not open the log file '/tmp/tpu_logs/runner.log.INFO.20240806': Permission denied", "file-permission"),
+    ],
+)
+def test_lines_that_no_table_had_are_told_by_their_class(line: str, cause: str) -> None:
+    found = read(PAIR, line, 16)
+    assert found is not None
+    assert names(found)[0] == cause

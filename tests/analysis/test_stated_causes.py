@@ -100,12 +100,12 @@ names, and lines in the form that programs print them.
   it. Lines are in the form of their program.
 - `Z10` (2026-11-27): the same rule, after Z9 was mended, with seven queries. Of 12 that a log can decide, nine were
   named first and ten at all before anything was changed, none with another cause in certainty.
-- `Z11` to `Z14` (2026-11-27): queries of a part and a symptom that a seed draws from 26 parts and 16 symptoms
-  (2911270301, -11, -21 and -31), every hit whose output and cause are shown, allowed causes written down before the
-  program read the lines; threads that stand in a table are left out. Before anything was changed: of 15 of Z11 nine
+- `Z11` to `Z15` (2026-11-27): queries of a part and a symptom that a seed draws from 26 parts and 16 symptoms
+  (2911270301, -11, -21, -31 and -41), every hit whose output and cause are shown, allowed causes written down before
+  the program read the lines; threads that stand in a table are left out. Before anything was changed: of 15 of Z11 nine
   first and twelve at all, three refused; of 17 of Z12, after Z11 was mended, 11 first and at all, three refused; of 18
-  of Z13, after Z12, 15 first and all named; of twelve of Z14, after Z13, nine first and ten at all. None had another
-  cause with certainty.
+  of Z13, after Z12, 15 first and all named; of twelve of Z14, after Z13, nine first and ten at all; of 14 of Z15,
+  after Z14, ten first and eleven at all, two refused. None had another cause with certainty.
 """
 
 from __future__ import annotations
