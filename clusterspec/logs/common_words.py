@@ -64,6 +64,12 @@ SUGGESTIONS = (
         r"\b(?:run|now|but|current\w{0,3}|loading|into|while)\b.{0,40}\b[0-9]{1,6}\b",
     ),
     (
+        "library-release",
+        r"\balready used by an? \w{1,30} (?:config|model|tokenizer|processor)\b"
+        r"|[Tt]ried to register an? .{1,300}\bmultiple times"
+        r"|\b(?:metric|op|operator|kernel|class|plugin|flag)\b.{0,40}\b(?:with the same name|name) already exists\b",
+    ),
+    (
         "program-error",
         r"\balready (?:been )?(?:registered|initiali[sz]ed|defined|called)\b|\binitiali[sz]e\b.{0,60}\btwice\b"
         r"|\b(?:has|have) not been initialized\b|(?:Assertion|Runtime)Error: .{0,120}\bis not initiali[sz]ed\b",

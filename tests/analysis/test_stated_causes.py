@@ -106,6 +106,8 @@ names, and lines in the form that programs print them.
   first and twelve at all, three refused; of 17 of Z12, after Z11 was mended, 11 first and at all, three refused; of 18
   of Z13, after Z12, 15 first and all named; of twelve of Z14, after Z13, nine first and ten at all; of 14 of Z15,
   after Z14, ten first and eleven at all, two refused. None had another cause with certainty.
+- `Z16` (2026-11-27): the same with the seeds 2911270351 and -61, after Z15 was mended. Of 14 that a log can decide, 13
+  were named first before anything was changed, and one among the causes that end alike; none in certainty.
 """
 
 from __future__ import annotations
