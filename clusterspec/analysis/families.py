@@ -83,6 +83,11 @@ ANYWHERE = {
         ("library-release", _RELEASE),
         ("unsupported-accelerator", "the same program on another generation"),
     ),
+    "misfit": (
+        ("program-error", "the operation that the line names, with the shapes and types that the program gives it"),
+        ("invalid-setting", "the same program with the sizes and the mesh of its example"),
+        ("library-release", _RELEASE),
+    ),
     "unavailable": (("peer-ended", _FIRST), ("unreachable-peer", "nc -vz from every node to the address of that line")),
     "internal": (("program-fault", "the same program on one accelerator"), ("library-release", _RELEASE)),
     "members": (

@@ -21,6 +21,14 @@ BUILD_PATTERNS = (
         ),
     ),
     ("build", re.compile(r"(\bld(?:\.\w{2,5})?: (?:cannot|unable to) find (?:library )?-l\S{1,60})")),
+    # the driver of GCC (gcc/collect2.cc), LLD (lld/ELF/Driver.cpp), MSVC (LNK1181, C1083)
+    (
+        "build",
+        re.compile(
+            r"(\bcollect2: (?:fatal )?error: cannot find .{1,60}|\bld\.lld: error: unable to find library .{1,60}"
+            r"|\bfatal error (?:LNK11[0-9]{2}|C1083): .{1,80})"
+        ),
+    ),
     ("host-memory", re.compile(r"(fatal error: Killed signal terminated program \w{1,20})")),
     ("build", re.compile(r"(\bfatal error: [\w./+-]{1,120}: No such file or directory)")),
     (

@@ -52,7 +52,9 @@ RUNTIME_ENDS = (
     (
         "crash",
         re.compile(
-            r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) (?:\(@|received at time=).{1,80}"
+            r"(\*\*\* SIG(?:SEGV|ABRT|ILL|FPE|TRAP) (?:\(@|received (?:at time=|by PID )).{1,80}"
+            # google/tcmalloc, gperftools, jemalloc
+            r"|\btcmalloc\.cc:[0-9]{1,5}\] Attempt to free invalid pointer.{0,40}|^<jemalloc>: (?!size ).{1,80}"
             r"|\*\*\* Aborted at [0-9]{6,12} \(unix time\))"
         ),
     ),

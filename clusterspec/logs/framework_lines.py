@@ -187,6 +187,8 @@ FRAMEWORK_PATTERNS = (
         ),
     ),
     # JAX and libtpu. Threads: AI-Hypercomputer/maxtext pull 1330, jax-ml/jax issue 14552, maxdiffusion pull 471
+    ("library", re.compile(r"(\b\w{3,80} not available in this library)")),
+    ("library", re.compile(r"(unable to find backend library for backend .{1,60})")),  # Triton Inference Server
     ("library", re.compile(r"(requires a libTPU version that's at most .{1,40})")),
     ("library", re.compile(r"(UNIMPLEMENTED: Only \d{1,6} computation per replica supported.{0,40})")),
     ("tpu-release", re.compile(r"(TPU initialization failed: No \w{1,30} device found)")),

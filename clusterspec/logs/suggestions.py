@@ -64,6 +64,7 @@ FAMILIES = (
     ("exhausted", rf"{_STATUS}RESOURCE_EXHAUSTED\b"),
     ("precondition", rf"{_STATUS}FAILED_PRECONDITION\b"),
     ("unimplemented", rf"{_STATUS}UNIMPLEMENTED\b"),
+    ("misfit", r"\b(?:(?:Xla|Jax)RuntimeError|status): (?:[^:\n]{0,80}: )?INVALID_ARGUMENT\b"),
     ("unavailable", rf"{_STATUS}UNAVAILABLE\b"),
     ("internal", rf"{_STATUS}INTERNAL\b"),
 )

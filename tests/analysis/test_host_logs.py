@@ -187,6 +187,13 @@ def test_a_traceback_in_the_report_of_torchrun_is_the_failure() -> None:
             "RuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile error. Ran out of memory in memory space vmem.",
             "memory-full",
         ),
+        ("LINK : fatal error LNK1181: cannot open input file 'aio.lib'", "library-release"),
+        ("collect2: fatal error: cannot find 'ld'", "library-release"),
+        (
+            "F ./tensorflow/core/tpu/a_fns.inc:100] TpuX_Y not available in this library.",
+            "library-release",
+        ),
+        ("ValueError: 'a2' is already used by a Transformers config, pick another name.", "library-release"),
         # file systems, power and links
         ("[ 1234.123456] wekafsgw: client blade disconnected, IO suspended", "storage-fault"),
         ("Jan 01 00:00:00 n1 ipmievd: Power Supply sensor PS2 Status - Power Supply AC lost", "throttled-clocks"),
@@ -203,6 +210,8 @@ def test_a_traceback_in_the_report_of_torchrun_is_the_failure() -> None:
         ),
         ("torch.distributed.DistStoreError: Socket Timeout", "ranks-diverge"),
         ("(Actor pid=4993) Fatal Python error: Aborted", "program-fault"),
+        ("*** SIGABRT received by PID 31 (TID 31) on cpu 47 from PID 31; stack trace: ***", "program-fault"),
+        ("src/tcmalloc.cc:332] Attempt to free invalid pointer 0x7ffdb8479460", "program-fault"),
         ("train.sh: line 34:   894 Bus error               (core dumped) python train.py", "shared-memory"),
         ("RuntimeError: Failed to execute the model status=5 message=Timeout Exceeded", "ranks-diverge"),
         # settings

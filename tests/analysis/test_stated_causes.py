@@ -108,6 +108,8 @@ names, and lines in the form that programs print them.
   after Z14, ten first and eleven at all, two refused. None had another cause with certainty.
 - `Z16` (2026-11-27): the same with the seeds 2911270351 and -61, after Z15 was mended. Of 14 that a log can decide, 13
   were named first before anything was changed, and one among the causes that end alike; none in certainty.
+- `Z17` (2026-11-27): the same with the seed 2911270371, after Z16. Of 16 that a log can decide ten were named first
+  before anything was changed, no other at all, three were refused; none in certainty.
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ list and one among the causes that end alike; two had another cause with certain
 ten after that, four came first before any change and six were in the list; one had another cause with certainty (an
 ended worker of a data loader), and two were refused. Of 57 of 2026-11-27 in five draws whose log decides, 40 came first
 before any change and 44 were named: 16 of the 25 of the first two, and 24 first and 28 named of the 32 that were drawn
-after these were mended. None had another cause with certainty; of 11 more the lines do not decide it. Of 90 in six
-later draws of that day 67 came first before any change and 75 were named, none with another cause in certainty.
+after these were mended. None had another cause with certainty; of 11 more the lines do not decide it. Of 106 in seven
+later draws of that day 77 came first before any change and 85 were named, none with another cause in certainty.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
