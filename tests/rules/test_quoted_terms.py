@@ -144,3 +144,33 @@ procurement:
 def test_no_machine_is_accepted_before_its_burn_in_ends(text: str, early: bool, check: Check) -> None:
     rules = {one.rule for one in check(ACCEPTED.format(text=text))}
     assert ("payment-before-acceptance" in rules) == early
+
+
+LEASED = """clusterspec: 1
+cluster: {{platform: dgx-h200, nodes: 8, scale_out: {{technology: infiniband-ndr, switch: quantum-2-qm9700}}}}
+procurement:
+  currency: EUR
+  quote:
+    - {{part: "{first}", quantity: {quantity}, unit_price: 300000}}
+    - {{part: "{second}", quantity: 8, unit_price: 9000}}
+"""
+
+
+@each(
+    ("first", "quantity", "second", "rule", "severity"),
+    [
+        # a lease of a whole machine has its network in it
+        ("monthly lease of servers, network and storage", 36, "support per server", "quote-off-bill", ""),
+        ("monthly lease of 8 servers", 36, "QM9700 leaf switch", "quote-off-bill", "note"),
+        # outlets of racks: the nodes have supplies of 3.3 kW
+        ("DGX H200", 8, "rack PDU with 36 x C13 outlets", "quote-text-off-part", "error"),
+        ("DGX H200", 8, "rack PDU with 24 x C13 and 12 x C19 outlets", "quote-text-off-part", ""),
+        ("DGX H200", 8, "rack PDU with 36 x C13 outlets, no C19", "quote-text-off-part", "error"),
+    ],
+)
+def test_what_leases_and_outlets_hold(
+    first: str, quantity: int, second: str, rule: str, severity: str, check: Check
+) -> None:
+    written = LEASED.format(first=first, quantity=quantity, second=second)
+    found = [str(one.severity) for one in check(written) if one.rule == rule and one.path[-1] != "quantity"]
+    assert found == [severity] * bool(severity)
