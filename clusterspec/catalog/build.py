@@ -268,6 +268,7 @@ def stack(read: FactReader) -> Stack:
         **_header_fields(read),
         year=read.count("year") or 0,
         selective=read.text("selective") or "",
+        saved_exchanges=read.text("saved_exchanges") or "",
         hides=read.texts("hides"),
         may_hide=read.texts("may_hide"),
         dispatcher=read.text("dispatcher") or "all-to-all",

@@ -188,9 +188,10 @@ FULLY = frozenset({"fsdp", "hsdp"})
 class Stack(Entry):
     """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 
-    ``selective`` names what selective recomputation recomputes. ``hides`` names the communication that it overlaps with
-    computation (``shards``: data parallelism of sharded weights, ``replicas``: data parallelism between shard groups),
-    ``may_hide`` the communication that it may overlap. ``dispatcher`` is the default token dispatcher,
+    ``selective`` names what selective recomputation recomputes; ``saved_exchanges`` the models whose exchange of tokens
+    between experts it saves: ``all``, or those with ``shared-experts``. ``hides`` names the communication that it
+    overlaps with computation (``shards``: data parallelism of sharded weights, ``replicas``: data parallelism between
+    shard groups), ``may_hide`` the communication that it may overlap. ``dispatcher`` is the default token dispatcher,
     ``rack_dispatcher`` the default on machines whose scale-up domain spans nodes. ``releases`` are the described
     releases, oldest first. ``full_sharding`` names the stack whose fully sharded implementation it uses if it has none.
     ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``all_reduces`` the
@@ -206,6 +207,7 @@ class Stack(Entry):
 
     year: int = 0
     selective: str = ""
+    saved_exchanges: str = ""
     hides: tuple[str, ...] = ()
     may_hide: tuple[str, ...] = ()
     dispatcher: str = "all-to-all"
@@ -230,6 +232,12 @@ class Stack(Entry):
     def window_tokens(self) -> float:
         """`ServingSoftware.window_tokens` of serving software; 0 of training software."""
         return self.serving.window_tokens if self.serving is not None else 0.0
+
+    def saves_exchange(self, shared_experts: bool) -> bool:
+        """Whether selective recomputation saves the tokens that ranks of experts exchange, of a model with or without
+        shared experts.
+        """
+        return self.saved_exchanges == "all" or (shared_experts and self.saved_exchanges == "shared-experts")
 
     def memory_of(self, sharding: str) -> FrameworkMemory:
         """The memory of the software in layouts with this sharding."""

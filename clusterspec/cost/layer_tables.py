@@ -273,19 +273,22 @@ def layer_time(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTim
     sent, returned = _layer_transfers(kernels, layout, timer)
     forward = timer.phase_time(kernels.forward, sent)
     backward = timer.phase_time(kernels.backward, returned)
-    repeated = _share_of_transfers(sent, layout.recomputed_share) if layout.recompute == "full" else ()
-    again = timer.phase_time(kernels.recomputed, repeated)
+    again = timer.phase_time(kernels.recomputed, _repeated_transfers(kernels, layout, sent))
     return PartTime(name, forward, backward, again, kernels.forward.flops, kernels.recomputed.flops)
 
 
-def _share_of_transfers(sent: TransferTimes, share: float) -> TransferTimes:
-    """A share of the calls of each transfer."""
+def _repeated_transfers(kernels: LayerKernels, layout: Layout, sent: TransferTimes) -> TransferTimes:
+    """The transfers of the forward pass that recomputation repeats, or its share of their calls."""
+    network, shared = kernels.layer.network, kernels.shard.model.shared_experts > 0
+    shares = ((one, traffic.repeated_share(one.transfer, layout, network, shared)) for one in sent)
+    return tuple(_share_of_calls(one, share) for one, share in shares if share)
+
+
+def _share_of_calls(one: TransferTime, share: float) -> TransferTime:
+    """A share of the calls of a transfer."""
     if share == 1:
-        return sent
-    calls = (replace(one.transfer, calls=one.transfer.calls * share) for one in sent)
-    return tuple(
-        replace(one, transfer=each, exposed=one.exposed * share) for one, each in zip(sent, calls, strict=True)
-    )
+        return one
+    return replace(one, transfer=replace(one.transfer, calls=one.transfer.calls * share), exposed=one.exposed * share)
 
 
 def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> tuple[TransferTimes, TransferTimes]:
@@ -319,5 +322,5 @@ def _windows_of_blocks(layer: Layer, shard: Shard, kernels: PassKernels) -> dict
     cut = layer.network is FeedForward.DENSE or (
         layer.network is FeedForward.EXPERTS and shard.model.shared_experts > 0
     )
-    mixing = {"token mixing": kernels.mixing_gemms} if layer.mixer is not Mixer.NONE else {}
-    return mixing | ({"feed-forward": kernels.network_gemms} if cut else {})
+    mixing = {traffic.MIXING: kernels.mixing_gemms} if layer.mixer is not Mixer.NONE else {}
+    return mixing | ({traffic.NETWORK: kernels.network_gemms} if cut else {})

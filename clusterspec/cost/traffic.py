@@ -6,15 +6,16 @@ from collections.abc import Mapping
 
 from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.compute import Shard
+from clusterspec.cost.compute import ALTERNATE, Shard
 from clusterspec.cost.formulas.compute import is_divided, is_zero, larger, smaller, value_where
-from clusterspec.cost.layers import Mixer
+from clusterspec.cost.layers import FeedForward, Mixer
 from clusterspec.cost.parameters import Share
 from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.catalog.stacks import Stack
     from clusterspec.cost.compute.expert_layer import Routing
 
 # One kind of collective of an axis, and the computation that it may overlap with
@@ -106,6 +107,60 @@ def tensor_backward_transfers(shard: Shard, windows: Mapping[str, float]) -> tup
 def activation_bytes(shard: Shard) -> float:
     """Bytes of one block's input for all the tokens of a tensor-parallel group."""
     return shard.width * shard.tokens * shard.model.hidden
+
+
+# Recomputation: the transfers of the forward pass that run again before the backward pass
+
+
+def repeated_share(transfer: Transfer, layout: Layout, network: FeedForward, shared_experts: bool) -> float:
+    """The share of a forward transfer of a layer that recomputation repeats: that of the modules which run again.
+
+    ``network`` is that of the layer, ``shared_experts`` whether the model has some.
+    """
+    recompute, stack = layout.recompute, layout.stack
+    if recompute == "full":
+        return layout.recomputed_share
+    if isinstance(recompute, tuple):
+        return float(_runs_in(transfer, recompute, network))
+    return _selectively_repeated(transfer, stack, shared_experts) if recompute == "selective" and stack else 0.0
+
+
+def _selectively_repeated(transfer: Transfer, stack: Stack, shared_experts: bool) -> float:
+    """The share of a transfer that the software's selective recomputation repeats."""
+    if stack.selective == "alternate-layers":
+        return ALTERNATE
+    if stack.selective == "core-attention":
+        return float(transfer.axis == "cp")
+    if stack.selective == "alternate-products":
+        return float(_runs_around_saved_products(transfer, stack.saves_exchange(shared_experts)))
+    first = transfer.axis == "tp" and transfer.purpose == MIXING and transfer.collective == "all-gather"
+    return float(stack.selective == "all-but-projections" and not first)
+
+
+MIXING, NETWORK = "token mixing", "feed-forward"
+"""The blocks of a layer that tensor parallelism cuts, as purposes of their transfers."""
+
+
+def _runs_in(transfer: Transfer, modules: tuple[str, ...], network: FeedForward) -> bool:
+    """Whether one of these modules communicates so; modules between two matrices do not.
+
+    A recomputed attention core exchanges keys and values again, experts their tokens (Megatron-LM at d98e8a6,
+    core/transformer/attention.py and moe/moe_layer.py: the checkpoint wraps the exchange, too).
+    """
+    if transfer.axis == "tp":
+        module = "mlp" if network is FeedForward.DENSE else "shared_experts"
+        return transfer.purpose == NETWORK and module in modules
+    return {"cp": "attention", "ep": "expert", "expert_tp": "expert"}[transfer.axis] in modules
+
+
+def _runs_around_saved_products(transfer: Transfer, exchange_saved: bool) -> bool:
+    """Whether a transfer runs again where every second product, attention and the scattered sums of blocks are saved.
+
+    Gathers run again, as nothing saves their results (torchtitan at b5bcd76, distributed/activation_checkpoint.py).
+    """
+    if transfer.axis == "ep":
+        return not exchange_saved
+    return transfer.axis in ("tp", "expert_tp") and transfer.collective != "reduce-scatter"
 
 
 # Context parallelism: the exchange of keys and values, or of heads, between its ranks

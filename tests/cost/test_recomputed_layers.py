@@ -61,6 +61,70 @@ def test_the_other_layers_store_their_tensors() -> None:
     assert {"logits_and_loss", "working_space"} & some.keys() == {"logits_and_loss", "working_space"} & every.keys()
 
 
+EXPERTS = {
+    "layers": 4,
+    "hidden": 1024,
+    "heads": 16,
+    "kv_heads": 8,
+    "ffn_hidden": 4096,
+    "vocab": 32000,
+    "gated_ffn": True,
+    "experts": 16,
+    "experts_per_token": 2,
+    "expert_ffn_hidden": 512,
+    "shared_experts": 1,
+}
+MEGATRON, TITAN, OLDER, MAXTEXT = (
+    {"framework": name, "software_year": year}
+    for name, year in (("megatron-core", 2026), ("torchtitan", 2025), ("torchtitan", 2024), ("maxtext", 2025))
+)
+GATHERS, SCATTERS = "tp all-gather", "tp reduce-scatter"
+DISPATCH, COMBINE = "ep dispatch", "ep combine"
+
+
+@pytest.mark.parametrize(
+    ("software", "recompute", "wanted"),
+    [
+        (MEGATRON, "none", {}),
+        (MEGATRON, ["norm", "activation"], {}),
+        (MEGATRON, "selective", {}),
+        (MEGATRON, ["expert"], {DISPATCH: 1, COMBINE: 1}),
+        (MEGATRON, ["mlp"], {}),
+        (MEGATRON, ["shared_experts"], {GATHERS: 1, SCATTERS: 1}),
+        (MEGATRON, "full", {GATHERS: 2, SCATTERS: 2, DISPATCH: 1, COMBINE: 1}),
+        (TITAN, "selective", {GATHERS: 2}),
+        (OLDER, "selective", {GATHERS: 2, DISPATCH: 1, COMBINE: 1}),
+        (MAXTEXT, "selective", {GATHERS: 1, SCATTERS: 2, DISPATCH: 1, COMBINE: 1}),
+    ],
+)
+def test_what_runs_again_communicates_again(software: dict[str, Any], recompute: Any, wanted: dict[str, int]) -> None:
+    """A layer with shared experts on two tensor-parallel and two expert-parallel ranks gathers and scatters twice, and
+    dispatches and combines once; a saved result is not sent for again.
+    """
+    layout = {**software, "tp": 2, "ep": 2, "expert_tp": 1, "sequence_parallel": True, "recompute": recompute}
+    work = {"model": EXPERTS, "sequence_length": 2048, "global_batch": 64}
+    assert calls_again(plan(workload=work, layout=layout), "expert_layer") == wanted
+
+
+def calls_again(found: Plan, layer: str) -> dict[str, float]:
+    """Calls of the transfers that recomputation repeats in one layer, by axis and kind."""
+    assert found.step is not None
+    (again,) = (part.recomputation for part, _ in found.step.parts if part.name == layer)
+    calls: dict[str, float] = {}
+    for one in (each.transfer for each in again.transfers):
+        name = f"{one.axis} {one.purpose if one.axis == 'ep' else one.collective}"
+        calls[name] = calls.get(name, 0.0) + one.calls
+    return calls
+
+
+def test_a_recomputed_core_exchanges_keys_and_values_again() -> None:
+    """A ring of four ranks sends three times in a forward pass."""
+    layout = {"framework": "megatron-core", "software_year": 2026, "cp": 4}
+    none, some = (plan(layout={**layout, "recompute": chosen}) for chosen in ("none", ["attention"]))
+    assert calls_again(none, "dense_layer") == {}
+    assert calls_again(some, "dense_layer") == {"cp send-recv": 3}
+
+
 def test_as_many_layers_as_a_stage_has_are_all() -> None:
     every, same = with_layers(None), with_layers(LAYERS)
     assert same.memory_bytes == every.memory_bytes

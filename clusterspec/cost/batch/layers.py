@@ -86,7 +86,9 @@ SUMS = ("device", "mixing_gemms", "network_gemms", "core", "launches", "expert_l
 AGAIN = ("device", "launches", "expert_launches")
 """The sums stored for recomputed kernels, which overlap with no transfer."""
 PASSES = ("forward", "backward", "exposed", "calls")
-"""Stored values of a layer: seconds of both passes, exposed seconds and calls of its forward transfers."""
+"""Stored values of a layer: seconds of both passes, exposed seconds and calls of the transfers that recomputation
+repeats.
+"""
 
 
 class LayerRows(NamedTuple):
@@ -116,7 +118,7 @@ class LayerTimes:
         self.known, self.tables, self.library, self.hiding = known, known.tables, known.library, hiding
         self.layers = tuple(part for part in self.tables.parts if isinstance(part, Layer))
         self.ends = tuple(part for part in self.tables.parts if isinstance(part, str))
-        self._executions = PairIndex(self.library)
+        self._executions, self._repetitions = PairIndex(self.library), PairIndex(self.library)
         self._kernels = RowTable(self.library, 2, 2 * len(SUMS) * len(self.layers) + 2 * len(self.ends))
         self._again = RowTable(self.library, 2, len(AGAIN) * len(self.layers))
         self._passes = RowTable(self.library, 2, len(PASSES) * len(self.layers))
@@ -138,17 +140,16 @@ class LayerTimes:
             [rows.shape, execution], lambda new: self._kernel_sums(len(new), parts(new, method))
         )
         sums = self._kernels.look_up(kernels)
-        axes = self._divided_axes(rows, method)
-        passes = self._passes(
-            [rows.path, execution], lambda new: self._pass_times(len(new), parts(new, axes), _taken_columns(sums, new))
-        )
         words = Numbers(method.values * again.end + again.values, method.end * again.end)
+        axes, repetition = self._divided_axes(rows, words), self._repetitions(micro_batch, words)
+        passes = self._passes(
+            [rows.path, repetition], lambda new: self._pass_times(len(new), parts(new, axes), _taken_columns(sums, new))
+        )
         repeated = self._again(
             [kernels, again],
             lambda new: self._recomputation_sums(len(new), parts(new, words), _taken_columns(sums, new)),
         )
-        full = self.library.asarray([one.recompute == "full" for one in variants]).take(rows.layouts.variant)
-        times = [self._layer_time(index, passes, repeated, full) for index in range(len(self.layers))]
+        times = [self._layer_time(index, passes, repeated) for index in range(len(self.layers))]
         ends = [*map(as_number, sums[2 * len(SUMS) * len(self.layers) :])]
         return [*times, *(StageTime(there, back, 0.0) for there, back in zip(ends[::2], ends[1::2], strict=True))]
 
@@ -159,7 +160,7 @@ class LayerTimes:
         return Numbers(self.library.asarray(codes, "int64").take(rows.layouts.variant), len(found))
 
     def _divided_axes(self, rows: LayerRows, method: Numbers) -> Numbers:
-        """A code for the axes with several ranks and for the method of context parallelism."""
+        """A code for the axes with several ranks and for the settings in ``method``."""
         codes = method.values
         for axis in LAYER_AXES:
             codes = 2 * codes + 1 * (rows.layouts.degrees[axis] > 1)
@@ -195,8 +196,8 @@ class LayerTimes:
             for layer, there, back in zip(self.layers, *self._stored_passes(_taken_columns(sums, at)), strict=True):
                 shard = Shard.of(self.tables.workload, layout, layer.mixer)
                 time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
-                calls = sum(one.transfer.calls for one in time.forward.transfers)
-                values += [time.forward.total, time.backward.total, time.forward.exposed, calls]
+                calls = sum(one.transfer.calls for one in time.recomputation.transfers)
+                values += [time.forward.total, time.backward.total, time.recomputation.exposed, calls]
             _set_columns(found, at, values)
         return found
 
@@ -221,12 +222,12 @@ class LayerTimes:
             _set_columns(found, at, [getattr(one, name) for one in again for name in AGAIN])
         return found
 
-    def _layer_time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array], full: Array) -> StageTime:
-        """Pass times of one kind of layer. Full recomputation repeats the transfers of the forward pass."""
+    def _layer_time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array]) -> StageTime:
+        """Pass times of one kind of layer."""
         forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
         sums = dict(zip(AGAIN, map(as_number, repeated[len(AGAIN) * index :]), strict=False))
         kernels = PassKernels((), mixing_gemms=0.0, network_gemms=0.0, core=0.0, flops=0.0, **sums)
-        sent, called = (as_number(self.library.where(full, each, 0.0)) for each in (exposed, calls))
+        sent, called = as_number(exposed), as_number(calls)
         launch = self._phase_timer({}).launch_seconds(kernels, sent, called)
         return StageTime(as_number(forward), as_number(backward), kernels.device + sent + launch)
 

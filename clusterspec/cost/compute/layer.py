@@ -133,8 +133,8 @@ class SoftwareBehavior:
     def part_figures(self) -> tuple[object, ...]:
         """The figures on which the time of a part of a model depends, at given rates and overlap."""
         host = self.interval, self.interval_expert, self.gap
-        kept = self.stack.memory.gathered_inputs
-        return *self.kernel_figures, self.loss, *host, self.interference, self.stack.selective, kept
+        saved = self.stack.memory.gathered_inputs, self.stack.selective, self.stack.saved_exchanges
+        return *self.kernel_figures, self.loss, *host, self.interference, *saved
 
     def overlaps(self, axis: str) -> bool:
         """Whether it can overlap this communication with computation."""

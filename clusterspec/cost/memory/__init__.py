@@ -102,6 +102,8 @@ RANGES = {
     "experts": Range(0.9, 1.4, "the fullest rank has more tokens than the mean, up to 1.5 times with a capacity limit"),
     "layer inputs": Range(1.0, 1.1, "some layers have a copy in another precision; by judgment"),
     "layer outputs": Range(1.0, 1.1, "as layer inputs"),
+    "exchanged rows": Range(0.9, 1.4, "the fullest rank has more tokens than the mean, as for experts"),
+    "scattered sums": _TENSORS,
     "projections": Range(0.8, 2.0, "recipes also save the attention output, or save less"),
     "pipeline buffers": Range(0.5, 1.1, "inputs are freed if the first layer stores them itself"),
     "outputs kept": Range(0.5, 1.0, "one of the copies may be freed earlier"),

@@ -34,6 +34,8 @@ SELECTIVE_MODULES = {"core-attention": frozenset({"attention"}), "light": frozen
 2205.05198, section 5), or modules that are cheap to compute and large to store.
 """
 TORCHTITAN = "torchtitan, distributed/activation_checkpoint.py"
+EXCHANGES = 2
+"""Dispatched and combined rows of experts."""
 MAXTEXT = "MaxText, remat_policy"
 LAYERS_IN_TRANSIT = 2
 """Layers whose saved tensors are on the device while they are copied to or from host memory."""
@@ -120,7 +122,27 @@ def _alternate_product_tensors(job: Job) -> list[Tensor]:
         Tensor(memory_line("attention", tensor_bytes, TORCHTITAN, **sizes, elements=width)),
         Tensor(memory_line("feed-forward", tensor_bytes, TORCHTITAN, **sizes, elements=model.ffn_hidden), Layers.DENSE),
         layer_input_tensor(job, "layer outputs", TORCHTITAN),
+        *_saved_transfer_tensors(job),
     ]
+
+
+def _saved_transfer_tensors(job: Job) -> list[Tensor]:
+    """The results of transfers that selective operator checkpointing saves: the sums that tensor parallelism scatters
+    after attention, and the rows of experts, once dispatched and once combined.
+    """
+    layout, hidden = job.layout, job.model.hidden
+    cut = value_where(layout.tp > 1, 1.0, 0.0)
+    sizes = {"tokens": job.tokens, "elements": hidden, "ranks": job.residual_ranks, "width": job.width}
+    scattered = memory_line("scattered sums", tensor_bytes, TORCHTITAN, **sizes).with_factor("cut", cut)
+    found = [Tensor(scattered)]
+    shared = job.model.shared_experts > 0
+    if not job.model.moe_layers or layout.stack is None or not layout.stack.saves_exchange(shared):
+        return found
+    rows = memory.routed_tokens(job.tokens, job.model.experts_per_token, job.residual_ranks, 1.0)
+    sizes = {"tokens": rows, "elements": EXCHANGES * job.model.expert_width, "ranks": 1.0, "width": job.width}
+    exchanged = memory_line("exchanged rows", tensor_bytes, TORCHTITAN, **sizes)
+    apart = value_where(layout.ep > 1, 1.0, 0.0)
+    return [*found, Tensor(exchanged.with_factor("exchanged", apart), Layers.EXPERT)]
 
 
 def _fully_recomputed_tensors(job: Job) -> list[Tensor]:

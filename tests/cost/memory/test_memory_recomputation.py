@@ -18,7 +18,7 @@ from clusterspec.document.conforms import node_at
 from clusterspec.spec import schema
 from clusterspec.studies import study_text
 from tests.catalog.shipped import CATALOG
-from tests.cost.memory.designs import design, model
+from tests.cost.memory.designs import design, experts, model
 from tests.settings import SETTINGS
 
 STACKS = [name for name in CATALOG.ids("stack") if framework_of(name.rpartition("-")[0], CATALOG).trains]
@@ -128,6 +128,30 @@ def test_every_second_product_is_kept() -> None:
     assert found["layer_inputs"] == found["layer_outputs"] == LAYERS * 2 * TOKENS * 1024
     assert found["attention"] == LAYERS * 2 * TOKENS * 40 * 64
     assert found["feed_forward"] == LAYERS * 2 * TOKENS * 4096
+
+
+def expert_parts(year: int, shared: int, **cut: Any) -> dict[str, float]:
+    """As `parts`, of a model with two of 16 experts for each token in seven of its eight layers."""
+    found, _ = memory_use(
+        design(experts(shared_experts=shared), framework="torchtitan", software_year=year, recompute="selective", **cut)
+    )
+    assert found is not None
+    return {part.name: part.value for part in found.activations.parts if part.value}
+
+
+@pytest.mark.parametrize(("year", "shared", "saved"), [(2025, 1, 2), (2025, 0, 0), (2026, 0, 2), (2024, 1, 0)])
+def test_exchanged_rows_of_experts_are_kept_where_the_software_saves_them(year: int, shared: int, saved: int) -> None:
+    """Two copies of each token, dispatched and combined: 2 × 2 × 2,048 × 1,024 numbers of 16 bits in seven layers."""
+    found = expert_parts(year, shared, dp=4, ep=4)
+    assert found.get("exchanged_rows", 0.0) == saved * 2 * TOKENS * 1024 * 2 * 7
+    assert "exchanged_rows" not in expert_parts(year, shared, dp=4)
+
+
+def test_scattered_sums_of_attention_are_kept_by_tensor_parallel_ranks() -> None:
+    """A quarter of the tokens on each of four ranks: 2,048 × 1,024 / 4 numbers of 16 bits a layer, in eight layers."""
+    found = parts("torchtitan", 2025, recompute="selective", tp=4, sequence_parallel=True)
+    assert found["scattered_sums"] == LAYERS * 2 * TOKENS * 1024 / 4
+    assert not parts("torchtitan", 2025, recompute="selective").get("scattered_sums")
 
 
 def test_every_second_layer_is_kept_whole() -> None:
