@@ -283,9 +283,10 @@ class Workload:
     """Length in tokens of a token's document, as the mean over tokens, if several documents are packed into a sequence
     without attention between them; None where a sequence is one document.
     """
-
     fill: float = 1.0
     """The share of each sequence that holds tokens, in the mean: packed samples fill it in part."""
+    residual_precision: str | None = None
+    """The precision of the hidden states between blocks; None where it is that of the activations."""
     rl: Rl | None = None
     """Reinforcement learning, else None. The other values then describe its trainer."""
 

@@ -61,6 +61,7 @@ def resolve_workload(
         quantization=section.quantization,
         trainable=_resolved_adapters(section, kind, model.experts, log),
         document_length=_document_length(section, log),
+        residual_precision=section.residual_precision,
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import reduce
 
 from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import FULLY
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import mixers
 from clusterspec.cost.formulas import compute, memory
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import LayerWeights, attention_flops
-from clusterspec.quantity import precision_width, table_width
+from clusterspec.quantity import activation_width, precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import cached_property, recent, sum_of
 
@@ -260,6 +261,20 @@ class Share:
     def output(self) -> float:
         """Weights that the output head multiplies with: the embedding's weights if the two are tied on the rank."""
         return self.head or self.embedding
+
+
+def residual_width(workload: Workload) -> float:
+    """Bytes of one number of the residual stream: as stated, else of one activation."""
+    stated = workload.residual_precision
+    return activation_width(workload.precision) if stated is None else precision_width(stated)
+
+
+def copies_weights(workload: Workload, sharding: str) -> bool:
+    """Whether each rank keeps whole weights in fp32 and copies them for narrower products (automatic casting); what
+    shards weights narrows a shard before it gathers it.
+    """
+    wide = precision_width(workload.parameter_precision) > activation_width(workload.precision)
+    return wide and sharding not in FULLY
 
 
 def frozen_precision(workload: Workload) -> str:

@@ -281,7 +281,8 @@ class LayoutTiming:
         layout = self.layout
         if not is_divided(layout.pp):
             return ()
-        whole = activation_bytes(Shard.of(self.workload, layout))
+        shard = Shard.of(self.workload, layout)
+        whole = activation_bytes(shard) * shard.residual_width / shard.width
         transfers = [Transfer("pp", "send-recv", whole / layout.tp)]
         if is_divided(layout.tp) and not layout.sequence_parallel:
             transfers.append(Transfer("tp", "all-gather", whole))

@@ -114,10 +114,11 @@ OPTIONS = "workload.tokens workload.attention workload.gradient_precision layout
         (
             "megatron",
             "qwen3-30b-a3b",
-            "precision: bf16, attention: flash, gradient_precision: fp32",
+            "precision: bf16, attention: flash, gradient_precision: fp32, residual_precision: fp32",
             ", ep: 8, capacity_factor: 1.25, overlap: {ep: true}",
             {
                 "workload.attention": "flash",
+                "workload.residual_precision": "fp32",
                 "workload.gradient_precision": "fp32",
                 "layout.capacity_factor": 1.25,
                 "layout.overlap.ep": True,

@@ -4,6 +4,7 @@ and the shard that a kernel runs on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum, auto
 
 from clusterspec.catalog.models import Model
@@ -13,10 +14,11 @@ from clusterspec.cost.formulas import compute as formulas
 from clusterspec.cost.formulas.compute import is_divided, is_zero
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.layers import Mixer, model_of_mixer
+from clusterspec.cost.parameters import copies_weights, residual_width
 from clusterspec.quantity import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass
 
-KERNELS, BIASES = "kernels", "biases of experts"
+KERNELS, BIASES, COPIES = "kernels", "biases of experts", "copies of weights"
 FIXED = CONSTANTS.setdefault(KERNELS, {})
 """The constants of this module by name; a plan lists them among its assumptions."""
 
@@ -53,32 +55,6 @@ LENGTH_START = _kernel_constant(
     "tokens of a sequence at which attention kernels reach half of the rate that they have on long ones, for"
     " accelerators without a measured figure (FlashAttention-2, arXiv 2307.08691, figure 5, about)",
 )
-SCORE_PASSES = (
-    _kernel_constant(
-        "scores.forward",
-        4.5,
-        "reads and writes of its scores by plain attention between the products: scale, mask and softmax read and"
-        " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
-    ),
-    _kernel_constant(
-        "scores.backward",
-        5.5,
-        "reads and writes of scores in the backward pass: the gradients of both read two and write one",
-    ),
-)
-COMPILED_SCORE_PASSES = (
-    _kernel_constant(
-        "scores.compiled.forward",
-        2.0,
-        "the same where a compiler fuses them (XLA): one read for the maximum and one for the sum; scale, mask, dropout"
-        " and division are computed where the products write and read the scores",
-    ),
-    _kernel_constant(
-        "scores.compiled.backward",
-        3.0,
-        "the same in the backward pass: the softmax and its gradient are read, that of the scores is written",
-    ),
-)
 LOSS_FORWARD = _kernel_constant(
     "loss.forward",
     0.6,
@@ -92,6 +68,11 @@ NORM_PASSES = _kernel_constant(
     10.0,
     "reads and writes of one row by two norms (one and one; backward two and one) and two additions to the residual"
     " stream with dropout (two and one; backward one and one)",
+)
+RESIDUAL_PASSES = _kernel_constant(
+    "norms.passes.residual",
+    6.0,
+    "those of the residual stream: an input of each norm, two of each addition; backward two and one",
 )
 ROUTER_BYTES = _kernel_constant(
     "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
@@ -120,17 +101,6 @@ USUAL = {
         "usual.memory", 0.82, "streaming kernels over the memory bandwidth, for accelerators without a figure"
     ),
 }
-FLASH_BACKWARD = _kernel_constant(
-    "flash.backward",
-    2.5,
-    "products in the backward pass of flash attention over those of the forward pass: five over two, since it"
-    " computes the scores again (FlashAttention-2, arXiv 2307.08691)",
-)
-FLASH_BACKWARD_TRAFFIC = _kernel_constant(
-    "flash.backward.traffic",
-    2.5,
-    "reads and writes of the backward core over those of the forward one: queries, keys, values, outputs and gradients",
-)
 ALTERNATE = _kernel_constant(
     "recompute.alternate", 0.5, "share of the forward pass that is recomputed when every second layer is"
 )
@@ -283,9 +253,13 @@ def sum_bytes(counted: float, width: float) -> float:
 
 
 def _accumulation_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
+    return Kernel(f"{kernel.name}: sum", 0.0, bytes_each * gradient_numbers(kernel), launches=0)
+
+
+def gradient_numbers(kernel: Kernel) -> float:
+    """The weights whose gradients a kernel computes."""
     assert kernel.shape is not None
-    rows, _, columns, batch, _ = kernel.shape
-    return Kernel(f"{kernel.name}: sum", 0.0, bytes_each * rows * columns * batch, launches=0)
+    return kernel.shape.m * kernel.shape.n * kernel.shape.batch
 
 
 # The share of one rank in one micro-batch: the shapes that kernels are built from
@@ -331,7 +305,11 @@ class Shard:
     gathers_again: bool = True
     """Whether tensor-parallel ranks gather inputs once more for weight gradients, as nothing keeps them."""
     gathers_whole: bool = True
-    """Whether inputs are gathered whole before their GEMMs, not in pieces that run inside them."""
+    """Whether inputs are gathered whole before their GEMMs, not in pieces inside them."""
+    residual_width: float = 2.0
+    """Bytes of one number of the residual stream."""
+    copies_weights: bool = False
+    """Whether products read copies of weights that are kept in fp32."""
 
     @property
     def width(self) -> float:
@@ -371,6 +349,8 @@ class Shard:
             documents=documents,
             gathers_again=layout.stack is None or not layout.stack.memory.gathered_inputs,
             gathers_whole=layout.overlap.tp != "full",
+            residual_width=residual_width(workload),
+            copies_weights=copies_weights(workload, layout.sharding),
         )
 
 
@@ -397,3 +377,25 @@ EXPERT_CASTS = assumed_figure(
     " converts the rows of each expert by themselves, along rows and along columns, and reorders scales; among 1 to 4"
     " the value with the least error on 33 runs of 5 sources of the fitted side (8.8 to 8.3 % in the mean)",
 )
+
+
+def cast_work(work: Work, bytes_each: float, fused_experts: bool = False) -> Work:
+    """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
+
+    Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
+    that search for the maximum first move more. Weights are converted once per step and are not included. Rows of
+    experts are converted expert by expert, unless their GEMMs are fused.
+    """
+    for_expert = bytes_each * (1.0 if fused_experts else EXPERT_CASTS.value)
+
+    def casts(kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
+        return tuple(_cast_kernel(k, for_expert if k.shape and k.shape.experts else bytes_each) for k in kernels)
+
+    narrow = [k for k in work.backward if k.rate in NARROW_RATES and k.role is Role.INPUT_GRADIENT]
+    return Work(casts(k for k in work.forward if k.rate in NARROW_RATES), casts(narrow))
+
+
+def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
+    assert kernel.shape is not None
+    m, k, _, batch, _ = kernel.shape
+    return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)

@@ -13,12 +13,8 @@ from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Workload
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
-    COMPILED_SCORE_PASSES,
-    FLASH_BACKWARD,
-    FLASH_BACKWARD_TRAFFIC,
     KERNELS,
     LENGTH_START,
-    SCORE_PASSES,
     GemmShape,
     Kernel,
     Role,
@@ -36,6 +32,51 @@ SPARSE = "sparse attention"
 """The group of constants of `sparse_attention`."""
 RECURRENCE = "recurrence"
 """The group of constants of `recurrence`."""
+
+
+SCORE_PASSES = (
+    assumed_figure(
+        KERNELS,
+        "scores.forward",
+        4.5,
+        "reads and writes of its scores by plain attention between the products: scale, mask and softmax read and"
+        " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
+    ).value,
+    assumed_figure(
+        KERNELS,
+        "scores.backward",
+        5.5,
+        "reads and writes of scores in the backward pass: the gradients of both read two and write one",
+    ).value,
+)
+COMPILED_SCORE_PASSES = (
+    assumed_figure(
+        KERNELS,
+        "scores.compiled.forward",
+        2.0,
+        "the same where a compiler fuses them (XLA): one read for the maximum and one for the sum; scale, mask, dropout"
+        " and division are computed where the products write and read the scores",
+    ).value,
+    assumed_figure(
+        KERNELS,
+        "scores.compiled.backward",
+        3.0,
+        "the same in the backward pass: the softmax and its gradient are read, that of the scores is written",
+    ).value,
+)
+FLASH_BACKWARD = assumed_figure(
+    KERNELS,
+    "flash.backward",
+    2.5,
+    "products in the backward pass of flash attention over those of the forward pass: five over two, since it"
+    " computes the scores again (FlashAttention-2, arXiv 2307.08691)",
+).value
+FLASH_BACKWARD_TRAFFIC = assumed_figure(
+    KERNELS,
+    "flash.backward.traffic",
+    2.5,
+    "reads and writes of the backward core over those of the forward one: queries, keys, values, outputs and gradients",
+).value
 SOFTMAX_BATCHES = 4
 """Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
 micro-batch times heads); else PyTorch's operations run one by one (Megatron-LM, fused_softmax.py, is_kernel_available).

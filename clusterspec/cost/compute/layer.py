@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
     ALTERNATE,
-    EXPERT_CASTS,
     KERNELS,
     LOSS_FORWARD,
-    NARROW_RATES,
     NORM_PASSES,
+    RESIDUAL_PASSES,
     GemmShape,
     Kernel,
     Role,
     Shard,
     Work,
     accumulation_work,
+    cast_work,
     less_fused_work,
     linear_work,
     scaled_kernel,
@@ -196,7 +196,7 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
     ``loss`` is the bytes moved per logit, ``summed`` the bytes to add the gradient of one weight to an fp32 sum.
     """
     width = shard.model.vocab / shard.tp
-    norm = 2 * shard.width * shard.rows * shard.model.hidden
+    norm = (shard.residual_width + shard.width) * shard.rows * shard.model.hidden
     logits = linear_work("logits", GemmShape(shard.tokens, shard.model.hidden, width), shard.kept)
     if shard.trainable is not None:
         logits = Work(logits.forward, tuple(k for k in logits.backward if k.role is not Role.WEIGHT_GRADIENT))
@@ -252,7 +252,8 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
     """
     mixed, parts_of_network = mixing_parts(shard), _network_parts(network, shard, software)
     share = (bool(mixed) + bool(parts_of_network)) / 2
-    moved = share * NORM_PASSES * shard.width * shard.rows * shard.model.hidden
+    passes = RESIDUAL_PASSES * shard.residual_width + (NORM_PASSES - RESIDUAL_PASSES) * shard.width
+    moved = share * passes * shard.rows * shard.model.hidden
     norms = streaming_work("norms and residuals", (moved, moved), 4 * share, Role.LIGHT)
     parts: Parts = {"norms": norms, **mixed, **parts_of_network}
     if software.tensor_copies and shard.sequence_parallel and shard.gathers_whole:
@@ -292,8 +293,15 @@ def _work_of_software(work: Work, software: SoftwareBehavior, shard: Shard) -> W
 
 
 def _gradient_sums(work: Work, counted: float, shard: Shard) -> Work:
-    """The accumulation of weight gradients in their own precision; ``counted`` bytes for each in fp32."""
-    return accumulation_work(work, sum_bytes(counted, shard.sum_width))
+    """The accumulation of weight gradients in their own precision, ``counted`` bytes for each in fp32, and what weights
+    in fp32 add to it.
+    """
+    sums = accumulation_work(work, sum_bytes(counted, shard.sum_width))
+    if not shard.copies_weights:
+        return sums
+    from clusterspec.cost.compute.weight_copies import weight_copy_work  # few designs need it
+
+    return weight_copy_work(work) + sums
 
 
 def recomputed_kernels(
@@ -374,25 +382,3 @@ _SELECTIVE = {
     "all-but-projections": _kernels_but_projections,
     "light": _light_kernels,
 }
-
-
-def cast_work(work: Work, bytes_each: float, fused_experts: bool = False) -> Work:
-    """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
-
-    Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
-    that search for the maximum first move more. Weights are converted once per step and are not included. Rows of
-    experts are converted expert by expert, unless their GEMMs are fused.
-    """
-    for_expert = bytes_each * (1.0 if fused_experts else EXPERT_CASTS.value)
-
-    def casts(kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
-        return tuple(_cast_kernel(k, for_expert if k.shape and k.shape.experts else bytes_each) for k in kernels)
-
-    narrow = [k for k in work.backward if k.rate in NARROW_RATES and k.role is Role.INPUT_GRADIENT]
-    return Work(casts(k for k in work.forward if k.rate in NARROW_RATES), casts(narrow))
-
-
-def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
-    assert kernel.shape is not None
-    m, k, _, batch, _ = kernel.shape
-    return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)

@@ -15,7 +15,7 @@ from clusterspec.cluster.variation import layout_on_plainest_software
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.layers import Chunk, micro_batches_in_flight
-from clusterspec.cost.parameters import Share
+from clusterspec.cost.parameters import Share, residual_width
 from clusterspec.cost.tables import held_share
 from clusterspec.quantity import NARROW, Figure, activation_width, operand_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
@@ -103,7 +103,7 @@ RANGES = {
     "layer inputs": Range(1.0, 1.1, "some layers have a copy in another precision; by judgment"),
     "layer outputs": Range(1.0, 1.1, "as layer inputs"),
     "exchanged rows": Range(0.9, 1.4, "the fullest rank has more tokens than the mean, as for experts"),
-    "scattered sums": _TENSORS,
+    "weights in 16 bits": Range(0.0, 1.0, "automatic casting frees copies that no product of the backward pass reads"),
     "projections": Range(0.8, 2.0, "recipes also save the attention output, or save less"),
     "pipeline buffers": Range(0.5, 1.1, "inputs are freed if the first layer stores them itself"),
     "outputs kept": Range(0.5, 1.0, "one of the copies may be freed earlier"),
@@ -259,6 +259,11 @@ class Job:
     def width(self) -> float:
         """Bytes of one activation."""
         return activation_width(self.workload.precision)
+
+    @property
+    def residual_width(self) -> float:
+        """Bytes of one number of the residual stream."""
+        return residual_width(self.workload)
 
     @property
     def kept(self) -> float:

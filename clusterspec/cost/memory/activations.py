@@ -214,12 +214,15 @@ def layer_tensors(job: Job, modules: frozenset[str] = frozenset()) -> list[Tenso
     ]
 
 
-def layer_input_tensor(job: Job, name: str = "layer inputs", source: str = KORTHIKANTI) -> Tensor:
+def layer_input_tensor(job: Job) -> Tensor:
     """The layer input, from which full recomputation starts."""
-    ranks, hidden = job.residual_ranks, job.model.hidden
-    return Tensor(
-        memory_line(name, tensor_bytes, source, tokens=job.tokens, elements=hidden, ranks=ranks, width=job.width)
-    )
+    return Tensor(residual_line(job, "layer inputs", KORTHIKANTI, job.residual_width))
+
+
+def residual_line(job: Job, name: str, source: str, width: float) -> MemoryLine:
+    """A tensor as large as the residual stream, of ``width`` bytes for each number."""
+    sizes = {"tokens": job.tokens, "elements": job.model.hidden, "ranks": job.residual_ranks, "width": width}
+    return memory_line(name, tensor_bytes, source, **sizes)
 
 
 def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
@@ -227,7 +230,7 @@ def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
 
     An unfused norm keeps its input in fp32, and the normalized input that it multiplies with its weights.
     """
-    width = precision_width("fp32") + job.width if job.framework.unfused else job.width
+    width = precision_width("fp32") + job.width if job.framework.unfused else job.residual_width
     whole = job.residual_ranks if job.framework.gathered_inputs else 1.0
     kept = 0.0 if "norm" in modules else job.kept * _stored_norms(job) * whole
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}

@@ -19,7 +19,14 @@ from clusterspec.cost.memory import (
     squared_excess,
     summed_bytes,
 )
-from clusterspec.cost.memory.activations import KORTHIKANTI, Tensor, latent_line, layer_input_tensor, layer_tensors
+from clusterspec.cost.memory.activations import (
+    KORTHIKANTI,
+    Tensor,
+    latent_line,
+    layer_input_tensor,
+    layer_tensors,
+    residual_line,
+)
 from clusterspec.cost.parameters import Share, frozen_precision
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
@@ -121,7 +128,7 @@ def _alternate_product_tensors(job: Job) -> list[Tensor]:
         layer_input_tensor(job),
         Tensor(memory_line("attention", tensor_bytes, TORCHTITAN, **sizes, elements=width)),
         Tensor(memory_line("feed-forward", tensor_bytes, TORCHTITAN, **sizes, elements=model.ffn_hidden), Layers.DENSE),
-        layer_input_tensor(job, "layer outputs", TORCHTITAN),
+        Tensor(residual_line(job, "layer outputs", TORCHTITAN, job.width)),
         *_saved_transfer_tensors(job),
     ]
 
@@ -130,11 +137,8 @@ def _saved_transfer_tensors(job: Job) -> list[Tensor]:
     """The results of transfers that selective operator checkpointing saves: the sums that tensor parallelism scatters
     after attention, and the rows of experts, once dispatched and once combined.
     """
-    layout, hidden = job.layout, job.model.hidden
-    cut = value_where(layout.tp > 1, 1.0, 0.0)
-    sizes = {"tokens": job.tokens, "elements": hidden, "ranks": job.residual_ranks, "width": job.width}
-    scattered = memory_line("scattered sums", tensor_bytes, TORCHTITAN, **sizes).with_factor("cut", cut)
-    found = [Tensor(scattered)]
+    layout, cut = job.layout, value_where(job.layout.tp > 1, 1.0, 0.0)
+    found = [Tensor(residual_line(job, "scattered sums", TORCHTITAN, job.width).with_factor("cut", cut))]
     shared = job.model.shared_experts > 0
     if not job.model.moe_layers or layout.stack is None or not layout.stack.saves_exchange(shared):
         return found
@@ -204,7 +208,7 @@ def _pipeline_buffer_line(job: Job, rank: Rank) -> MemoryLine:
 
     The input of the first stage is tokens, the output of the last stage a loss.
     """
-    each = tensor_bytes(job.tokens, job.model.hidden, 1.0, job.width)
+    each = tensor_bytes(job.tokens, job.model.hidden, 1.0, job.residual_width)
     copies = (rank.inputs + rank.outputs) * rank.in_flight
     return memory_line("pipeline buffers", buffer_bytes, PIPELINE_ENGINE, count=copies, each=each).with_factor(
         "pipelined", _pipeline_indicator(job)

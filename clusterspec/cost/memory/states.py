@@ -11,7 +11,7 @@ from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, sub_gro
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
-from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, frozen_precision, served_weights
+from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, copies_weights, frozen_precision, served_weights
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 from clusterspec.standard import sum_of
@@ -23,6 +23,7 @@ DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 DEEPSPEED_STAGE_3 = "DeepSpeed, runtime/zero/stage3.py"
 STEP_GRADIENTS = "fp32 gradients"
 """The line of the gradients that an optimizer copies by sub-groups, during its step alone."""
+AUTOCAST = "torch.autocast, which caches the copies of weights"
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
 
 
@@ -58,7 +59,14 @@ def weight_lines(job: Job, share: Share) -> Lines:
         each.with_factor("kept_gathered", gathered)
         for each in _state_lines("gathered weights", share, GATHERED, Shards())
     )
-    return (*_stored_weight_lines(job, share, stored, gathered), *copies)
+    narrow = _narrow_weight_lines(job, share) if copies_weights(job.workload, job.layout.sharding) else ()
+    return (*_stored_weight_lines(job, share, stored, gathered), *copies, *narrow)
+
+
+def _narrow_weight_lines(job: Job, share: Share) -> Lines:
+    """The copies of matrices in fp32 that narrower products read, until the backward pass has read them."""
+    matrices = share.dense + share.expert + share.head
+    return (memory_line("weights in 16 bits", buffer_bytes, AUTOCAST, count=matrices, each=GATHERED),)
 
 
 def _frozen_weight_lines(job: Job, share: Share) -> Lines:

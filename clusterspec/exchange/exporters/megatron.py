@@ -287,6 +287,8 @@ def _stated_arguments(source: ExportInput, omitted: list[str]) -> Iterator[str]:
         yield _GRADIENTS[asked.gradient_precision]
     elif asked is not None and asked.gradient_precision:
         omitted.append(f"gradients in {asked.gradient_precision}")
+    if asked is not None and asked.residual_precision == "fp32":
+        yield "--fp32-residual-connection"
     if stated is not None:
         yield from _kernel_arguments(stated, omitted)
         yield from _stated_expert_arguments(layout, work, stated, omitted)

@@ -269,13 +269,15 @@ _ACCUMULATED = ("accumulate_allreduce_grads_in_fp32", "grad_reduce_in_fp32")
 
 
 def _set_gradients(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the precision of gradients where it is stated (d98e8a64, megatron/training/arguments.py, lines 1209 to 1219),
-    and how many tokens an expert takes.
+    """Set the precisions of gradients and of hidden states where they are stated (d98e8a64,
+    megatron/training/arguments.py, lines 1209 to 1219), and how many tokens an expert takes.
     """
     if keys.is_on("grad_reduce_in_bf16"):
         builder.set("workload.gradient_precision", "bf16", keys.line("grad_reduce_in_bf16"))
     elif keys.is_on(*_ACCUMULATED):
         builder.set("workload.gradient_precision", "fp32", keys.line(*_ACCUMULATED))
+    if keys.is_on("fp32_residual_connection"):
+        builder.set("workload.residual_precision", "fp32", keys.line("fp32_residual_connection"))
     factor = str(keys.get("moe_expert_capacity_factor") or "")
     if re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,6})?", factor) and float(factor) > 0:
         builder.set("layout.capacity_factor", float(factor), keys.line("moe_expert_capacity_factor"))

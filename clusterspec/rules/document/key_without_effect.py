@@ -202,6 +202,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
     for key, stated in (
         ("workload.optimizer", written.optimizer),
         ("workload.gradient_precision", written.gradient_precision),
+        ("workload.residual_precision", written.residual_precision),
         ("workload.global_batch", written.global_batch),
         ("workload.tokens", written.tokens),
         ("workload.dataset_tokens", written.dataset_tokens),

@@ -161,6 +161,7 @@ class WorkloadSpec:
     expert_parameter_precision: str | None = None
     kv_precision: str | None = None
     gradient_precision: str | None = None
+    residual_precision: str | None = None
     recipe: str | None = None
     quantization: str | None = None
     optimizer: str | None = None

@@ -10,7 +10,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost import compute as kernels
-from clusterspec.cost.compute import layer
+from clusterspec.cost.compute import attention, layer
 from clusterspec.cost.formulas.compute import depth_fill
 
 CATALOG = Catalog.open()
@@ -45,14 +45,16 @@ def test_the_default_training_efficiency_is_the_median_of_measured_parts() -> No
 
 def test_plain_attention_moves_its_scores_as_often_as_its_kernels_do() -> None:
     """Forward: softmax reads and writes (2), dropout too with half a mask (2.5). Backward: three, and 2.5."""
-    assert kernels.SCORE_PASSES == (2 + 2.5, 3 + 2.5)
-    assert kernels.COMPILED_SCORE_PASSES == (1 + 1, 2 + 1)  # a maximum and a sum are read; dropout moves nothing
+    assert attention.SCORE_PASSES == (2 + 2.5, 3 + 2.5)
+    assert attention.COMPILED_SCORE_PASSES == (1 + 1, 2 + 1)  # a maximum and a sum are read; dropout moves nothing
 
 
 def test_counted_figures_equal_their_counts() -> None:
     norm, addition = (1 + 1) + (2 + 1), (2 + 1) + (1 + 1)  # reads and writes, forward and backward
     assert norm + addition == kernels.NORM_PASSES
-    assert kernels.FLASH_BACKWARD == kernels.FLASH_BACKWARD_TRAFFIC == 5 / 2
+    # a norm reads it and an addition reads and writes it; backward a norm reads it and writes its gradient
+    assert 2 * (1 + 2) == 2 * (2 + 1) == kernels.RESIDUAL_PASSES
+    assert attention.FLASH_BACKWARD == attention.FLASH_BACKWARD_TRAFFIC == 5 / 2
     assert kernels.WEIGHT_SHARE == kernels.ALTERNATE == 1 / 2
     assert kernels.ROUTER_BYTES == 3 * 4  # softmax, choice and scatter in fp32
     assert layer.CAST == 4

@@ -15,6 +15,7 @@ from clusterspec.cost.compute import (
     Work,
     accumulation_work,
     attention,
+    cast_work,
     expert_launches,
     expert_layer,
     layer,
@@ -23,7 +24,7 @@ from clusterspec.cost.compute import (
     scaled_kernel,
 )
 from clusterspec.cost.compute.biases import biased_expert_work
-from clusterspec.cost.compute.layer import SoftwareBehavior, cast_work, layer_parts, recomputed_kernels
+from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts, recomputed_kernels
 from clusterspec.cost.layers import FeedForward, Mixer
 from clusterspec.cost.timing import update_traffic
 from clusterspec.records import replace

@@ -1,0 +1,33 @@
+"""Copies of weights in fp32 for narrower products, and what they add to the sums of gradients."""
+
+from __future__ import annotations
+
+from clusterspec.cost import assumed_figure
+from clusterspec.cost.compute import COPIES, Kernel, Role, Work, gradient_numbers
+
+WEIGHT_COPY = assumed_figure(
+    COPIES,
+    "copy",
+    6.0,
+    "moved in each micro-batch to copy a weight in fp32 for a product of 16 bits or fewer: read and written; by count",
+    "B",
+).value
+WIDENED_GRADIENT = assumed_figure(
+    COPIES,
+    "gradient",
+    8.0,
+    "moved in each micro-batch for the gradient of such a weight, as automatic differentiation widens it before it is"
+    " summed: written and read in fp32; by count",
+    "B",
+).value
+
+
+def weight_copy_work(work: Work) -> Work:
+    """The copies of the weights of some products, and their gradients in fp32.
+
+    torch.autocast casts each weight once in a forward pass and keeps the copy (aten/src/ATen/autocast_mode.cpp).
+    """
+    sizes = [(k.name, gradient_numbers(k)) for k in work.backward if k.role is Role.WEIGHT_GRADIENT]
+    copied = (Kernel(f"{name}: copy of weights", 0.0, WEIGHT_COPY * size, role=Role.COUNTED) for name, size in sizes)
+    widened = (Kernel(f"{name}: widened", 0.0, WIDENED_GRADIENT * size, role=Role.COUNTED) for name, size in sizes)
+    return Work(tuple(copied), tuple(widened))
