@@ -62,6 +62,14 @@ def test_norms_move_the_residual_stream_in_its_own_precision() -> None:
     assert kernels(of_one(), "norms and residuals") == kernels(narrow, "norms and residuals")
 
 
+def test_norms_that_run_operation_by_operation_are_in_fp32_in_any_case() -> None:
+    """Two additions read and write two more bytes of each of 4,096 rows of 1,024 numbers; backward they read them."""
+    narrow, wide = (of_one({"fused_kernels": False}, residual_precision=name) for name in ("bf16", "fp32"))
+    assert kernels(narrow, "norms and residuals") == kernels(wide, "norms and residuals")
+    assert kernels(narrow, "wide additions") == [[], []]
+    assert kernels(wide, "wide additions") == [[2 * 2 * 2 * 4096 * 1024], [2 * 2 * 4096 * 1024]]
+
+
 def test_weights_in_fp32_are_copied_for_narrower_products() -> None:
     """Queries, keys and values 1,024 × 2,048, their output 1,024 × 1,024, and two matrices of 1,024 × 4,096: each is
     read in four bytes and written in two; its gradient is written and read in four more before it is summed.

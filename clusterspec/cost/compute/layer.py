@@ -252,9 +252,7 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
     """
     mixed, parts_of_network = mixing_parts(shard), _network_parts(network, shard, software)
     share = (bool(mixed) + bool(parts_of_network)) / 2
-    passes = RESIDUAL_PASSES * shard.residual_width + (NORM_PASSES - RESIDUAL_PASSES) * shard.width
-    moved = share * passes * shard.rows * shard.model.hidden
-    norms = streaming_work("norms and residuals", (moved, moved), 4 * share, Role.LIGHT)
+    norms = _norm_work(shard, share)
     parts: Parts = {"norms": norms, **mixed, **parts_of_network}
     if software.tensor_copies and shard.sequence_parallel and shard.gathers_whole:
         parts = {**parts, "copies": _gather_copies(shard, 4 * share * software.tensor_copies)}
@@ -263,6 +261,22 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
 
         parts = {name: frozen_work(name, work, shard) for name, work in parts.items()}
     return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
+
+
+def _norm_work(shard: Shard, share: float) -> Work:
+    """A ``share`` of two norms and two additions to the residual stream.
+
+    Norms that run operation by operation work in fp32 in any case (transformers, LlamaRMSNorm): a wide residual stream
+    spares their casts, and only the additions move more, two numbers of it forward and one backward.
+    """
+    numbers = share * shard.rows * shard.model.hidden
+    wider = shard.residual_width - shard.width
+    passes = NORM_PASSES * shard.width + (0.0 if shard.eager else RESIDUAL_PASSES * wider)
+    norms = streaming_work("norms and residuals", (passes * numbers, passes * numbers), 4 * share, Role.LIGHT)
+    if not shard.eager or not wider:
+        return norms
+    additions = (2 * 2 * wider * numbers, 2 * wider * numbers)
+    return norms + streaming_work("wide additions", additions, 0, Role.COUNTED)
 
 
 def _gather_copies(shard: Shard, copies: float) -> Work:
