@@ -12,7 +12,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.shell_conditions import comparison_result, conjunction, matches_case
+from clusterspec.exchange.shell_conditions import matches_pattern
+from clusterspec.exchange.shell_tests import ShellTests
 from clusterspec.exchange.shell_text import (
     assigned_names,
     branches_of,
@@ -25,14 +26,13 @@ from clusterspec.exchange.shell_text import (
 from clusterspec.exchange.shell_words import (
     BREAK,
     CONTINUED,
-    Expansion,
     Segment,
     Segments,
     Word,
     joined_word,
     words_of,
 )
-from clusterspec.exchange.slurm_directives import OF_A_JOB, job_variables
+from clusterspec.exchange.slurm_directives import job_variables
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def script_in(word: str) -> str | None:
 _PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")
 
 
-class _Shell(Expansion):
+class _Shell(ShellTests):
     """Follows the statements of a script, with the variables that it sets.
 
     ``given`` holds in a loop over the arguments of the script, ``written`` in a command whose output goes to a file.
@@ -287,9 +287,13 @@ class _Shell(Expansion):
             return
         for item in items:
             patterns = [text_of(each) for each in item.children_by_field_name("value")]
-            if any(matches_case(word.text, pattern) for pattern in patterns):
+            matches = [matches_pattern(word.text, pattern) for pattern in patterns]
+            if True in matches:
                 for part in statements_of_item(item):
                     self.run(part)
+                return
+            if None in matches:
+                self.follow_undecided(node, [part for each in items for part in statements_of_item(each)])
                 return
 
     def repeat(self, node: Node) -> None:
@@ -303,7 +307,7 @@ class _Shell(Expansion):
     def chain(self, node: Node) -> None:
         """Follow ``left && right``; the right side is undecided where the left is a test that is."""
         left, *right = node.named_children
-        truth = self.test_result(left) if left.type == "test_command" else True
+        truth = self.status(left)
         self.run(left)
         is_or = any(child.type == "||" for child in node.children)
         if truth is None:
@@ -319,54 +323,6 @@ class _Shell(Expansion):
         for part in parts:
             self.run(part)
         self.branch, self.around = before
-
-    # Tests
-
-    def test_result(self, node: Node) -> bool | None:
-        """Whether a test holds; None if that depends on the arguments of the script."""
-        inner = [child for child in node.named_children if child.type != "comment"]
-        if node.type in {"test_command", "parenthesized_expression"} and len(inner) == 1:
-            return self.test_result(inner[0])
-        if node.type == "compound_statement" and len(inner) == 1 and text_of(node).startswith("(("):
-            return {None: None, 0: False}.get(self.arithmetic_value(inner[0]), True)
-        if node.type == "list" and len(inner) == 2:
-            sign = "||" if any(child.type == "||" for child in node.children) else "&&"
-            return conjunction(sign, self.test_result(inner[0]), self.test_result(inner[1]))
-        if node.type in {"unary_expression", "binary_expression"} and inner:
-            return self._unary_truth(node, inner[-1]) if node.type[0] == "u" else self._binary_truth(node)
-        if node.type == "command":  # ``if $USE_FP16``, of which the value is the command
-            words = self.words(inner[0]) if len(inner) == 1 else ()
-            return (
-                {"true": True, "false": False}.get(words[0].text) if len(words) == 1 and not words[0].branch else None
-            )
-        return None
-
-    def _unary_truth(self, node: Node, operand: Node) -> bool | None:
-        sign = text_of(node.children[0])
-        if sign == "!":
-            held = self.test_result(operand)
-            return None if held is None else not held
-        if sign not in {"-z", "-n"}:
-            return None
-        word = self.joined_word(operand, self.line(node))
-        name = re.fullmatch(r"\$\{?(\w+)\}?(?::?-\})?", word.text)
-        unset = bool(name) and name[1] not in self.variables and not OF_A_JOB.match(name[1]) if name else False
-        if word.branch or ("$" in word.text and not unset):
-            return None
-        return (sign == "-z") is (unset or not word.text)
-
-    def _binary_truth(self, node: Node) -> bool | None:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator = node.child_by_field_name("operator")
-        if left is None or right is None or operator is None:
-            return None
-        sign = text_of(operator)
-        if sign in {"&&", "||"}:
-            return conjunction(sign, self.test_result(left), self.test_result(right))
-        one, other = self.joined_word(left, 0), self.joined_word(right, 0)
-        if "$" in one.text + other.text or one.branch or other.branch:
-            return None
-        return comparison_result(sign, one.text, other.text)
 
 
 _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from operator import eq, ge, gt, le, lt, ne
 
+_PIECE = re.compile(r"\"(?P<double>[^\"\\$`]{0,200})\"|'(?P<single>[^']{0,200})'|\\(?P<escaped>.)|(?P<plain>[^\"'\\])")
+"""A quoted or plain piece of a pattern; a text in double quotes only without expansions and escapes."""
+_SIGNS = frozenset("*?[]")
+_OTHER_SIGNS = re.compile(r"[@+!?*]\(|[$`]|\[\^|\[\[:")
+"""Expansions, lists of patterns (``extglob``) and classes, which are not compared."""
+LONGEST_COMPARED = 2_000
 
-def matches_case(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern of ``case``; only whole words and a lone ``*`` are supported."""
-    return pattern == "*" or pattern.strip("\"'") == text
+
+def matches_pattern(text: str, pattern: str) -> bool | None:
+    """Whether a text matches a pattern of the shell, whose quoted parts stand for themselves; None if it is open.
+
+    >>> [matches_pattern("qwen-72b", each) for each in ("*", "qwen-72b", "*72b", "*7?b*", '"qwen"*', '"*"', "*$N*")]
+    [True, True, True, True, True, False, None]
+    """
+    pieces = list(_PIECE.finditer(pattern[:LONGEST_COMPARED]))
+    whole = "".join(each[0] for each in pieces)
+    if len(text) > LONGEST_COMPARED or whole != pattern or _OTHER_SIGNS.search(pattern):
+        return None
+    kept = ""
+    for each in pieces:
+        literal = next((each[name] for name in ("double", "single", "escaped") if each[name] is not None), None)
+        kept += each["plain"] if literal is None else "".join(f"[{c}]" if c in _SIGNS else c for c in literal)
+    return fnmatchcase(text, kept)
+
+
+def has_signs(pattern: str) -> bool:
+    """Whether a pattern has a sign that is not quoted, so that it may match other texts than itself."""
+    return any(each["plain"] in _SIGNS for each in _PIECE.finditer(pattern[:LONGEST_COMPARED]) if each["plain"])
 
 
 def conjunction(sign: str, one: bool | None, other: bool | None) -> bool | None:

@@ -8,7 +8,7 @@ from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.shell_text import printed_arguments, text_of, written_text
+from clusterspec.exchange.shell_text import printed_arguments, text_of, tree_of, written_text
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -135,6 +135,8 @@ class Expansion:
         elif kind == "arithmetic_expansion":
             value = self.arithmetic_value(node.named_children[0]) if node.named_children else None
             text = text if value is None else str(value)
+        elif kind == "command_substitution" and text.startswith("$((") and text.endswith("))"):
+            text = self._calculated(text)
         elif kind == "command_substitution" and (written := written_text(node)) is not None:
             return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
         elif kind == "command_substitution" and (printed := printed_arguments(node)):
@@ -142,6 +144,19 @@ class Expansion:
         elif kind not in _EXPANSIONS:
             text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
         return [Segment(text, line, self.branch)]
+
+    def _calculated(self, text: str) -> str:
+        """The value of ``$((…))`` in the default of a variable, where the grammar takes it for a subshell; the text
+        itself if a part is unknown.
+        """
+        pending = [tree_of(f": {text}")]
+        while pending:
+            node = pending.pop()
+            if node.type == "arithmetic_expansion":
+                value = self.arithmetic_value(node.named_children[0]) if node.named_children else None
+                return text if value is None else str(value)
+            pending += node.children
+        return text
 
     def _printed_segments(self, arguments: Sequence[Node], line_end: str | None) -> Segments:
         """What ``echo`` prints: its arguments with a blank between them, and ``line_end`` for each end of a line if a
@@ -202,11 +217,12 @@ class Expansion:
         if held is not None and not sign.endswith("+") and (filled or not sign.startswith(":")):
             first = held if every or BREAK not in held else held[: held.index(BREAK)]
             return [each if each is BREAK else each._replace(quoted=quoted) for each in first]
-        if sign.endswith(("-", "=")):
-            found = self._default_segments(node, groups["name"], sign)
+        if sign.endswith(("-", "=", "+")):
+            if sign.endswith("+"):
+                found = self._alternative_segments(node, held or []) if filled or not sign.startswith(":") else []
+            else:
+                found = self._default_segments(node, groups["name"], sign)
             return [each and each._replace(quoted=True) for each in found] if quoted else found
-        if sign.endswith("+"):
-            return self._alternative_segments(node, held or []) if filled or not sign.startswith(":") else []
         passed_on = groups["name"] in {"@", "*"}
         empty = every or (held is None and groups["name"] in self.left_unset)
         return [Segment("$@", line, self.branch)] if passed_on else [] if empty else unknown
@@ -225,12 +241,17 @@ class Expansion:
         return [each and each._replace(branch=each.branch or value.branch) for each in found]
 
     def _words_within(self, node: Node) -> Segments:
-        """The parts of the words of an expansion (``${NAME:-words}``), which blanks divide unless they are quoted."""
+        """The parts of the words of an expansion (``${NAME:-words}``), which blanks divide unless they are quoted.
+
+        The grammar takes the beginning of a word with dashes (``llama-3``) for the name of a variable.
+        """
         found: Segments = []
         end = 0
         for part in node.named_children:
+            if part.type in {"variable_name", "subscript"}:
+                continue
             for child in part.children if part.type == "concatenation" else [part]:
-                if child.type in {"variable_name", "subscript"}:
+                if child.type == "}":
                     continue
                 if 0 < end < child.start_byte:
                     found.append(Segment(" ", self.line(child), self.branch, quoted=False))

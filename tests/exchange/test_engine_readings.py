@@ -151,7 +151,12 @@ TRAIN = "train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_si
     ("launch", "batch"),
     [
         (f"torchrun --nnodes 2 --nproc_per_node 8 {TRAIN}", 128),
-        (f"torchrun --nproc_per_node 8 {TRAIN}", None),
+        (f"torchrun --nproc_per_node 8 {TRAIN}", 64),
+        (f"srun torchrun --nproc_per_node 8 {TRAIN}", None),
+        (f"#SBATCH --nodes=4\ntorchrun --nproc_per_node 8 {TRAIN}", None),
+        (f"torchrun --nproc_per_node 8 $LAUNCH_ARGS {TRAIN}", None),
+        (f"NPROC_PER_NODE=8 swift sft {TRAIN}", 64),
+        (f"NNODES=2 NPROC_PER_NODE=8 swift sft {TRAIN}", 128),
         (f"accelerate launch --num_processes 4 {TRAIN}", 32),
         (f"accelerate launch --num_processes 4 {TRAIN}--sequence_parallel_size 2", 16),
         (f"torchrun --nnodes 2 --nproc_per_node 8 {TRAIN}--tensor_parallel_size 2", None),

@@ -20,6 +20,11 @@ SCRIPTS = {
     "a variable is split unless it is quoted": 'X="--a  1"\nlaunch $X "$X" p${X}q',
     "a default where a variable is not set": "launch ${NO_ONE:-8} ${NO_ONE-4} ${NOBODY:=2} $NOBODY",
     "words of a default": 'launch ${NO_ONE:---a "x y" 2} "${NO_ONE:-p q}" ${NOBODY:=c d} $NOBODY end',
+    "a default with dashes": (
+        'launch ${NO_ONE:-llama-3} "${NO_ONE:-meta-llama/Llama-3.1-8B}" ${NO_ONE:-x_y-1 z-2} ${NOBODY:=a-b} $NOBODY'
+        ' ${NO_ONE:-$NOBODY-c} ${NO_ONE:-d-e.f-g} ${NOBODY:+w-x} "${NOBODY:+y-1 z}"'
+    ),
+    "a calculated default": "N=4\nlaunch ${NO_ONE:-$((N * 8))} ${NO_ONE:-x-$((N + 1))} ${NOBODY:=$((N - 1))} $NOBODY",
     "a default is not used where a variable is set": "TP=2\nlaunch ${TP:-8} ${TP}",
     "an empty variable takes the default of a colon alone": "X=\nlaunch a ${X:-b} ${X-c} d",
     "an array on lines of its own, its last word included": "ARGS=(\n  --a 1\n  --bf16\n)\nlaunch ${ARGS[@]}",
@@ -46,6 +51,19 @@ SCRIPTS = {
         "if (( N == 4 || M )); then Z=z; fi\nlaunch $X $Y $Z $((N > 1)) $((N != 4)) $((N && M))"
     ),
     "a text with parts replaced": 'T=2_000_000\nN=7B\nlaunch ${T//_} ${T/_/.} "${N/B/ b}" ${N//7B/x} $((${T//_} / 4))',
+    "patterns of a test in double brackets": (
+        "M=Qwen-72B\nA=1\nif [[ $M == *72B* && $M != llama* ]]; then A=8; fi\nB=1\n[[ $M = Q*-?2B ]] && B=2\nC=1\n"
+        '[[ "$M" == *"72"* ]] && C=3\nD=1\n[[ $M == "*72B*" ]] && D=4\nE=1\n[[ $M == [QR]wen-[!1]2B ]] && E=5\n'
+        'F=1\n[ "$M" = "Q*" ] && F=6\nlaunch $A $B $C $D $E $F'
+    ),
+    "patterns of a case": (
+        "M=Qwen-72B\ncase $M in\n *7B) A=1;;\n llama*|*72[Bb]) A=8;;\n *) A=2;;\nesac\n"
+        "case $M in\n \"*\"*) B=1;;\n Q\\*) B=2;;\n 'Qwen'-*) B=3;;\nesac\nlaunch $A $B"
+    ),
+    "tests joined before a command": (
+        "N=4\nM=7B\nA=1\nB=1\nC=1\nD=1\n(( N > 8 )) && A=2\n[ $N = 4 ] && [ $M = 13B ] && B=2\n"
+        "[ $N = 4 ] && [ $M = 7B ] && C=2\n(( N == 4 )) || [ $M = 13B ] || D=2\nlaunch $A $B $C $D"
+    ),
     "what follows a test": (
         "N=1\nM=1\nK=1\nJ=1\n[ 1 = 1 ] || N=2\n[ 1 = 2 ] || M=3\n[ 1 = 1 ] && K=4\n[ 1 = 2 ] && J=5\n"
         "launch a$N b$M c$K d$J"

@@ -22,7 +22,7 @@ from clusterspec.exchange.workloads.launch_commands import (
     is_launch,
     severed_part,
 )
-from clusterspec.exchange.workloads.launcher_options import take_launcher_options
+from clusterspec.exchange.workloads.launcher_options import take_launcher_options, take_single_node
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.object_roles import role_of_object
 from clusterspec.records import dataclass, field
@@ -277,6 +277,8 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     for keys in found:
         keys.severed = severed_part(keys.command, commands)
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
+        if not keys.elided and keys.severed is None and not keys.is_undecided("nnodes"):
+            take_single_node(keys.values, [word.text for word in keys.command.words], file.text)
     different = {
         (
             _options_without_ranks(keys),

@@ -6,6 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+_OTHER_NODES = re.compile(
+    r"n_?nodes|num_?nodes|node_?rank|\bPET_|apiVersion|^#(?:SBATCH|PBS|BSUB)|\b(?:srun|mpirun|mpiexec|pdsh|jsrun)\b|hostfile"
+    r"|rdzv_(?:endpoint|id)|SKYPILOT|SLURM_|PADDLE_TRAINERS",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Words of a text that may start a launch on several nodes. ``PET_NNODES`` replaces the default of ``--nnodes``."""
 _SHORTENED = {"nnode": "nnodes", "nproc": "nproc_per_node"}
 """Options of ``torchrun`` as its parser takes them shortened (argparse)."""
 _HOST = r"[\w.-]{1,80}:\d{1,3}(?:,\d{1,3}){0,63}"
@@ -41,3 +47,23 @@ def _take_included(values: dict[str, tuple[Any, int]]) -> None:
         del values["include"]
         values["num_nodes"] = (str(stated.count("@") + 1), line)
         values["num_gpus"] = (str(devices.pop()), line)
+
+
+def take_single_node(values: dict[str, tuple[Any, int]], words: Sequence[str], text: str) -> None:
+    """State one node for a launch by ``torchrun`` without ``--nnodes``, in a text that names no other node.
+
+    The default is one node: pytorch/pytorch 010929fd, torch/distributed/run.py, ``--nnodes``, ``default="1:1"``.
+
+    >>> values = {"nproc_per_node": ("4", 2)}
+    >>> take_single_node(values, ["torchrun", "--nproc_per_node=4", "a.py"], "torchrun --nproc_per_node=4 a.py")
+    >>> values["nnodes"]
+    ('1', 2)
+    """
+    started = any(word.rpartition("/")[2] == "torchrun" or word.startswith("torch.distributed.") for word in words)
+    if started and "nproc_per_node" in values and "nnodes" not in values and is_of_one_node(text):
+        values["nnodes"] = ("1", values["nproc_per_node"][1])
+
+
+def is_of_one_node(text: str) -> bool:
+    """Whether a text names nothing that may start a launch on several nodes."""
+    return not _OTHER_NODES.search(text)
