@@ -167,6 +167,8 @@ WORKLOADS = (
     ImportFormat("torchtune", "workloads", "torchtune configurations and launches (tune run)", "workloads.torchtune"),
     ImportFormat("nanotron", "workloads", "Nanotron configurations", "workloads.nanotron"),
     ImportFormat("modalities", "workloads", "Modalities configurations", "workloads.modalities"),
+    ImportFormat("levanter", "workloads", "Levanter configurations", "workloads.levanter"),
+    ImportFormat("easylm", "workloads", "launches of EasyLM", "workloads.easylm"),
     ImportFormat(
         "llm-foundry", "workloads", "LLM Foundry configurations", "workloads.llm_foundry", ("mosaicml", "composer")
     ),

@@ -7,6 +7,7 @@ from math import prod
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.shell import variables_of
 from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -29,13 +30,14 @@ from clusterspec.exchange.workloads.megatron_programs import (
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
+    CASTS,
     set_kernels,
     set_sequence_length,
     set_sharding,
     set_training,
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
-from clusterspec.exchange.workloads.overrides import follow_references, override_keys, overrides_of_launch
+from clusterspec.exchange.workloads.overrides import follow_references, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -91,6 +93,7 @@ _OF_NEMO = re.compile(r"^(?:from nemo[ .]|import nemo(?:_run)?\b)", re.MULTILINE
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
 """A launch by DeepSpeed, whose configuration states the sharding."""
 _IS_CODE = re.compile(r"^[ \t]*(from|import|def|cfg\.)\b", re.MULTILINE)
+_NOTHING_ASIDE = re.compile(r"(?!)")
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
@@ -240,7 +243,10 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         keep_enabled_backend(keys)
         keys.values = {name: held for name, held in keys.values.items() if held[0] is not None}
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
-    keys = override_keys(file)
+    keys = overrides_of_launch(file, _MARK, _NOTHING_ASIDE)
+    for name, word in variables_of(file.text).items() if "XLA_" in file.text else ():
+        if name in CASTS and word.text == "1" and not word.branch:
+            keys.put(name, word.text, word.line)
     return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
 
 

@@ -122,6 +122,12 @@ _PRECISIONS = ("trainer.precision", "MODEL_ARGS.trainer.precision", "model.preci
 """Keys of the precision of NeMo, in the file of a run or of its model."""
 
 
+CASTS = ("XLA_USE_BF16", "XLA_DOWNCAST_BF16")
+"""Variables with which Torch-XLA computes floats of 32 bits in bf16 (AWS Neuron 2.28.1, Migration From ``XLA_USE_BF16``
+/``XLA_DOWNCAST_BF16``, https://awsdocs-neuron.readthedocs-hosted.com).
+"""
+
+
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
     """Set the precision of products and how their values are scaled: of FP8 or FP4 if one is on, else of weights."""
     eight, four = ("fp8_format", "fp8"), ("fp4_format", "fp4")
@@ -144,7 +150,9 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
                 builder.set("workload.precision", name, keys.line(name, where))
                 return
         if stated in {"32", "32-true"}:
-            builder.set("workload.precision", "fp32", keys.line(where))
+            cast = keys.find(*CASTS)
+            builder.set("workload.precision", "bf16" if cast else "fp32", keys.line(cast or where))
+            keys.used |= {cast} if cast else set()
 
 
 def set_training(keys: Keys, builder: ImportBuilder) -> None:
