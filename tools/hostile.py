@@ -113,7 +113,7 @@ SAMPLES = {
     "  batch_accumulation_per_replica: 4\n",
     "levanter": "model:\n  type: llama\n  num_layers: 2\n  hidden_dim: 64\ntrainer:\n  mp: p=f32,c=bfloat16\n"
     "  train_batch_size: 8\n  num_train_steps: 10\n  per_device_parallelism: 2\n",
-    "easylm": "python -m EasyLM.models.llama.llama_train --mesh_dim='1,8,1' --train_dataset.json_dataset.batch_size=64\n",
+    "easylm": "python -m EasyLM.models.llama.llama_train --mesh_dim='1,8,1' --train_dataset.a.batch_size=64\n",
     "modalities": "settings:\n  step_profile:\n    local_train_micro_batch_size: 2\n    dp_degree: 4\n"
     "app_state:\n  component_key: app_state\n  config:\n    model:\n      component_key: model\n"
     "      variant_key: gpt2\n      config:\n        n_layer: 2\n        n_embd: 512\n        ffn_hidden: 1024\n",
