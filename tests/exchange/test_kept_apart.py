@@ -359,3 +359,22 @@ def test_engines_that_may_each_prefill_or_decode_are_kept_apart() -> None:
 @each("options", ["", f"{EITHER} --node-rank 1", f"{EITHER} --headless"])
 def test_copies_of_one_engine_and_its_nodes_are_one_launch(options: str) -> None:
     assert given(read(BOTH.format(options=options), name="start.sh"))["layout.tp"] == 1
+
+
+def test_steps_of_a_job_that_start_one_engine_are_one_launch() -> None:
+    step = "srun --nodes=1 --output=node{0}.out -w $NODE{0} python3 -m sglang.launch_server --tp 4 --node-rank {0}\n"
+    found = given(read(step.format(0) + step.format(1)))
+    assert (found["layout.framework"], found["layout.tp"]) == ("sglang", 4)
+    with pytest.raises(SeveralParts, match="2 launches"):
+        read(step.format(0) + step.format(1).replace("--tp 4", "--tp 8"))
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "python v3_hf_to_mg.py --expert-model-parallel-size 1 --num-layers 2 --hidden-size 64 --num-attention-heads 4",
+        "python a.py --tensor-model-parallel-size 1 --target-tensor-parallel-size 8 --num-layers 2 --hidden-size 64",
+    ],
+)
+def test_a_conversion_is_named_as_no_training(launch: str) -> None:
+    assert "converts a checkpoint: what it states is not a layout of training" in unknown(read(launch))

@@ -106,3 +106,15 @@ def test_a_number_of_accelerators_that_is_left_open_is_told_so() -> None:
     builder = ImportBuilder("test", "pods.yaml")
     assert record_pods([Pods(2, 0, 7, "a", is_open=True)], builder, 1) is None
     assert "is a variable" in unknown(builder.reading())
+
+
+def test_pods_that_are_bound_to_one_node_are_not_its_nodes() -> None:
+    builder = ImportBuilder("kubernetes", "a.yaml")
+    bound = [Pods(1, 1, 3, "worker", host="n1"), Pods(1, 1, 9, "master", host="n1")]
+    assert record_pods(bound, builder, 1) is None
+    reading = builder.reading()
+    assert "its 2 pods are bound to the node n1: a pod is not a node" in unknown(reading)
+    assert (counts(reading)["accelerators"], "layout.nodes" in given(reading)) == (2, False)
+    apart = ImportBuilder("kubernetes", "a.yaml")
+    assert record_pods([bound[0], bound[1]._replace(host="n2")], apart, 1) == 2
+    assert given(apart.reading())["layout.nodes"] == 2

@@ -28,13 +28,17 @@ class Pods(NamedTuple):
     what: str
     is_open: bool = False
     """Whether a container asks for a number of accelerators that the text leaves open (``${GPUS}``)."""
+    host: str = ""
+    """The one node to which the template binds its pods (a selector of ``kubernetes.io/hostname``, or ``nodeName``)."""
 
 
 def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> Pods:
     """The pods of a template, which is at ``path`` or below."""
     asked = sum(requested_accelerators(each) or 0 for each in containers_of(template))
     is_open = not asked and any(names_of_accelerators(requested_resources(each)) for each in containers_of(template))
-    return Pods(pod_count(copies), asked, yaml.line(*path), what, is_open)
+    selected = value_at(template, "spec", "nodeSelector", "kubernetes.io/hostname")
+    host = selected or value_at(template, "spec", "nodeName")
+    return Pods(pod_count(copies), asked, yaml.line(*path), what, is_open, host if isinstance(host, str) else "")
 
 
 def pod_count(value: Any) -> int | None:
@@ -116,6 +120,12 @@ def record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | 
         builder.unknown("layout.nodes", NO_COUNT, open_ones[0].line)
         return None
     nodes = sum(pods.copies or 0 for pods in asking)
+    hosts = {pods.host for pods in asking}
+    if nodes > 1 and len(hosts) == 1 and hosts != {""}:
+        why = f"its {nodes} pods are bound to the node {first.host[:60]}: a pod is not a node"
+        builder.unknown("layout.nodes", why, first.line)
+        builder.count("accelerators", sum((pods.copies or 0) * pods.accelerators for pods in asking), first.line)
+        return None
     builder.set("layout.nodes", nodes, first.line)
     builder.count("nodes", nodes, first.line)
     builder.count("accelerators", sum((pods.copies or 0) * pods.accelerators for pods in asking), first.line)

@@ -255,6 +255,10 @@ RANKS = frozenset(
     | {f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")}
 )
 """Options that differ between the nodes of one launch, those of what a node prints among them."""
+_OF_STEP = frozenset(
+    {"output", "error", "input", "exclusive", "overlap", "job_name", "nodelist", "relative", "w", "o", "e"}
+)
+"""Options of ``srun`` that differ between steps which start one launch (srun(1))."""
 
 
 def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
@@ -332,7 +336,8 @@ def _word_after_command(command: Command, model: re.Pattern[str] | None) -> str:
 
 def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
     """The options of a launch that are the same on all of its nodes."""
-    return tuple(sorted((name, str(value)) for name, (value, _) in keys.values.items() if name not in RANKS))
+    steps = _OF_STEP if keys.command.words and keys.command.words[0].text.rpartition("/")[2] == "srun" else frozenset()
+    return tuple(sorted((name, str(value)) for name, (value, _) in keys.values.items() if name not in RANKS | steps))
 
 
 _PASSED_OPTION = re.compile(r"--[\w.-]{1,60}=(--[A-Za-z][\w-]{1,60}(?:=.*)?)", re.DOTALL)

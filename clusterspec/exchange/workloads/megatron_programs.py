@@ -15,8 +15,10 @@ _GENERATES = re.compile(
 _NO_TRAINING = "what it states is not a layout of training"
 _TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
 _CONVERTS = re.compile(
-    r"^convert(?:_\w{1,40})?\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|nemo)(?:_\w{1,40})?\.py$"
+    r"^convert(?:_\w{1,40})?\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|mg|nemo)(?:_\w{1,40})?\.py$"
 )
+_TARGETS = ("target_tensor", "target_pipeline", "target_expert")
+"""Degrees of the checkpoint that a conversion writes (tools/checkpoint/convert.py of Megatron-LM)."""
 _ENCODERS = re.compile(
     r"(?:^|[/_])(?:bert|ict|biencoder|vit|vision|retro)(?=[_.])|_(?:bert|ict|vision\w{0,20}|retro)\.py$"
 )
@@ -59,7 +61,7 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(name, f"generates text: {_NO_TRAINING}", program.line)
     elif _TASK.search(program.text) and keys.find("task"):
         builder.unknown(f"{name} --task", "an evaluation or another task, not the training of this model", program.line)
-    elif _CONVERTS.search(name):
+    elif _CONVERTS.search(name) or any(each.startswith(_TARGETS) for each in keys.values):
         builder.unknown(name, f"converts a checkpoint: {_NO_TRAINING}", program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
         builder.unknown(name, "trains an encoder: a spec describes text decoders alone", program.line)

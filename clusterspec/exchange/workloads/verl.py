@@ -275,6 +275,10 @@ def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"ppo_mini_batch_size: {part}", why, line)
 
 
+_OWN_NODES = "rollout.nnodes"
+"""Nodes of the engines of ``fully_async_policy`` (verl/experimental/fully_async_policy)."""
+
+
 def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(keys, "workload.rl.rollout.framework", (f"{_ROLLOUT}name",), _ENGINES, builder)
     set_memory_fraction(keys, (f"{_ROLLOUT}gpu_memory_utilization",), builder)
@@ -284,5 +288,6 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.rl.placement", "colocated", keys.line(hybrid))
     elif keys.find(hybrid) and boolean_value(keys.get(hybrid)) is False:
         builder.set("workload.rl.placement", "split", keys.line(hybrid))
+        builder.set("workload.rl.rollout.nodes", keys.whole(_OWN_NODES), keys.line(_OWN_NODES))
     elif program is not None and not keys.find(hybrid):
         builder.set("workload.rl.placement", "colocated", program.line)
