@@ -3,8 +3,8 @@
 ``DIR`` holds clones (``OWNER+NAME`` or ``OWNER/NAME``, or either with a folder ``repo``); for vLLM, SGLang and Dynamo,
 whose repositories are large, the wheels of the releases whose options are written. The sources are parsed, not run.
 ``--write`` records where each name is defined in ``tests/exchange/targets.csv``, with which a test compares the
-exporters, if there is a source of every target. Exit status 1 where an exporter writes what its target does not have,
-and where a target could not be checked.
+exporters; the rows of a target without a source stay. Exit status 1 where an exporter writes what its target does not
+have, and where a target could not be checked.
 """
 
 from __future__ import annotations
@@ -226,11 +226,17 @@ TARGETS = {
     "torchtitan": Target("pytorch/torchtitan", python_names_in, torchtitan),
     "deepspeed": Target("deepspeedai/DeepSpeed", lambda text: set(_paths(json.loads(text))), deepspeed),
     "vllm": Target("vllm-project/vllm", flags_in, vllm, ("vllm 0.33.0",), "0.33.0"),
-    "vllm 0.31.0": Target("vllm-project/vllm", flags_in, vllm, ("vllm 0.31.0",), "0.31.0"),
-    "vllm 0.18.0": Target("vllm-project/vllm", flags_in, vllm, ("vllm 0.18.0",), "0.18.0"),
+    **{
+        f"vllm {release}": Target("vllm-project/vllm", flags_in, vllm, (f"vllm {release}",), release)
+        for release in ("0.31.0", "0.28.0", "0.25.1", "0.22.1", "0.18.0")
+    },
     "sglang": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.23",), "0.5.23"),
-    "sglang 0.5.21": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.21",), "0.5.21"),
-    "sglang 0.5.9": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.9",), "0.5.9"),
+    **{
+        f"sglang {release}": Target("sgl-project/sglang", flags_in, sglang, (f"sglang {release}",), release)
+        for release in (
+            *("0.5.22", "0.5.21", "0.5.20", "0.5.18", "0.5.15.post1", "0.5.12.post1", "0.5.10.post1", "0.5.9"),
+        )
+    },
     "trt-llm": Target("NVIDIA/TensorRT-LLM", engine_options_in, tensorrt_llm, ("trt-llm 1.3.0rc11",)),
     "dynamo": Target("ai-dynamo/dynamo", arguments_in, dynamo, ("vllm 0.31.0", "sglang 0.5.21"), "1.6.1"),
     "llm-d": Target("vllm-project/vllm", arguments_in, vllm, ("vllm 0.33.0",), "0.33.0"),
@@ -275,6 +281,7 @@ def main() -> int:
         except FileNotFoundError as fault:
             print(f"{kind}: not checked: {fault}")
             unchecked += 1
+            rows += [(kind, name, *place) for name, place in sorted(before.get(kind, {}).items())]
             continue
         missing = sorted(names - set(places))
         unknown += len(missing)
@@ -282,7 +289,7 @@ def main() -> int:
         if dropped := sorted(before.get(kind, {}).keys() - names):
             print(f"{kind}: recorded, and in no design of this program: {', '.join(dropped)}")
         rows += [(kind, name, *places[name]) for name in sorted(names & set(places))]
-    if given.write and not unchecked:
+    if given.write:
         with RECORD.open("w", newline="") as out:
             csv.writer(out, lineterminator="\n").writerows([("exporter", "name", *Place._fields), *rows])
     return 1 if unknown or unchecked else 0

@@ -130,8 +130,8 @@ def vllm(source: Source, names: set[str]) -> dict[str, Place]:
 def sglang(source: Source, names: set[str]) -> dict[str, Place]:
     """The options of SGLang's server: those added explicitly, and those from the fields of its argument classes."""
     found = source.lines("sglang/srt/server_args.py", r"[\"'](--[a-z][a-z0-9-]+)[\"']")
-    for part in ("disagg", "exec_", "model", "parallel", "schedule", "serving", "spec"):
-        path = f"sglang/srt/arg_groups/fields/{part}.py"
+    parts = ("disagg", "exec_", "model", "parallel", "schedule", "serving", "spec")
+    for path in ("sglang/srt/server_args.py", *(f"sglang/srt/arg_groups/fields/{part}.py" for part in parts)):
         if source.has(path):
             fields = source.lines(path, r"^    ([a-z][a-z0-9_]*): A\[(?!bool, Arg\(no_cli=True\))")
             found |= {f"--{name.replace('_', '-')}": place for name, place in fields.items()}

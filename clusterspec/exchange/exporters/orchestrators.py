@@ -6,7 +6,9 @@ dynamocomponentdeployment_types.go (``type``, of which prefill and decode are va
 dynamo/vllm/backend_args.py, dynamo/common/constants.py and dynamo/frontend/frontend_args.py of ai-dynamo 1.6.1 on PyPI,
 which requires vLLM 0.31.0 and SGLang 0.5.21. llm-d: llm-d/llm-d, guides/pd-disaggregation/modelserver/gpu/vllm/base,
 patch-prefill.yaml (commit 04291b76) and patch-decode.yaml (commit 34272a64); the guides choose the image, with vLLM
-0.23.0 on 2026-06-27 (zetxqx/llm-d 7edda66d, guides/pd-disaggregation).
+0.23.0 on 2026-06-27 (zetxqx/llm-d 7edda66d, guides/pd-disaggregation). Since August 2026 guides are based on a
+DisaggregatedSet instead (llm-d/llm-d, pull request 2379; 5e758d87, guides/pd-disaggregation), of which a patch by names
+changes nothing.
 """
 
 from __future__ import annotations
@@ -154,6 +156,7 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
     release = checked_release(source, "vllm", vllm.RELEASES)
     omitted: list[str] = [
         "the base of the guide that the patches change, its router, secret and volumes",
+        "a DisaggregatedSet, on which guides are based since August 2026: the patches are for Deployments",
         f"the image of the guide, whose vLLM may be another release than {release}",
     ]
     omitted += vllm.omitted_degrees(engine_kinds(source))

@@ -1,10 +1,10 @@
 """Serving designs as launches of SGLang, one for each node of each replica.
 
-Options: sglang/srt/server_args.py of 0.5.9, and sglang/srt/arg_groups/fields of 0.5.21 and 0.5.23 on PyPI. Attention
-replicas divide ``--tp-size`` ranks, ``--max-running-requests`` and ``--chunked-prefill-size`` among them (0.5.9:
-server_args.py, line 2117, and model_executor/model_runner.py, line 597; 0.5.21: arg_groups/parallel_hook.py, line 266,
-and model_executor/pool_configurator.py, line 844; 0.5.23: lines 331 and 956). 0.5.23 has an option of its own for them
-and turns the former two into it (parallel_hook.py, line 39).
+Options: sglang/srt/server_args.py of 0.5.9 to 0.5.18, and sglang/srt/arg_groups/fields of 0.5.20 to 0.5.23 on PyPI.
+Attention replicas divide ``--tp-size`` ranks, ``--max-running-requests`` and ``--chunked-prefill-size`` among them
+(0.5.9: server_args.py, line 2117, and model_executor/model_runner.py, line 597; 0.5.18: server_args.py, line 6686;
+0.5.21: arg_groups/parallel_hook.py, line 266, and model_executor/pool_configurator.py, line 844; 0.5.23: lines 331 and
+956). 0.5.22 and 0.5.23 have an option of its own for them and turn the former two into it (parallel_hook.py, line 39).
 """
 
 from __future__ import annotations
@@ -36,16 +36,12 @@ from clusterspec.exchange.exporters.engines import (
 )
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 
-RELEASES = ("0.5.9", "0.5.21", "0.5.23")
-"""Releases on PyPI whose sources have every option that is written."""
-_ATTENTION = frozenset({"0.5.23"})
+_BEFORE_PHASES = ("0.5.9", "0.5.10.post1", "0.5.12.post1")
+"""Releases with one option for captured graphs; later ones have one for each phase."""
+_ATTENTION = ("0.5.22", "0.5.23")
 """Releases with an option for attention replicas; the former two are to be removed after 2026."""
-_EAGER = {
-    "0.5.9": "--disable-cuda-graph",
-    "0.5.21": "--disable-decode-cuda-graph",
-    "0.5.23": "--disable-decode-cuda-graph",
-}
-"""The option that decodes without captured graphs: 0.5.21 has one for each phase."""
+RELEASES = (*_BEFORE_PHASES, "0.5.15.post1", "0.5.18", "0.5.20", "0.5.21", *_ATTENTION)
+"""Releases on PyPI whose sources have every option that is written."""
 _PORT = 13345
 _BOOTSTRAP = 8998
 """The first port on which a prefill engine answers decode engines: the default of SGLang."""
@@ -126,7 +122,7 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     if not serving.of_free:
         yield f"--mem-fraction-static {serving.memory_fraction:g}"
     if not serving.captured_graphs:
-        yield _EAGER[release]
+        yield "--disable-cuda-graph" if release in _BEFORE_PHASES else "--disable-decode-cuda-graph"
     if serving.receive_interval > 1:
         yield f"--scheduler-recv-interval {serving.receive_interval}"
 

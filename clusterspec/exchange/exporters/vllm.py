@@ -41,7 +41,7 @@ from clusterspec.exchange.exporters.engines import (
 )
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 
-RELEASES = ("0.18.0", "0.31.0", "0.33.0")
+RELEASES = ("0.18.0", "0.22.1", "0.25.1", "0.28.0", "0.31.0", "0.33.0")
 """Releases on PyPI whose sources have every option that is written."""
 _HEAD = "$HEAD_ADDRESS"
 _PORT = 13345

@@ -14,6 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.fabrics.cluster_nodes import nodes_in, record_nodes
+from clusterspec.exchange.fabrics.disaggregated_sets import record_disaggregated_set
 from clusterspec.exchange.fabrics.grove import (
     asks_for_accelerators,
     covers_accelerators,
@@ -381,6 +382,7 @@ READERS = {
     "RayClusterFleet": record_ray_fleet,
     "HyperPodPyTorchJob": _hyperpod_job,
     "PodCliqueSet": record_pod_clique_set,
+    "DisaggregatedSet": record_disaggregated_set,
     "ClusterQueue": record_cluster_queue,
     "ServingRuntime": record_serving_runtime,
     "ClusterServingRuntime": record_serving_runtime,

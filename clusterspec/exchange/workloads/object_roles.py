@@ -18,6 +18,10 @@ _NAMED = re.compile(
     re.MULTILINE,
 )
 
+_ROLES_WITHIN = re.compile(r"^kind[ \t]*:[ \t]*[\"']?DisaggregatedSet\b", re.MULTILINE)
+"""An object with several roles (kubernetes-sigs/lws)."""
+_ROLE_ITEM = re.compile(r"^[ \t]*-[ \t]{1,8}name[ \t]*:[ \t]*[\"']?(prefill|decode)[\"']?[ \t]*$", re.MULTILINE)
+
 
 def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int) -> str:
     """The role of the object in which an engine with these options stands on a line; empty where it is not shown.
@@ -29,6 +33,9 @@ def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int)
     if not _BOTH.search(str(options.get("kv_transfer_config", ("",))[0])):
         return ""
     lines, at = text.split("\n"), line - 1
+    if _ROLES_WITHIN.search(text):
+        above = _ROLE_ITEM.findall("\n".join(lines[:at]))
+        return above[-1] if above else ""
     first = max((n for n in range(min(at, len(lines))) if lines[n].rstrip() == "---"), default=-1) + 1
     last = next((n for n in range(at, len(lines)) if lines[n].rstrip() == "---"), len(lines))
     roles = set(_NAMED.findall("\n".join(lines[first:last])))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from clusterspec.exchange.documents import read_documents
+from clusterspec.exchange.fabrics.disaggregated_sets import KIND, engines_of_role
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
@@ -26,8 +27,8 @@ from clusterspec.source import dotted_path, value_at
 _POOL = r"^{}[ \t]*:[ \t]*\n(?:(?:[ \t#][^\n]*)?\n){{0,40}}?[ \t]{{1,4}}replicas[ \t]*:[ \t]*([0-9]{{1,5}})\b"
 """The pool of a role in the values of a chart."""
 _COPIED = re.compile(r"kind[ \t]*:[ \t]*[\"']?(?:Deployment|StatefulSet)\b")
-_GROUP = re.compile(r"^kind[ \t]*:[ \t]*[\"']?RoleBasedGroup\b", re.MULTILINE)
-"""Groups whose roles are parts of one object (sgl-project/rbg, api/workloads/v1alpha2)."""
+_GROUP = re.compile(r"^kind[ \t]*:[ \t]*[\"']?(?:RoleBasedGroup|DisaggregatedSet)\b", re.MULTILINE)
+"""Groups whose roles are parts of one object (sgl-project/rbg, api/workloads/v1alpha2; kubernetes-sigs/lws)."""
 _REPLICAS = re.compile(r"[ ]{1,4}replicas[ \t]*:[ \t]*([1-9][0-9]{0,4})[ \t]*(?:#.*)?$")
 Launch = tuple[str, Keys]
 """An engine and the options of its launch."""
@@ -57,7 +58,9 @@ def _role(keys: Keys) -> str:
 
 
 def _replicas_of_role(file: InputFile, line: int) -> tuple[int, int] | None:
-    """The replicas of the role of a RoleBasedGroup in which a command stands on a line, with their line."""
+    """The replicas of the role of a RoleBasedGroup, or its engines in all slices of a DisaggregatedSet, in which a
+    command stands on a line, with their line.
+    """
     if not _GROUP.search(file.text):
         return None
     try:
@@ -67,10 +70,13 @@ def _replicas_of_role(file: InputFile, line: int) -> tuple[int, int] | None:
     for yaml in documents:
         roles = value_at(yaml.value, "spec", "roles")
         for n, role in enumerate(roles if isinstance(roles, list) else ()):
+            at: tuple[str, ...] = ("replicas",)
             first, copies = yaml.line("spec", "roles", n), value_at(role, "replicas")
+            if yaml.mapping.get("kind") == KIND:
+                copies, at = engines_of_role(yaml, n), ("spec", "replicas")
             last = yaml.line("spec", "roles", n + 1) if n + 1 < len(roles) else file.text.count("\n") + 1
             if first <= line < last and isinstance(copies, int) and copies > 0:
-                return copies, yaml.line("spec", "roles", n, "replicas")
+                return copies, yaml.line("spec", "roles", n, *at)
     return None
 
 
