@@ -711,3 +711,29 @@ def test_a_launch_of_actor_and_critic_is_no_supervised_training(role: str) -> No
     launch = f"deepspeed main.py --{role}_model_name_or_path a/b --per_device_train_batch_size 4 --deepspeed"
     with pytest.raises(FormatError, match=f"rewards or pairs .{role}_model_name_or_path"):
         read(launch)
+
+
+def test_megatron_of_ms_swift_takes_ranks_and_adapters_from_its_launch() -> None:
+    options = "--tensor_model_parallel_size 4 --micro_batch_size 1 --tuner_type lora --lora_rank 8 "
+    reading = read(
+        f"NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-8B {options}--target_modules linear_qkv linear_fc1"
+    )
+    found = given(reading)
+    assert (found["layout.nodes"], counts(reading)["ranks_per_node"], found["layout.tp"]) == (1, 8, 4)
+    assert (found["workload.trainable.rank"], found["workload.trainable.modules"]) == (8, ["attention", "ffn"])
+    exported = read(f"export NPROC_PER_NODE=4\nmegatron sft --model Qwen/Qwen3-8B {options}")
+    assert counts(exported)["ranks_per_node"] == 4
+    several = read(f"NNODES=2 NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-8B {options}")
+    assert given(several)["layout.nodes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "precision"),
+    [("XLA_USE_BF16=1", "bf16"), ("XLA_DOWNCAST_BF16=1", "bf16"), ("XLA_USE_BF16=0", "fp32"), ("OTHER=1", "fp32")],
+)
+def test_floats_that_torch_xla_casts_are_bf16(variable: str, precision: str) -> None:
+    launch = (
+        "sudo sysctl -w net.ipv4.ports=41000\ntorchrun run.py model.tensor_model_parallel_size=8 trainer.precision=32"
+    )
+    reading = read(f"export {variable}\n{launch}\n")
+    assert (given(reading)["layout.tp"], given(reading)["workload.precision"]) == (8, precision)

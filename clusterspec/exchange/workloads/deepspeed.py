@@ -321,9 +321,12 @@ def list_offloaded_parameters(builder: ImportBuilder, line: int) -> None:
 _MODULES = (
     (
         "attention",
-        re.compile(r"(?:q|k|v|o|qkv|kv_a|kv_b|q_a|q_b|out|output)_proj(?:_with_mqa)?|c_attn|query_key_value|Wqkv|wo"),
+        re.compile(
+            r"(?:q|k|v|o|qkv|kv_a|kv_b|q_a|q_b|out|output)_proj(?:_with_mqa)?|c_attn|query_key_value|Wqkv|wo"
+            r"|linear_(?:qkv|proj|q|kv_down_proj|kv_up_proj|q_down_proj|q_up_proj)"
+        ),
     ),
-    ("ffn", re.compile(r"(?:gate|up|down|gate_up)_proj|fc[12]|dense_h_to_4h|dense_4h_to_h|w[123]")),
+    ("ffn", re.compile(r"(?:gate|up|down|gate_up)_proj|fc[12]|dense_h_to_4h|dense_4h_to_h|w[123]|linear_fc[12]")),
 )
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from clusterspec.exchange.shell import Command, variables_of
+
 _OTHER_NODES = re.compile(
     r"n_?nodes|num_?nodes|node_?rank|\bPET_|apiVersion|^#(?:SBATCH|PBS|BSUB)|\b(?:srun|mpirun|mpiexec|pdsh|jsrun)\b|hostfile"
     r"|rdzv_(?:endpoint|id)|SKYPILOT|SLURM_|PADDLE_TRAINERS",
@@ -67,3 +69,18 @@ def take_single_node(values: dict[str, tuple[Any, int]], words: Sequence[str], t
 def is_of_one_node(text: str) -> bool:
     """Whether a text names nothing that may start a launch on several nodes."""
     return not _OTHER_NODES.search(text)
+
+
+def take_swift_environment(values: dict[str, tuple[Any, int]], command: Command, text: str) -> None:
+    """State the ranks that ms-swift gives to ``torchrun`` from variables of its command, or of the script (swift/cli/
+    main.py gives it those that are set: the default of ``--nnodes`` holds for others).
+    """
+    given = {name: word for name, word in variables_of(text).items() if name in _OF_SWIFT} | dict(command.environment)
+    for name in _OF_SWIFT:
+        if (word := given.get(name)) is not None and not word.branch:
+            values[name.lower()] = (word.text, word.line)
+    if "nproc_per_node" in values and "nnodes" not in values and is_of_one_node(text):
+        values["nnodes"] = ("1", values["nproc_per_node"][1])
+
+
+_OF_SWIFT = ("NNODES", "NPROC_PER_NODE")

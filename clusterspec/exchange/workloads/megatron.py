@@ -7,7 +7,6 @@ from math import prod
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.shell import variables_of
 from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -26,11 +25,11 @@ from clusterspec.exchange.workloads.megatron_programs import (
     launched_framework,
     list_program,
     set_framework,
+    take_environment,
 )
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
-    CASTS,
     set_kernels,
     set_sequence_length,
     set_sharding,
@@ -232,6 +231,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
     for launch in () if bridge.BUILT.search(file.text) else (_LAUNCHED, bridge.LAUNCH, _SIZES):
         if launch.search(file.text) and (launch is not _SIZES or _holds_sizes(file.text)):
             keys = read_arguments(file, launch)
+            take_environment(keys, file.text)
             return keys, launched_framework(keys)
     if _IS_CODE.search(file.text) and "(" in file.text and not re.match(r"#!.{0,60}sh\b", file.text):
         return read_recipe(file), "nemo" if _OF_NEMO.search(file.text) else "megatron-core"
@@ -244,9 +244,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         keys.values = {name: held for name, held in keys.values.items() if held[0] is not None}
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
     keys = overrides_of_launch(file, _MARK, _NOTHING_ASIDE)
-    for name, word in variables_of(file.text).items() if "XLA_" in file.text else ():
-        if name in CASTS and word.text == "1" and not word.branch:
-            keys.put(name, word.text, word.line)
+    take_environment(keys, file.text)
     return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
 
 

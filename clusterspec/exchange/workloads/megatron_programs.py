@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.shell import variables_of
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.exchange.workloads.launcher_options import take_swift_environment
 
 _GENERATES = re.compile(
     r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
@@ -28,6 +31,10 @@ NEURON = "distributed_strategy.tensor_model_parallel_size"
 """A key of NeuronX Distributed Training, which took the form of its configurations from NeMo."""
 _BACKENDS = ("policy.dtensor_cfg", "policy.megatron_cfg")
 """Training backends of NeMo RL, one of which is enabled (NVIDIA-NeMo/RL, examples/configs)."""
+CASTS = ("XLA_USE_BF16", "XLA_DOWNCAST_BF16")
+"""Variables with which Torch-XLA computes floats of 32 bits in bf16 (AWS Neuron 2.28.1, Migration From ``XLA_USE_BF16``
+/``XLA_DOWNCAST_BF16``, https://awsdocs-neuron.readthedocs-hosted.com).
+"""
 _OTHER_STAGES = {"dpo", "kto", "ppo", "rm"}
 """Stages of LLaMA-Factory that are not supervised training (also in ROLL's mcore_adapter)."""
 _OF_POLICY = {
@@ -46,7 +53,11 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     if loss := keys.find("rlhf_type"):
         why = "trains on samples that it generates, or pairs of answers: work that these keys do not describe"
         builder.unknown(f"rlhf_type: {str(keys.get(loss))[:40]}", why, keys.line(loss))
-    if (tuned := keys.find("tuner_type", "train_type")) and str(keys.get(tuned)) != "full":
+    tuned = keys.find("tuner_type", "train_type")
+    if tuned and str(keys.get(tuned)) == "lora" and keys.whole("lora_rank"):
+        modules = [name for name in keys.words("target_modules") if name != "all-linear"]
+        set_adapter("lora", keys.whole("lora_rank"), modules, builder, keys.line("lora_rank"))
+    elif tuned and str(keys.get(tuned)) != "full":
         why = "not all parameters are trained: state workload.trainable"
         builder.unknown(f"{tuned}: {str(keys.get(tuned))[:40]}", why, keys.line(tuned))
     if str(keys.values.get("MODE", ("",))[0]) == "inference":  # of tests/functional_tests of Megatron-LM
@@ -65,6 +76,15 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(name, f"converts a checkpoint: {_NO_TRAINING}", program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
         builder.unknown(name, "trains an encoder: a spec describes text decoders alone", program.line)
+
+
+def take_environment(keys: Keys, text: str) -> None:
+    """Take what variables of a script or command decide: the ranks of ms-swift's ``megatron``, and casts to bf16."""
+    if keys.command.words and keys.command.words[0].text == "megatron":
+        take_swift_environment(keys.values, keys.command, text)
+    for name, word in variables_of(text).items() if "XLA_" in text else ():
+        if name in CASTS and word.text == "1" and not word.branch:
+            keys.put(name, word.text, word.line)
 
 
 def keep_enabled_backend(keys: Keys) -> None:

@@ -9,6 +9,7 @@ from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, switch_state
 from clusterspec.exchange.workloads.megatron_forks import optimizer_of_fork
+from clusterspec.exchange.workloads.megatron_programs import CASTS
 
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 """Programs of Megatron-LM; other programs take the same options with different defaults."""
@@ -120,12 +121,6 @@ OFF = {"none", "false", "null"}
 
 _PRECISIONS = ("trainer.precision", "MODEL_ARGS.trainer.precision", "model.precision", "precision")
 """Keys of the precision of NeMo, in the file of a run or of its model."""
-
-
-CASTS = ("XLA_USE_BF16", "XLA_DOWNCAST_BF16")
-"""Variables with which Torch-XLA computes floats of 32 bits in bf16 (AWS Neuron 2.28.1, Migration From ``XLA_USE_BF16``
-/``XLA_DOWNCAST_BF16``, https://awsdocs-neuron.readthedocs-hosted.com).
-"""
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:

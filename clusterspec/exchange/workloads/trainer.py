@@ -29,7 +29,7 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
     set_switch,
 )
-from clusterspec.exchange.workloads.launcher_options import is_of_one_node
+from clusterspec.exchange.workloads.launcher_options import take_swift_environment
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.samples import list_cut_length
@@ -111,7 +111,8 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
         set_run(keys, builder)
         return builder.reading()
     generates = _generates(keys)
-    _take_environment(keys, file)
+    if _is_swift(keys):
+        take_swift_environment(keys.values, keys.command, file.text)
     line = keys.line(name) or keys.command.line
     if generates:
         set_samples(keys, builder, line)
@@ -184,17 +185,6 @@ def _is_swift(keys: Keys) -> bool:
     """Whether ms-swift is launched, which trains adapters unless it is told otherwise."""
     words = keys.command.words
     return any(_SWIFT.search(word.text) for word in words) or (not words and keys.find("tuner_type") == "tuner_type")
-
-
-def _take_environment(keys: Keys, file: InputFile) -> None:
-    """Take the ranks that ms-swift gives to ``torchrun`` from variables of its command (swift/cli/main.py, which gives
-    it those that are set: the default of ``--nnodes`` holds for others).
-    """
-    for name, word in keys.command.environment if _is_swift(keys) else ():
-        if name in {"NNODES", "NPROC_PER_NODE"} and not word.branch:
-            keys.put(name.lower(), word.text, word.line)
-            if name == "NPROC_PER_NODE" and "nnodes" not in keys.values and is_of_one_node(file.text):
-                keys.put("nnodes", "1", word.line)
 
 
 def _set_ranks(keys: Keys, builder: ImportBuilder) -> None:
