@@ -97,3 +97,45 @@ def test_a_longest_sequence_that_a_variable_gives_is_listed() -> None:
     assert "max_model_len" not in counts(reading)
     assert "max_model_len: ${LENGTH}: not an integer" in unknown(reading)
     assert "max_model_len" not in unknown(read("vllm serve a/b --max-model-len auto\n"))
+
+
+def test_arguments_of_a_chart_may_name_the_model() -> None:
+    reading = read(
+        """
+        images: {vllm: {repository: vllm/vllm-openai}}
+        vllm:
+          args:
+            - --model
+            - Qwen/Qwen3-8B
+            - --gpu-memory-utilization
+            - '0.95'
+          replicas: 3
+          resources: {limits: {nvidia.com/gpu: 2}}
+        """,
+        name="values.yaml",
+    )
+    found = given(reading)
+    assert (found["layout.framework"], found["workload.model"]) == ("vllm", "qwen3-8b")
+    assert (found["workload.serving.memory_fraction"], found["cluster.accelerators_per_node"]) == (0.95, 2)
+
+
+RUNTIME = "apiVersion: production-stack.vllm.ai/v1alpha1\nkind: VLLMRuntime\nmetadata: {name: r}\nspec:\n"
+SIZES = "tensorParallelSize: 4, gpuMemoryUtilization: '0.85', extraArgs: [--max-num-seqs, '64']"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"  model: {{modelURL: Qwen/Qwen3-8B}}\n  vllmConfig: {{{SIZES}}}\n"
+        "  deploymentConfig: {replicas: 2, resources: {gpu: '4'}}\n",
+        "  model: {modelURL: Qwen/Qwen3-8B}\n  tensorParallelSize: 4\n  gpuMemoryUtilization: '0.85'\n"
+        "  extraArgs: [--max-num-seqs, '64']\n  replicas: 2\n  resources: {gpu: '4'}\n",
+    ],
+    ids=["nested", "earlier"],
+)
+def test_a_runtime_of_the_production_stack_declares_an_engine(spec: str) -> None:
+    reading = read(RUNTIME + spec, name="runtime.yaml")
+    found = given(reading)
+    assert (found["workload.model"], found["layout.tp"], counts(reading)["replicas"]) == ("qwen3-8b", 4, 2)
+    assert (found["workload.serving.memory_fraction"], found["workload.serving.max_sequences"]) == (0.85, 64)
+    assert found["cluster.accelerators_per_node"] == 4

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.fabrics.pods import mapping_of, requested_accelerators
+from clusterspec.exchange.fabrics.pods import list_at, mapping_of, requested_accelerators
 from clusterspec.exchange.shell import PASSED_ON, Command
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys
@@ -93,7 +93,9 @@ _MARK = re.compile(
     r"|^apiServer[ \t]*:|^tensorrtLLM[ \t]*:",
     re.MULTILINE,
 )
-_NAMES = re.compile(rf"^[ \t-]*(?:{'|'.join(_MODELS)})[ \t]*:|^gpuPerNode[ \t]*:", re.MULTILINE)
+_NAMES = re.compile(
+    rf"^[ \t-]*(?:{'|'.join(_MODELS)})[ \t]*:|^gpuPerNode[ \t]*:|^[ \t]*-[ \t]{{1,8}}[\"']?--model\b", re.MULTILINE
+)
 _OTHER = re.compile(r"^(?:apiVersion|services|resources[ \t]*:[ \t]*\n[ \t]+(?:accelerators|gpu)[ \t]*:)", re.MULTILINE)
 """Objects of Kubernetes, services of Compose and tasks of SkyPilot and dstack, which have readers of their own."""
 
@@ -153,11 +155,10 @@ def _engine_keys(yaml: Yaml, around: tuple[Place, ...]) -> Keys | None:
     """The options beside a model and in the mappings next to it; None if there is no model, or no option."""
     value, path = around[-1]
     named = _model_and_place(value, path)
-    if named is None:
+    line = yaml.line(*(named[1] if named else path))
+    keys = Keys(command=Command((Word(str(path[-1] if path else "values"), line), Word(PASSED_ON[0], 0))))
+    if named is None and not any("--model" in str(word) for name in _LISTS for word in list_at(value, name)[:200]):
         return None
-    keys = Keys(
-        command=Command((Word(str(path[-1] if path else "values"), yaml.line(*named[1])), Word(PASSED_ON[0], 0)))
-    )
     for where, held in [(path, value), *(((*path, name), value.get(name)) for name in _INSIDE)]:
         if not isinstance(held, dict):
             continue
@@ -172,7 +173,8 @@ def _engine_keys(yaml: Yaml, around: tuple[Place, ...]) -> Keys | None:
                 keys.put(snake, option, yaml.line(*where, name))
     if not keys.values:
         return None
-    keys.values.setdefault("model", (named[0], yaml.line(*named[1])))
+    if named is not None:
+        keys.values.setdefault("model", (named[0], line))
     _put_resources(keys, around, yaml)
     return keys
 

@@ -13,23 +13,24 @@ vLLM (vllm/utils/argparse_utils.py) and SGLang (sglang/srt/server_args_config_pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml, yaml_of_text
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, script_of
-from clusterspec.exchange.shell_words import Word
-from clusterspec.exchange.workloads.chart_values import ACCELERATORS, chart_engines, states_chart_values
+from clusterspec.exchange.workloads.chart_values import chart_engines, states_chart_values
+from clusterspec.exchange.workloads.declared_options import items_of, put_all, put_words, started_keys
 from clusterspec.exchange.workloads.engine_code import engines_of_code, is_engine_code
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
+from clusterspec.exchange.workloads.production_stack import engines_of_runtime, engines_of_values
 from clusterspec.source import value_at
 
 _MARKS = re.compile(
     r"^kind[ \t]*:[ \t]*[\"']?(?:LLMInferenceService|InferenceService)\b|^[ \t]*llm_configs[ \t]*:"
     r"|^servingEngineSpec[ \t]*:|^[ \t]{0,8}extraCmdArgs[ \t]*:|^modelArtifacts[ \t]*:"
-    r"|^apiVersion[ \t]*:[ \t]*kubeai\.org/|^compatible_strategies[ \t]*:",
+    r"|^apiVersion[ \t]*:[ \t]*(?:kubeai\.org|production-stack\.vllm\.ai)/|^compatible_strategies[ \t]*:",
     re.MULTILINE,
 )
 _OPTIONS = re.compile(
@@ -85,7 +86,7 @@ def options_of_engine(text: str) -> str | None:
 def options_in(file: InputFile) -> Keys:
     """The options of an engine at the root of a file."""
     yaml = read_yaml(file)
-    keys = _started_keys("config", 1)
+    keys = started_keys("config", 1)
     for name, value in yaml.mapping.items():
         if value is not False and value is not None and not isinstance(value, dict | list):
             keys.put(str(name), value, yaml.line(name))
@@ -123,38 +124,15 @@ def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
     elif "llm_configs" in str(value.get("applications"))[:20_000]:
         yield from _ray_models(yaml)
     elif isinstance(value_at(value, "servingEngineSpec", "modelSpec"), list):
-        yield from _production_stack(yaml)
+        yield from engines_of_values(yaml)
+    elif kind == "VLLMRuntime":
+        yield from engines_of_runtime(yaml)
     elif isinstance(value.get("modelArtifacts"), dict):
         yield from _model_service(yaml)
     elif isinstance(value.get("compatible_strategies"), list) and value_at(value, "model", "model_id"):
         yield _recipe(yaml)
     else:
         yield from _opea_chart(yaml)
-
-
-def _started_keys(what: str, line: int) -> Keys:
-    """The keys of an engine that is declared at a line."""
-    return Keys(command=Command((Word(what, line),)))
-
-
-def _put_all(keys: Keys, values: Any, names: Mapping[str, str], yaml: Yaml, path: Path) -> None:
-    """Put the values of a mapping under the names that ``vllm serve`` has for them."""
-    for name, option in names.items():
-        value = values.get(name) if isinstance(values, dict) else None
-        if value is not None and not isinstance(value, dict | list):
-            keys.put(option, value, yaml.line(*path, name))
-
-
-def _items(value: Any) -> list[Any]:
-    """The items of a list; none of another value."""
-    return value if isinstance(value, list) else []
-
-
-def _put_words(keys: Keys, words: Any, yaml: Yaml, path: Path) -> None:
-    """Put the options of a list of arguments."""
-    listed = [Word(str(word), yaml.line(*path, n)) for n, word in enumerate(_items(words))]
-    if listed:
-        keys.values |= command_keys(Command(tuple(listed))).values
 
 
 _PARALLELISM = {
@@ -173,18 +151,18 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
         container = _first_container(value_at(pool, "template"))
         if not isinstance(pool, dict) or _STARTS.search(str(container.get("command") or "")):
             continue  # one with a command of its own is a launch
-        keys = _started_keys("LLMInferenceService", yaml.line(*path))
-        _put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
+        keys = started_keys("LLMInferenceService", yaml.line(*path))
+        put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
         chosen = "uri" if str(value_at(spec, "model", "uri") or "").startswith("hf://") else "name"
         if named := value_at(spec, "model", chosen):
             keys.put("model", str(named).removeprefix("hf://"), yaml.line("spec", "model", chosen))
         split = value_at(pool, "parallelism")
-        _put_all(keys, split, _PARALLELISM, yaml, (*path, "parallelism"))
+        put_all(keys, split, _PARALLELISM, yaml, (*path, "parallelism"))
         if value_at(split, "expert") is True:
             keys.put("enable_expert_parallel", True, yaml.line(*path, "parallelism", "expert"))
         inside = (*path, "template", "containers", 0)
-        _put_words(keys, container.get("args"), yaml, (*inside, "args"))
-        for n, variable in enumerate(_items(container.get("env"))):
+        put_words(keys, container.get("args"), yaml, (*inside, "args"))
+        for n, variable in enumerate(items_of(container.get("env"))):
             name, text = value_at(variable, "name"), value_at(variable, "value")
             if name == "VLLM_ADDITIONAL_ARGS" and isinstance(text, str):
                 line = yaml.line(*inside, "env", n, "value")
@@ -193,7 +171,7 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
                     keys.values |= command_keys(Command(words)).values
             elif name == "VLLM_ALL2ALL_BACKEND":
                 keys.put("all2all_backend", text, yaml.line(*inside, "env", n, "value"))
-        if bases := _items(value_at(spec, "baseRefs")):
+        if bases := items_of(value_at(spec, "baseRefs")):
             names = ", ".join(str(value_at(each, "name")) for each in bases)
             keys.put("base_refs", names[:80], yaml.line("spec", "baseRefs"))
         yield keys
@@ -201,7 +179,7 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
 
 def _first_container(template: Any) -> dict[str, Any]:
     containers = value_at(template, "containers")
-    first = next(iter(_items(containers)), None)
+    first = next(iter(items_of(containers)), None)
     return first if isinstance(first, dict) else {}
 
 
@@ -215,8 +193,8 @@ def _inference_services(yaml: Yaml) -> Iterator[Keys]:
     )
     if format_name.lower() not in {"huggingface", "vllm"} and "vllm" not in runtime.lower():
         return
-    keys = _started_keys("InferenceService", yaml.line(*path))
-    _put_words(keys, model.get("args"), yaml, (*path, "args"))
+    keys = started_keys("InferenceService", yaml.line(*path))
+    put_words(keys, model.get("args"), yaml, (*path, "args"))
     if "model_id" in keys.values:
         keys.values["model"] = keys.values.pop("model_id")
         keys.values.pop("model_name", None)
@@ -224,7 +202,7 @@ def _inference_services(yaml: Yaml) -> Iterator[Keys]:
         keys.put("model", str(model["storageUri"])[5:], yaml.line(*path, "storageUri"))
         keys.values.pop("model_name", None)
     degrees = {"tensorParallelSize": "tensor_parallel_size", "pipelineParallelSize": "pipeline_parallel_size"}
-    _put_all(keys, value_at(yaml.value, "spec", "predictor", "workerSpec"), degrees, yaml, (*path[:2], "workerSpec"))
+    put_all(keys, value_at(yaml.value, "spec", "predictor", "workerSpec"), degrees, yaml, (*path[:2], "workerSpec"))
     if keys.values:
         yield keys
 
@@ -232,20 +210,20 @@ def _inference_services(yaml: Yaml) -> Iterator[Keys]:
 def _ray_models(yaml: Yaml) -> Iterator[Keys]:
     """The models of applications of ``ray.serve.llm``."""
     applications = value_at(yaml.value, "applications")
-    for n, application in enumerate(_items(applications)):
+    for n, application in enumerate(items_of(applications)):
         configs = value_at(application, "args", "llm_configs")
-        for m, config in enumerate(_items(configs)):
+        for m, config in enumerate(items_of(configs)):
             path: Path = ("applications", n, "args", "llm_configs", m)
-            keys = _started_keys("llm_configs", yaml.line(*path))
+            keys = started_keys("llm_configs", yaml.line(*path))
             loaded = (*path, "model_loading_config")
             source = "model_source" if value_at(config, "model_loading_config", "model_source") else "model_id"
-            _put_all(keys, value_at(config, "model_loading_config"), {source: "model"}, yaml, loaded)
+            put_all(keys, value_at(config, "model_loading_config"), {source: "model"}, yaml, loaded)
             options = value_at(config, "engine_kwargs")
             for name, value, line in flat_leaves(options, yaml.line, (*path, "engine_kwargs")):
                 if value is not False and not isinstance(value, dict | list):
                     keys.put(name.partition("engine_kwargs.")[2], value, line)
-            _put_all(keys, config, {"accelerator_type": "accelerator_type"}, yaml, path)
-            _put_all(
+            put_all(keys, config, {"accelerator_type": "accelerator_type"}, yaml, path)
+            put_all(
                 keys,
                 value_at(config, "deployment_config"),
                 {"num_replicas": "replicas"},
@@ -260,11 +238,11 @@ def _kubeai_models(yaml: Yaml) -> Iterator[Keys]:
     spec = value_at(yaml.value, "spec")
     if not isinstance(spec, dict) or str(spec.get("engine")).upper() != "VLLM":
         return
-    keys = _started_keys("Model", yaml.line("spec"))
-    _put_words(keys, spec.get("args"), yaml, ("spec", "args"))
+    keys = started_keys("Model", yaml.line("spec"))
+    put_words(keys, spec.get("args"), yaml, ("spec", "args"))
     if str(spec.get("url")).startswith("hf://"):
         keys.put("model", str(spec["url"])[5:], yaml.line("spec", "url"))
-    _put_all(keys, spec, {"replicas": "replicas", "resourceProfile": "resource_profile"}, yaml, ("spec",))
+    put_all(keys, spec, {"replicas": "replicas", "resourceProfile": "resource_profile"}, yaml, ("spec",))
     yield keys
 
 
@@ -281,12 +259,12 @@ def _model_service(yaml: Yaml) -> Iterator[Keys]:
         own = _STARTS.search(" ".join(map(str, chain(*(_words(container.get(name)) for name in ("command", "args"))))))
         if not isinstance(pool, dict) or pool.get("replicas") == 0 or not is_vllm or own:
             continue
-        keys = _started_keys(role, yaml.line(role))
+        keys = started_keys(role, yaml.line(role))
         if model:
             keys.put("model", model, yaml.line("modelArtifacts"))
-        _put_words(keys, container.get("args"), yaml, (role, "containers", 0, "args"))
-        _put_all(keys, pool.get("parallelism"), _PARALLELISM, yaml, (role, "parallelism"))
-        _put_all(keys, pool, {"replicas": "replicas"}, yaml, (role,))
+        put_words(keys, container.get("args"), yaml, (role, "containers", 0, "args"))
+        put_all(keys, pool.get("parallelism"), _PARALLELISM, yaml, (role, "parallelism"))
+        put_all(keys, pool, {"replicas": "replicas"}, yaml, (role,))
         yield keys
 
 
@@ -296,9 +274,9 @@ def _opea_chart(yaml: Yaml) -> Iterator[Keys]:
     for path in paths:
         value = value_at(yaml.value, *path)
         if isinstance(value_at(value, "extraCmdArgs"), list) and value_at(value, "enabled") is not False:
-            keys = _started_keys("vllm", yaml.line(*path, "extraCmdArgs"))
-            _put_all(keys, value, {"LLM_MODEL_ID": "model"}, yaml, path)
-            _put_words(keys, value["extraCmdArgs"], yaml, (*path, "extraCmdArgs"))
+            keys = started_keys("vllm", yaml.line(*path, "extraCmdArgs"))
+            put_all(keys, value, {"LLM_MODEL_ID": "model"}, yaml, path)
+            put_words(keys, value["extraCmdArgs"], yaml, (*path, "extraCmdArgs"))
             yield keys
 
 
@@ -308,9 +286,9 @@ _CHOICES = ("compatible_strategies", "variants", "opt_in_features", "hardware_ov
 
 def _recipe(yaml: Yaml) -> Keys:
     """The model of a recipe with the options that all launches of it have; its choices stay as keys that are unused."""
-    keys, model = _started_keys("model", yaml.line("model")), yaml.value["model"]
-    _put_all(keys, model, {"model_id": "model", "context_length": "context_length"}, yaml, ("model",))
-    _put_words(keys, model.get("base_args"), yaml, ("model", "base_args"))
+    keys, model = started_keys("model", yaml.line("model")), yaml.value["model"]
+    put_all(keys, model, {"model_id": "model", "context_length": "context_length"}, yaml, ("model",))
+    put_words(keys, model.get("base_args"), yaml, ("model", "base_args"))
     for name in _CHOICES:
         if yaml.value.get(name):
             keys.put(name, True, yaml.line(name))
@@ -319,21 +297,3 @@ def _recipe(yaml: Yaml) -> Keys:
 
 def _words(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
-
-
-def _production_stack(yaml: Yaml) -> Iterator[Keys]:
-    """The models of values of the vLLM production stack."""
-    for n, model in enumerate(yaml.value["servingEngineSpec"]["modelSpec"]):
-        path: Path = ("servingEngineSpec", "modelSpec", n)
-        if not isinstance(model, dict):
-            continue
-        keys = _started_keys("modelSpec", yaml.line(*path))
-        _put_all(keys, model, {"modelURL": "model", "replicaCount": "replicas", "requestGPU": ACCELERATORS}, yaml, path)
-        options = model.get("vllmConfig")
-        for name, value in options.items() if isinstance(options, dict) else ():
-            line = yaml.line(*path, "vllmConfig", name)
-            if name == "extraArgs":
-                _put_words(keys, value, yaml, (*path, "vllmConfig", "extraArgs"))
-            elif value is not False and not isinstance(value, dict | list):
-                keys.put(_CAMEL.sub("_", str(name)).lower(), value, line)
-        yield keys
