@@ -81,7 +81,11 @@ def count_length(keys: Keys, builder: ImportBuilder) -> None:
 def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
     """Replace the limit of all attention groups by the limit of one; list it where the number of groups is unknown."""
     whole = keys.whole(name)
-    if whole and groups:
+    if keys.printed and name == "chunked_prefill_size":
+        why = "a log may state it before or after its division among the groups of attention"
+        builder.unknown(f"{name}: {whole}", why, keys.line(name))
+        keys.values.pop(name, None)
+    elif whole and groups:
         keys.put(name, max(1, whole // groups), keys.line(name))
     elif whole:
         why = "of all groups of attention, whose number is not known"

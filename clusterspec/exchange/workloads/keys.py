@@ -7,13 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any
 
-from clusterspec.exchange.import_result import (
-    FormatError,
-    ImportBuilder,
-    InputFile,
-    Value,
-    chosen_part,
-)
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile, Value, chosen_part
 from clusterspec.exchange.shell import PASSED_ON, Command, script_of, variables_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.launch_commands import (
@@ -58,6 +52,7 @@ class Keys:
     """Keys whose value is the default of a variable of the environment, which may replace it."""
     asked: set[str] = field(default_factory=set)
     """Keys whose value was read; ``used`` also has those that a reader sets aside unread."""
+    printed: bool = False  # by the engine, in its log, some of them after calculations
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -278,8 +273,10 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     starting = [command for command in commands if is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
+    places = {id(command): n for n, command in enumerate(commands)}
     for keys in found:
-        keys.severed = severed_part(keys.command, commands)
+        at = places.get(id(keys.command))
+        keys.severed = severed_part(keys.command, commands[max(0, at - 1) : at + 2]) if at is not None else None
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
         if not keys.elided and keys.severed is None and not keys.is_undecided("nnodes"):
             take_single_node(keys.values, [word.text for word in keys.command.words], file.text)

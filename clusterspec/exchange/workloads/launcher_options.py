@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from clusterspec.exchange.shell import Command, variables_of
@@ -66,6 +67,7 @@ def take_single_node(values: dict[str, tuple[Any, int]], words: Sequence[str], t
         values["nnodes"] = ("1", values["nproc_per_node"][1])
 
 
+@lru_cache(maxsize=4)  # a text may hold thousands of launches
 def is_of_one_node(text: str) -> bool:
     """Whether a text names nothing that may start a launch on several nodes."""
     return not _OTHER_NODES.search(text)

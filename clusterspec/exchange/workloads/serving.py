@@ -37,6 +37,7 @@ from clusterspec.exchange.workloads.engine_limits import (
     set_speculation,
     set_weight_type,
 )
+from clusterspec.exchange.workloads.engine_logs import engines_of_log, prints_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
@@ -101,7 +102,7 @@ def starts_no_engine(file: InputFile) -> bool:
 def matches_serving(file: InputFile) -> bool:
     text = file.text
     named = any(pattern.search(text) for _, pattern in _ENGINES)
-    return named or bool(_LISTED.search(text)) or declares_engine(text) or may_run_engine(text)
+    return named or bool(_LISTED.search(text)) or declares_engine(text) or may_run_engine(text) or prints_engine(file)
 
 
 def read_serving(file: InputFile) -> ImportResult:
@@ -149,6 +150,8 @@ def read_serving(file: InputFile) -> ImportResult:
 
 def _launches(file: InputFile) -> list[Launch]:
     """The engines that a file declares or starts, in the order of their lines."""
+    if printed := engines_of_log(file):
+        return printed
     listed = bool(_LISTED.search(file.text)) or may_run_engine(file.text)
     named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
     found = {(keys.command.line, keys.command.text): (engine, keys) for engine, keys in declared_engines(file)}
