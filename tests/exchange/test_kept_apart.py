@@ -378,3 +378,13 @@ def test_steps_of_a_job_that_start_one_engine_are_one_launch() -> None:
 )
 def test_a_conversion_is_named_as_no_training(launch: str) -> None:
     assert "converts a checkpoint: what it states is not a layout of training" in unknown(read(launch))
+
+
+def test_overrides_after_the_path_of_llama_factory_are_read_where_a_variable_names_the_configuration() -> None:
+    launch = (
+        "NAME=vision\nCONFIG=configs/$NAME.yaml\naccelerate launch --config_file configs/fsdp.yaml \\\n"
+        '  src/train.py "$CONFIG" \\\n  per_device_train_batch_size=2 \\\n  gradient_accumulation_steps=4\n'
+    )
+    reading = read(launch)
+    assert (reading.kind, given(reading)["layout.micro_batch"]) == ("llama-factory", 2)
+    assert "configs/vision.yaml: a separate file: import it as well" in unknown(reading)

@@ -118,6 +118,11 @@ no reader had seen were written down before the first reading, and what failed w
 | eightieth, of 15 by lot, 13 of them others, after those; 11 state none | 26 | 22 | 3 | 1 | 0 |
 | eighty-first, of 12 others by lot, 10 of them never used, after those; 9 state none | 26 | 22 | 1 | 1 | 2 |
 | eighty-second, topologies, tables and nodes of 8 others by lot, after those; 9 state none | 15 | 15 | 0 | 0 | 0 |
+| eighty-third, one file each of 26 by lot, 22 never used, before any correction; 16 state none | 26 | 21 | 2 | 3 | 0 |
+| eighty-fourth, likewise of 24, 14 of them never used, after those; 12 state none | 24 | 20 | 1 | 1 | 2 |
+| eighty-fifth, likewise of 25, all never used, after those; 13 state none | 25 | 23 | 2 | 0 | 0 |
+| eighty-sixth, likewise of 19 with more objects of Kubernetes, after those; 13 state none | 22 | 20 | 0 | 2 | 0 |
+| eighty-seventh, likewise of 24, all never used, after those; 18 state none | 24 | 21 | 2 | 1 | 0 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -331,6 +336,14 @@ In the eightieth, heads of an earlier MaxText (twice) and the kind of adapters o
 word in the eighty-first was the engine of a reward model of verl, read as a layout of training; a model of images and
 text had only its decoder, with the options of images among many keys. Supervised training was not among the choices of
 a page of OpenRLHF, and pods that claim devices were said to ask for none; these are refused with their reason.
+
+Refused in the eighty-third were Levanter and EasyLM, which had no readers, and a launch for Trainium; lacking was the
+batch of `torchrun` without a count of nodes. In the eighty-fourth, the conversion of a checkpoint was read as a layout,
+without a word, and two pods that are bound to one host were two nodes; refused were two steps of one engine, and the
+nodes of a rollout were lacking. Lacking in the eighty-fifth were the ranks and adapters of ms-swift's Megatron, and
+refused in the eighty-sixth were a VLLMRuntime and a chart whose arguments name the model. In the eighty-seventh, the
+options that vLLM prints in its log were lacking once and refused once, and a launch of LLaMA-Factory by the path of its
+program lacked its overrides.
 """
 LIMITS = """
 ### Limits for the health checks of a site

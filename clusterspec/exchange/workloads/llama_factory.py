@@ -54,8 +54,12 @@ UNRELATED = re.compile(
 """Keys of data, evaluation and learning rate, which do not describe a layout."""
 
 
-_OVERRIDDEN = re.compile(r"\bllamafactory-cli[ ]{1,9}train[ ]{1,9}(\S{1,200}\.(?:ya?ml|json))(?=\s|$)")
+_OVERRIDDEN = re.compile(
+    r"(?:\bllamafactory-cli[ ]{1,9}train|(?<![\w-])src/train\.py)[ ]{1,9}[\"']?(\S{1,200}\.(?:ya?ml|json))(?=[\"'\s]|$)"
+)
 """A launch of a configuration; words of the form ``key=value`` after it override keys (parser.py line 118)."""
+_BY_PATH = re.compile(r"(?<![\w-])src/train\.py[ ]{1,9}[\"']?\$\{?\w{1,60}\}?[\"']?(?=\s)")
+"""A launch of a configuration that a variable names."""
 _ASIDE = re.compile(r"output_dir|run_name|dataset|seed|learning_rate")
 """Overrides in which runs of one layout differ."""
 
@@ -65,7 +69,8 @@ def matches_llama_factory(file: InputFile) -> bool:
 
 
 def _is_overridden(file: InputFile) -> bool:
-    return bool("per_device_train_batch_size=" in file.text and _OVERRIDDEN.search(file.text))
+    stated = "per_device_train_batch_size=" in file.text
+    return stated and bool(_OVERRIDDEN.search(file.text) or _BY_PATH.search(file.text))
 
 
 def read_llama_factory(file: InputFile) -> ImportResult:
