@@ -139,3 +139,20 @@ def test_a_runtime_of_the_production_stack_declares_an_engine(spec: str) -> None
     assert (found["workload.model"], found["layout.tp"], counts(reading)["replicas"]) == ("qwen3-8b", 4, 2)
     assert (found["workload.serving.memory_fraction"], found["workload.serving.max_sequences"]) == (0.85, 64)
     assert found["cluster.accelerators_per_node"] == 4
+
+
+def test_a_chart_may_name_the_model_by_its_repository_and_the_engine_by_the_key_of_its_options() -> None:
+    values = """
+    model:
+      repoId: Qwen/Qwen3-32B
+      revision: ""
+    vllm:
+      tensorParallelSize: 2
+      gpuMemoryUtilization: 0.85
+      maxModelLen: ""
+    resources:
+      limits: {nvidia.com/gpu: "2"}
+    """
+    found = given(read(values))
+    assert (found["workload.model"], found["layout.framework"], found["layout.tp"]) == ("qwen3-32b", "vllm", 2)
+    assert (found["workload.serving.memory_fraction"], found["cluster.accelerators_per_node"]) == (0.85, 2)

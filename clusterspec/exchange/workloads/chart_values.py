@@ -37,7 +37,7 @@ _MODELS = (
     "huggingfaceModel",
     "model",
 )
-_INNER_MODELS = ("name", "id", "repository", "repo", "hfId", "path", "model")
+_INNER_MODELS = ("name", "id", "repository", "repo", "repoId", "hfId", "path", "model")
 _MODEL = re.compile(r"[\w.-]{1,100}/[\w.-]{1,120}|/[\w./-]{2,200}")
 _LISTS = (
     "extraArgs",
