@@ -111,6 +111,23 @@ def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
     return requests * smaller(1.0, seconds / arriving) * (1 - part / 3)
 
 
+def requests_before(rate: float, arriving: float, seconds: float) -> float:
+    """The requests in flight that a request of a run finds on average when it comes.
+
+    Requests come at a ``rate`` per second for ``arriving`` seconds, and each runs for ``seconds``: the number rises
+    until the first one ends.
+
+    Source: the mean of min(t, seconds) over the arrivals, times the rate.
+
+    Range: rate > 0, arriving > 0, seconds > 0.
+
+    >>> requests_before(10.0, 20.0, 40.0), requests_before(10.0, 20.0, 10.0)  # half of 200; 100, fewer at first
+    (100.0, 75.0)
+    """
+    rising = smaller(seconds, arriving)
+    return rate * rising * (1 - rising / (2 * arriving))
+
+
 def arrivals_of_run(met: float) -> float:
     """The duration of a request divided by the duration of a run's arrivals, at most 1.
 

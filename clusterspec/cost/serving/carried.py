@@ -53,7 +53,7 @@ def _carried_out_of_step(
         return _added_by_chunks(pools, (each, context), prompts, steps)
     if ranks > 1 and prefill.steps > 1:  # chunks of different ranks share steps
         ahead = step_ahead(pools, steps, -expm1(-prompts * prefill.steps * ranks))
-        chunk = _seconds_added(steps, ahead) / prefill.steps
+        chunk = seconds_added(steps, ahead) / prefill.steps
         return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
     affected = 1.0 if alone else -expm1(-prompts * ranks)
     # a step has no more prompts than its budget; the others come with those of other ranks in the next, or in one more
@@ -69,7 +69,7 @@ def _carried_out_of_step(
     ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
     added = sum(
-        share * _seconds_added((decode, many._replace(floor=many.steps * engine.host_floor(tokens, ending))), ahead)
+        share * seconds_added((decode, many._replace(floor=many.steps * engine.host_floor(tokens, ending))), ahead)
         for share, tokens in ((1 - larger, engine.most_in_graphs), (larger, inf))
         if share
     )
@@ -95,7 +95,7 @@ def _added_by_chunks(
     The next prompt comes in time with the probability that a step holds prompts; full steps then follow each other.
     """
     engine, load, (decode, prefill) = pools.decode, pools.load, steps
-    added = _seconds_added(steps, step_ahead(pools, steps, prompts * prefill.steps))
+    added = seconds_added(steps, step_ahead(pools, steps, prompts * prefill.steps))
     if prefill.steps == 1 or not load.chunk_tokens:
         return added
     fresh, length, (each, context), drafted = load.fresh_tokens, load.input_tokens, sequences, 1.0 + load.draft_tokens
@@ -103,12 +103,12 @@ def _added_by_chunks(
     chunks, seen = fresh / budget, length - fresh / 2
     whole = float(length) if budget >= fresh else seen + budget / 2  # whose last tokens see as many
     full = engine.prefill(budget, whole, float(engine.layout.attention_dp), Decoding(each, context, drafted))
-    packed = chunks * _seconds_added((decode, full), step_ahead(pools, (decode, full), prompts * chunks) / chunks)
+    packed = chunks * seconds_added((decode, full), step_ahead(pools, (decode, full), prompts * chunks) / chunks)
     shared = min(1.0, prompts * chunks)
     return (1.0 - shared) * added + shared * min(added, packed)
 
 
-def _seconds_added(steps: tuple[StepTime, StepTime], ahead: float) -> float:
+def seconds_added(steps: tuple[StepTime, StepTime], ahead: float) -> float:
     """Seconds by which the steps of a prompt are longer than as many decode steps; ``steps`` holds a decode step and
     the steps with the prompt.
 

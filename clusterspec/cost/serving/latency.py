@@ -268,6 +268,11 @@ class ServingTimes:
         return "apart" if self.sent else "static" if self.starts_together else ""
 
     @property
+    def placed(self) -> float:
+        """Requests in flight but for those of an open load that wait for a place, which have no cache yet."""
+        return self.offered - self.state.rate * self.place.of_all
+
+    @property
     def places(self) -> int:
         """Whole requests of mean length that the caches hold."""
         return floor(self.kv_capacity_sequences * (1 + 1e-12))

@@ -9,7 +9,7 @@ from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.pools import Pools, is_open_run, most_beside_prompts, prompts_per_step
 from clusterspec.cost.serving.quantiles import secant_part
-from clusterspec.cost.serving.runs import FiniteRun, OpenRun
+from clusterspec.cost.serving.runs import FiniteRun, OpenRun, between_limits
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Steady,
@@ -33,6 +33,10 @@ TAKEN = 0.01
 WALK = 2 / 3 * sqrt(2 / pi)
 """The mean wait in a run of n prompts that arrive as fast as they are served, divided by service time · √n: the mean
 distance of a random walk of n steps is √(2 n / π).
+"""
+OVERSHOOT = 0.5826
+"""The maximum of a random walk of single steps is lower than that of Brownian motion by so many standard deviations of
+a step (Chernoff, Ann. Math. Stat. 36, 1965).
 """
 MOST_PART = 4.0
 """The largest step of a secant round, as a multiple of the difference that the round finds."""
@@ -180,11 +184,15 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     each = load.gaps * full.full_token if pools.equal_requests else full.prompt + load.gaps * full.tpot
     turn = each / (pools.limit * ranks)
     requests, rate, service = float(load.requests or 1), load.request_rate or 1.0, _full_service(pools, now)
-    interval = now.decode.total * load.receive_interval
-    varied = min(now.wait, interval + WALK * service * sqrt(requests))
+    walk, even = service * max(0.0, WALK * sqrt(requests) - OVERSHOOT), now.decode.total * load.receive_interval
+    if now.tail is not None:
+        even = now.tail.window / 2
+    even = min(even, now.wait)
+    varied = even + between_limits(now.wait - even, walk)
     added = decoding_seconds(pools, pools.limit) - decoding_seconds(pools, 1.0 / ranks)
     sooner = pools.limit * ranks / rate * max(0.0, added / full.tpot) / FILLING
-    return OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner, pools.equal_requests)
+    run = OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner, pools.equal_requests)
+    return run._replace(tail=now.tail, walk=walk if now.tail is not None else inf)
 
 
 def _full_service(pools: Pools, now: Steady) -> float:

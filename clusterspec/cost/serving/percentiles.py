@@ -118,6 +118,9 @@ def _with_wait_for_place(place: PlaceWait, median: float, found: float, share: f
 
 def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> float:
     """`_first_token` but for the wait for a place in an open load, of which it has the median alone."""
+    tail = times.state.tail
+    if tail is not None and times.run is None and load.input_lengths is None and not times.turns:
+        return times.ttft + tail.at(share) - tail.at(MEDIAN / 100)
     burst, varied = _burst_wait(times, share), _varied_wait(times, load)
     burst -= times.shorter * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
     if load.input_lengths is None and not times.turns:
@@ -133,6 +136,8 @@ def _varied_wait(times: ServingTimes, load: Serving) -> float:
     """
     if times.run is not None:
         return 0.0
+    if times.state.tail is not None:
+        return times.state.tail.varied
     if load.concurrency is None:
         return times.wait
     return min(times.wait - times.queued, times.prompt_time * sqrt(max(1.0, times.sequences)))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import prompt_share_of_request
+from clusterspec.cost.serving.delays import prompts_of_run
 from clusterspec.cost.serving.loads import fills_places
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import beta_share, lengths_in_parts, smallest_reaching
-from clusterspec.cost.serving.steady import Steady, prompts_of_run
+from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.waits import steps_of_one_prompt
 from clusterspec.records import NamedTuple
 

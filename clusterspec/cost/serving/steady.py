@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, expm1, inf, sqrt
+from math import exp, expm1, inf
 
-from clusterspec.cost.formulas.queues import bunched_requests, median_prompts_amid_run, prompts_amid_run
+from clusterspec.cost.formulas.queues import requests_before
 from clusterspec.cost.formulas.serving import time_per_output_token
 from clusterspec.cost.serving.carried import carried_prefill
 from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.delays import (
+    bunched_sequences,
+    delaying_sequences,
+    prompts_of_run,
+    sequences_of_step,
+)
 from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.mixed_waits import WaitTail, wait_beside_decoding
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
@@ -17,6 +24,7 @@ from clusterspec.cost.serving.pools import (
     is_open_run,
     most_beside_prompts,
     prompt_seconds,
+    prompts_of_step,
 )
 from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.quantiles import bisected_interval
@@ -36,6 +44,8 @@ ROUNDS = 24
 
 CLOSE = 1e-3
 """The bisection over concurrent sequences in a closed loop ends at this interval width."""
+LEAST_PROMPTS = 1e-6
+"""Fewer prompts than so many in a step are not with others."""
 TAKEN = 0.01
 """Prompts that take less than this share of the places are neglected."""
 BUSY = inf
@@ -52,7 +62,7 @@ class Steady(NamedTuple):
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
     ``loading`` the seconds to read cached tokens, ``outside`` the seconds that a request spends outside the engines or
     between them, ``rate`` the requests per second of the plan. ``ahead`` is the part of the wait for a step that was
-    formed before the prompt came.
+    formed before the prompt came; ``tail`` the distribution of the wait, where it is known.
     """
 
     sequences: float
@@ -73,6 +83,7 @@ class Steady(NamedTuple):
     outside: float
     met: float | None = None
     ahead: float = 0.0
+    tail: WaitTail | None = None
 
     @property
     def typical_token(self) -> float:
@@ -111,10 +122,9 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     engine, load = pools.decode, pools.load
     static = load.load == "static"
     met = _met_sequences(pools, sequences)
-    decoding = _decoding(pools, met)
-    each, context, drafted = decoding
-    few = max(1.0 / engine.layout.attention_dp, met / engine.layout.pp)
-    decode = engine.decode(few, context, drafted)
+    decoding = sequences_of_step(pools, met)
+    each, context, _ = decoding
+    decode = _decode_step(pools, met, decoding)
     gained = load.tokens_per_step
     prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
     ahead = _formed_ahead(pools, sequences, decode, prefill)
@@ -128,7 +138,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     stages = float(engine.layout.pp)
     each_token = carried / stages / load.gaps
     typical, delaying = (
-        _delaying_sequences(pools, met, (decode.total / gained, each_token), part, full=full)
+        delaying_sequences(pools, met, (decode.total / gained, each_token), part, full=full)
         for part in prompts_of_run(pools, met, full=full)
     )
     tpot = time_per_output_token(decode.total, delaying, load.gaps, carried, tokens_per_step=gained, stages=stages)
@@ -137,6 +147,12 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     service = service_seconds(pools, prefill)
     times = (tpot, each_token, share, rate, 0.0, pools.loading, _outside_seconds(pools, prompt, prefill.steps, tpot))
     return Steady(sequences, typical, delaying, decode, prefill, prompt, service, carried, gained, *times)
+
+
+def _decode_step(pools: Pools, sequences: float, decoding: Decoding) -> StepTime:
+    """A step without prompts, with ``sequences`` on each attention rank, as many as a ``decoding`` stage has."""
+    layout = pools.decode.layout
+    return pools.decode.decode(max(1.0 / layout.attention_dp, sequences / layout.pp), decoding.context, decoding.tokens)
 
 
 def with_wait(pools: Pools, now: Steady) -> Steady:
@@ -152,19 +168,64 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if pools.in_groups:
         from clusterspec.cost.serving.waves import wait_in_step
 
-        return now._replace(wait=wait_in_step(pools, now.decode, _decoding(pools, now.sequences), now.prompt))
+        return now._replace(wait=wait_in_step(pools, now.decode, sequences_of_step(pools, now.sequences), now.prompt))
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
     prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
     if runs_in_cycles(pools, now.prefill):
         return now._replace(wait=wait_in_cycle(pools, prompts, (now.decode, now.prefill), now.prompt))
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)
     decoded = max(1.0, _met_sequences(pools, now.sequences) / engine.layout.pp) * (1.0 + load.draft_tokens)
-    wait = mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, (decoded, busy))
+    if load.load == "open" and not engine.prompts_alone and unevenly_loaded_ranks(engine) == 1:
+        return _with_open_wait(pools, now)
+    return _with_wait_in_steps(pools, now, prompts, (decoded, busy))
+
+
+def _with_wait_in_steps(pools: Pools, now: Steady, prompts: float, load_of_rank: tuple[float, float]) -> Steady:
+    """A state with the wait of `mixed_prompt_wait`, and with its distribution in a closed loop without a beginning."""
+    engine = pools.decode
     ahead = _formed_ahead(pools, now.sequences, now.decode, now.prefill)
-    now, wait = now._replace(ahead=ahead), wait + ahead
+    wait = ahead + mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, load_of_rank)
+    now = now._replace(ahead=ahead, wait=wait)
     if engine.prompts_alone:
-        return now._replace(wait=wait)
-    return now._replace(wait=wait + unreceived_wait(pools, now.decode.total, now.sequences))
+        return now
+    if pools.load.requests or unevenly_loaded_ranks(engine) > 1:
+        return now._replace(wait=wait + unreceived_wait(pools, now.decode.total, now.sequences))
+    tail = _tail_of_loop(pools, now)
+    return now._replace(wait=tail.of_all, tail=tail)
+
+
+def _with_open_wait(pools: Pools, now: Steady) -> Steady:
+    """A state of an open load on engines that mix prompts with decoding, with the wait of a prompt.
+
+    Prompts of a run come while fewer sequences decode than a request meets later.
+    """
+    load, engine, sequences, decode, rate = pools.load, pools.decode, now.sequences, now.decode, now.rate
+    if is_open_run(load) and load.request_rate:
+        arriving, rate = float(load.requests or 1) / load.request_rate, max(now.rate, load.request_rate)
+        before = requests_before(rate, arriving, load.gaps * now.tpot) / engine.attention_ranks
+        if before < sequences:
+            sequences = before
+            _, context, drafted = sequences_of_step(pools, sequences)
+            decode = engine.decode(
+                max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp), context, drafted
+            )
+    ahead = _formed_ahead(pools, sequences, decode, now.prefill)
+    least = ahead + unreceived_wait(pools, decode.total, sequences)
+    decoding = sequences_of_step(pools, _met_sequences(pools, sequences))
+    tail = wait_beside_decoding(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
+    return now._replace(wait=tail.of_all, ahead=ahead, tail=tail)
+
+
+def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
+    """The distribution of the wait of a prompt in a closed loop without a beginning: that of as many prompts a second
+    that come at random times, in proportion to the mean.
+    """
+    busy = 1 - 1 / (pools.load.concurrency or 1)
+    decoding = sequences_of_step(pools, _met_sequences(pools, now.sequences))
+    tail = wait_beside_decoding(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
+    part = now.wait / tail.of_all if tail.of_all else 0.0
+    later = unreceived_wait(pools, now.decode.total, now.sequences)
+    return tail._replace(least=part * tail.least + later, window=part * tail.window, mean=part * tail.mean)
 
 
 def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: StepTime) -> float:
@@ -178,12 +239,26 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
     if load.concurrency is not None:
         present = (load.concurrency - 1) / load.concurrency
     mixed = -expm1(-sequences / load.gaps * prefill.steps * unevenly_loaded_ranks(pools.decode))
-    return present * step_ahead(pools, (decode, prefill), mixed)
+    return present * step_ahead(pools, (decode, _step_of_several(pools, sequences, decode, prefill)), mixed)
+
+
+def _step_of_several(pools: Pools, sequences: float, decode: StepTime, prefill: StepTime) -> StepTime:
+    """A step of an open load with as many prompts as those steps have on average that have any, of ``sequences`` that
+    end evenly; ``prefill`` has one. Where the steps of ranks depend on each other, or a prompt takes several, it has
+    one.
+    """
+    prompts = sequences / pools.load.gaps
+    alone = prefill.steps > 1 or unevenly_loaded_ranks(pools.decode) > 1 or prompts < LEAST_PROMPTS
+    if alone or pools.load.concurrency is not None:
+        return prefill
+    decoded = sequences * (1.0 + pools.load.draft_tokens)
+    several = min(prompts / -expm1(-prompts), prompts_of_step(pools, decoded)) - 1
+    return prefill._replace(total=prefill.total + max(0.0, several * (prefill.device - decode.device)))
 
 
 def _met_sequences(pools: Pools, sequences: float) -> float:
     """Mean number of sequences that decode together with a request, on a rank with ``sequences`` on average."""
-    return min(pools.limit, max(0.0, sequences + _bunched_sequences(pools, sequences)))
+    return min(pools.limit, max(0.0, sequences + bunched_sequences(pools, sequences)))
 
 
 def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) -> float:
@@ -218,21 +293,14 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
 def prompt_beside_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
     """Seconds of a prompt of ``length`` tokens, ``fresh`` of them computed, while ``sequences`` decode."""
     engine = pools.prompts
-    beside = _beside_prompts(pools, _decoding(pools, _met_sequences(pools, sequences)))
+    beside = _beside_prompts(pools, sequences_of_step(pools, _met_sequences(pools, sequences)))
     return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), beside))
-
-
-def _decoding(pools: Pools, met: float) -> Decoding:
-    """The sequences that decode in one step of an attention rank with ``met`` of them."""
-    load = pools.load
-    context = load.input_tokens + load.output_tokens / 2
-    return Decoding(max(1.0, met / pools.decode.layout.pp), context, 1.0 + load.draft_tokens)
 
 
 def decoding_seconds(pools: Pools, sequences: float) -> float:
     """Seconds per output token of ``sequences`` on each attention rank that decode without prompts."""
     engine, load = pools.decode, pools.load
-    _, context, drafted = _decoding(pools, sequences)
+    _, context, drafted = sequences_of_step(pools, sequences)
     each = max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp)
     return engine.decode(each, context, drafted).total / load.tokens_per_step
 
@@ -241,70 +309,6 @@ def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:
     """The sequences that decode in steps with prompts: none if such steps hold prompts alone."""
     apart = pools.has_prefill_engines or pools.load.load == "static" or pools.decode.separates_prompts
     return NOTHING if apart else decoding
-
-
-def _bunched_sequences(pools: Pools, sequences: float) -> float:
-    """Additional concurrent sequences of a rank that a request meets because arrivals come in bursts; 0 unless open
-    load.
-    """
-    load, ranks = pools.load, pools.decode.attention_ranks
-    if load.load != "open" or load.arrival_cv == 1 or load.output_tokens == 1:
-        return 0.0
-    return bunched_requests(sequences * ranks, load.arrival_cv**2 - 1) / ranks
-
-
-def _delaying_sequences(
-    pools: Pools, sequences: float, each: tuple[float, float], part: float, *, full: bool = False
-) -> float:
-    """Sequences of a rank whose prompts delay each output token. ``each`` has the seconds of one token without prompts,
-    and the prompt seconds that one sequence adds per output token.
-
-    In a closed loop, or where requests always queue (``full``), a request is delayed by the prompts of other sequences,
-    not its own: of s sequences, s − (1 − load) delay it, with load = s prompts over the time per token. In a run only
-    the share ``part`` of the prompts delays a request.
-    """
-    load, ranks, (step, prompt) = pools.load, unevenly_loaded_ranks(pools.decode), each
-    if load.load == "open" and not (full and is_open_run(load)):
-        return part * sequences
-    if pools.in_groups:
-        from clusterspec.cost.serving.waves import group_of_prompts
-
-        return part * (sequences - group_of_prompts(pools, _decoding(pools, sequences))[0])
-    looped = load.load in {"offline", "open"} or (load.concurrency is not None and load.load == "closed")
-    if not looped or not prompt:
-        return sequences
-    prompt *= part
-    least = step + prompt * (sequences - 1 / ranks)
-    token = (least + sqrt(least * least + 4 * prompt * prompt * sequences / ranks)) / 2
-    return part * max(0.0, (token - step) / prompt)
-
-
-def prompts_of_run(pools: Pools, sequences: float = inf, *, full: bool = False) -> tuple[float, float]:
-    """The prompts that delay a request in a run relative to a steady state: for the median request, and on average.
-
-    In a run with an arrival rate a request meets only later prompts (`prompts_amid_run`); a rank has ``sequences``.
-    Where such requests always queue for places (``full``) and are alike, those of all places start and end together on
-    engines that run the prompts of all that came before any request decodes.
-
-    In a closed loop each of the last requests meets only the prompts after its own, so their share is uniform between 0
-    and 1; all earlier requests meet as many as in a steady state. Where prompts have separate steps, equal requests
-    sent at once start and end together, in waves.
-    """
-    load = pools.load
-    if pools.in_waves:
-        return 0.5, 0.5
-    if is_open_run(load):
-        if full and pools.equal_requests and pools.decode.separates_prompts:
-            return 0.5, 0.5
-        met = min(1.0, sequences * pools.decode.attention_ranks / float(load.requests or 1))
-        return median_prompts_amid_run(met), prompts_amid_run(met)
-    if load.concurrency is None or load.load != "closed" or not load.requests:
-        return 1.0, 1.0
-    first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
-    last = first / max(load.requests, load.concurrency)
-    if pools.decode.prompts_alone and load.requests <= load.concurrency and load.output_lengths is None:
-        return 0.5, 0.5
-    return min(1.0, 0.5 / last), 1 - last / 2
 
 
 def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:

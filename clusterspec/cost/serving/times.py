@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import accumulate
 from math import expm1, inf
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +33,14 @@ from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, po
 from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, most_beside_prompts, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
-from clusterspec.cost.serving.steady import Steady, largest_satisfying, prompt_beside_decoding, steady_state
+from clusterspec.cost.serving.steady import (
+    Steady,
+    decoding_seconds,
+    largest_satisfying,
+    steady_state,
+)
 from clusterspec.cost.serving.targets import target_excess
+from clusterspec.cost.serving.varied_prompts import prompts_of_lengths
 from clusterspec.cost.serving.waits import computed_seconds
 from clusterspec.records import replace
 
@@ -45,8 +49,8 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.caches import TierUse
 
 
-HALF = 0.5 - 1e-9
-"""The share of the requests that the median has on either side."""
+MEDIAN = 0.5
+"""The share of the requests that do not exceed the median."""
 
 
 def serving_times(design: Design) -> ServingTimes | None:
@@ -119,10 +123,8 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     token = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
     queued, wait, (early, delay), run = _request_waits(pools, now, offered)
     place = place_wait(pools, now)
-    turns = _prompts_of_turns(pools, now)
-    growing = _growing_share(pools, now)
-    typical = _median_of_parts(turns) if turns else 1 - growing * (1 - load.typical_prompt)
-    median = typical_prompt_time(now.prompt, typical)
+    varied = prompts_of_lengths(pools, now)
+    median = typical_prompt_time(now.prompt, varied.typical)
     ttft = time_to_first_token(
         wait + early + place.median + pools.loading, median, handoff, pools.outside, tpot=started
     )
@@ -133,21 +135,19 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     latency = placed + place.of_all
     offered = _requests_in_flight(pools, now, offered, latency)
     lasting = _run_seconds(pools, now, run, latency - early - wait)
-    keeps_up = load.request_rate is None or serves_rate(pools, now, load.request_rate)
-    endless = (offered, latency if keeps_up else placed)  # of a full plan, those in places alone are counted
-    rounds = (run.requests, lasting) if run is not None and lasting is not None else endless
+    rounds = (run.requests, lasting) if run is not None and lasting is not None else None
     return ServingTimes(
         ttft=ttft,
         tpot=token + now.typical_token - now.mean_token,
         ttft_mean=of_mean - early + delay + mean_place,
         tpot_mean=token,
         request_latency=latency,
-        output_tokens_per_second=_output_rate(pools, now, *rounds),
+        output_tokens_per_second=_output_rate(pools, now, *(rounds or _round(pools, now, offered, (latency, placed)))),
         state=now,
         prompt_service=computed_seconds(pools, now.prefill),
-        typical_prompt=typical,
-        growing=growing,
-        turns=turns,
+        typical_prompt=varied.typical,
+        growing=varied.growing,
+        turns=varied.turns,
         wait=wait,
         queued=queued,
         place=place,
@@ -207,45 +207,12 @@ def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
     return _times_at(other, *steady_load(other))
 
 
-def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:
-    """Prompt times of conversations relative to the mean prompt, each with its share of the requests, in ascending
-    order; empty without conversations.
+def _round(pools: Pools, now: Steady, offered: float, latencies: tuple[float, float]) -> tuple[float, float]:
+    """Requests that a plan without an end produces in so many seconds: those ``offered`` in their latency. Of a plan
+    that does not serve its rate, those in places count alone; ``latencies`` are with and without the wait for a place.
     """
-    if pools.load.session is None or not now.prompt:
-        return ()
-    from clusterspec.cost.serving.caches import turn_prompts
-
-    load, at_load = pools.load, partial(prompt_beside_decoding, pools, now.sequences)
-    mean = at_load(load.fresh_tokens, float(load.input_tokens))
-    found = ((at_load(*each[:2]), each.share) for each in turn_prompts(load))
-    return tuple(sorted((seconds / mean, share) for seconds, share in found if share))
-
-
-def _growing_share(pools: Pools, now: Steady) -> float:
-    """The share of the mean prompt's time that is proportional to length: twice the time saved by half the tokens. The
-    rest reads weights and launches kernels.
-    """
-    load, engine = pools.load, pools.prompts
-    if load.input_lengths is None or not now.prompt:
-        return 1.0
-    fresh, length, busy = load.fresh_tokens, load.input_tokens, engine.layout.attention_dp
-    whole, half = (
-        prompt_seconds(engine, engine.prefill(max(1.0, part * fresh), part * length, float(busy)))
-        for part in (1.0, 0.5)
-    )
-    return max(0.0, min(1.0, 2 * (whole - half) / now.prompt))
-
-
-def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
-    """The median of ``parts``, which are values in order with their shares; the mean of two values that halve the
-    distribution.
-    """
-
-    def value_past_half(some: tuple[tuple[float, float], ...]) -> float:
-        sums = accumulate(share for _, share in some)
-        return next(value for (value, _), below in zip(some, sums, strict=True) if below > HALF)
-
-    return (value_past_half(parts) + value_past_half(parts[::-1])) / 2
+    rate = pools.load.request_rate
+    return offered, latencies[0] if rate is None or serves_rate(pools, now, rate) else latencies[1]
 
 
 def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[float, float, float]:
@@ -262,7 +229,10 @@ def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[f
 def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, rest: float) -> float | None:
     """Seconds of a run whose requests take ``rest`` without their waits; None for other loads."""
     if isinstance(run, OpenRun):
-        return run.seconds(rest)
+        tokens = pools.load.output_tokens - 1
+        alone = tokens * now.decode.total / now.tokens_per_step
+        beside = run.beside_last(tokens * now.mean_token, alone) / pools.decode.attention_ranks
+        return run.seconds(rest - tokens * max(0.0, now.mean_token - decoding_seconds(pools, beside)))
     if pools.load.load == "offline":
         return offline_run_seconds(pools, now)
     if run is None or pools.load.load != "closed":
@@ -312,6 +282,8 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
     0 for other loads and where prompts differ in length: the median of wait and prompt together is then close to the
     mean wait and the median prompt.
     """
+    if now.tail is not None and pools.load.load == "open" and pools.load.input_lengths is None:
+        return now.tail.at(MEDIAN) - now.tail.of_all
     busy = min(1.0, now.rate * now.service / pools.prompts.attention_ranks)
     if pools.load.load != "open" or pools.load.input_lengths is not None or not busy:
         return 0.0

@@ -93,7 +93,7 @@ def _severity(served: Served, gain: Gain | None) -> str:
 
 def _cache_is_short(served: Served) -> bool:
     """Whether more requests are in flight than the cache holds with its copies."""
-    return served.load.load != "offline" and served.times.offered > served.times.kv_capacity_sequences
+    return served.load.load != "offline" and served.times.placed > served.times.kv_capacity_sequences
 
 
 def _candidates(model: Model, layout: Layout) -> Iterator[dict[str, object]]:

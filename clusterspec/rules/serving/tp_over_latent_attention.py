@@ -86,10 +86,10 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 def _severity(served: Served, gain: Gain | None) -> str:
     """Severity by the gain, or by the requests in flight that do not fit the cache with its copies."""
     times = served.times
-    if served.load.load == "offline" or times.offered <= times.kv_capacity_sequences:
+    if served.load.load == "offline" or times.placed <= times.kv_capacity_sequences:
         return gain.severity if gain else "note"
     without = gain.served.times.kv_capacity_sequences if gain else 0.0
-    copies_displace = FAR * times.kv_capacity_sequences < times.offered <= without
+    copies_displace = FAR * times.kv_capacity_sequences < times.placed <= without
     return "error" if copies_displace and served.load.requests is None else "warning"
 
 

@@ -12,6 +12,7 @@ from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes, range_factors, serving_range
 from clusterspec.cost.serving.percentiles import latency_factors
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
+from clusterspec.cost.serving.steady import decoding_seconds
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
 from tests.effort import each
@@ -124,7 +125,14 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     arriving = plan("open run")[0].run
     assert isinstance(arriving, OpenRun)
     assert (arriving.requests, arriving.rate, arriving.last) == (200, 6, 0)
-    assert plan("open run")[0].lasting == pytest.approx(199 / 6 + plan("open run")[0].request_latency, rel=0.01)
+    # the last request meets no later prompts, and beside it decode those whose number falls evenly to none
+    last, _ = plan("open run")
+    pools = serving_pools(clean(PLAN.format(load=PLANS["open run"][0], layout="tp: 8", framework="vllm")))
+    assert pools is not None
+    beside = arriving.beside_last(GAPS * last.tpot_mean, GAPS * last.decode.total)
+    sooner = GAPS * (last.tpot_mean - decoding_seconds(pools, beside / 2))
+    assert sooner > 0.2
+    assert last.lasting == pytest.approx(199 / 6 + last.request_latency - sooner, rel=2e-3)
 
 
 def test_a_plan_whose_times_are_all_longer_is_the_same_plan_at_a_higher_rate_in_slower_time() -> None:

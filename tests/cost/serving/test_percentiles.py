@@ -16,6 +16,7 @@ from clusterspec.cost.serving import quantiles
 from clusterspec.cost.serving.balance import placed_experts, slots_hit, token_shares
 from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.mixed_waits import WaitTail
 from clusterspec.cost.serving.percentiles import _prompts_in_step as prompts_in_step
 from clusterspec.cost.serving.percentiles import (
     _several_prompts,
@@ -236,14 +237,15 @@ def test_the_mean_gap_of_an_open_load_differs_by_the_prompts_during_an_output() 
 
 
 def test_waits_of_a_loop_differ_by_the_root_of_the_sequences_and_those_of_an_open_load_by_their_mean() -> None:
-    """ln(0.5 / 0.05) = ln 10 medians above the median at the 95th percentile."""
+    """ln(0.5 / 0.05) = ln 10 medians above the median at the 95th percentile, where the distribution is not known."""
     found, load = gaps(SHORT, wait=2.0, prompt=0.1, sequences=25.0)
-    found = replace(found, ttft=3.0, wait=2.0, queued=0.2, burst=(0.0, 0.0))
+    found = replace(found, ttft=3.0, wait=2.0, queued=0.2, burst=(0.0, 0.0), state=found.state._replace(tail=None))
     for wait, queued, tail in ((2.0, 0.2, 0.5), (2.0, 1.9, 0.1), (0.3, 0.2, 0.1)):
         at = replace(found, wait=wait, queued=queued)
         assert latency_at(at, load, "ttft", 95) == pytest.approx(3 + tail * log(10)), (wait, queued)
     assert latency_at(gaps(SHORT, sequences=0.5, prompt=0.1)[0], load, "ttft", 50) == FOUND.ttft
-    few = replace(gaps(SHORT, sequences=0.25, prompt=0.1)[0], ttft=3.0, wait=2.0, queued=0.0, burst=(0.0, 0.0))
+    few, _ = gaps(SHORT, sequences=0.25, prompt=0.1)
+    few = replace(few, ttft=3.0, wait=2.0, queued=0.0, burst=(0.0, 0.0), state=few.state._replace(tail=None))
     assert latency_at(few, load, "ttft", 95) == pytest.approx(3 + 0.1 * log(10)), "at least one"
     # the median wait of an open load is 0.5 s shorter than its mean, which has the tail from the 90th percentile on
     opened = replace(found, burst=(-0.5, 0.0))
@@ -258,6 +260,7 @@ def test_prompts_of_varied_lengths_take_times_in_proportion() -> None:
     lengths = Lengths(mean=1000, p99=4000, most=None)
     found, load = gaps(SHORT, prompt=0.4, wait=0.0)
     found = replace(found, ttft=1.0, wait=0.0, burst=(0.0, 0.0), typical_prompt=lengths.median_over_mean)
+    found = replace(found, state=found.state._replace(tail=WaitTail(0.0, 0.0, 0.0, 0.0)))
     varied = replace(load, input_lengths=lengths)
     longest = max(length for length, _ in quantiles.lengths_in_parts(lengths)) / 1000
     assert latency_at(found, varied, "ttft", 99.9) == pytest.approx(1 + 0.4 * (longest - lengths.median_over_mean))

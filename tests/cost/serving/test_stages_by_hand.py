@@ -7,7 +7,7 @@ from math import exp, expm1, pi, sqrt
 import pytest
 
 from clusterspec.cost.formulas.queues import steps_wait
-from clusterspec.cost.serving import loads, steady, waits
+from clusterspec.cost.serving import delays, loads, steady, waits
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
@@ -123,8 +123,8 @@ def test_sequences_without_prompts_decode_at_the_pace_of_their_stage() -> None:
     """12 sequences are 6 in each of two stages; a step gains 1.5 tokens of each and computes two."""
     step = CLOSED.decode.decode(6.0, 2000 + 101 / 2, 2.0)
     assert steady.decoding_seconds(CLOSED, 12.0) == pytest.approx(step.total / 1.5)
-    assert steady._decoding(CLOSED, 12.0) == Decoding(6.0, 2000 + 101 / 2, 2.0)
-    assert steady._decoding(CLOSED, 0.5).sequences == 1.0
+    assert delays.sequences_of_step(CLOSED, 12.0) == Decoding(6.0, 2000 + 101 / 2, 2.0)
+    assert delays.sequences_of_step(CLOSED, 0.5).sequences == 1.0
     least = CLOSED.decode.decode(1.0, 2000 + 101 / 2, 2.0)
     assert steady.decoding_seconds(CLOSED, 0.1) == pytest.approx(least.total / 1.5)
 
@@ -138,14 +138,17 @@ def test_an_open_run_takes_turns_of_its_full_engines() -> None:
     assert found.turn == pytest.approx((full.prompt + 100 * full.tpot) / (run.limit * 4))
     assert (found.requests, found.rate, found.places) == (200, 6, run.limit * 4)
     assert found.service == pytest.approx(service)
-    walk = 2 / 3 * sqrt(2 / pi) * service * sqrt(200)
-    assert found.varied == pytest.approx(min(now.wait, now.decode.total + walk))
+    walk = service * (2 / 3 * sqrt(2 / pi) * sqrt(200) - 0.5826)
+    assert now.tail is not None and found.walk == pytest.approx(walk)
+    even = now.tail.window / 2  # the rest of a step, at any length of the run
+    limited = ((now.wait - even) ** -1.5 + walk**-1.5) ** (-2 / 3)
+    assert found.varied == pytest.approx(even + limited)
     added = steady.decoding_seconds(run, run.limit) - steady.decoding_seconds(run, 1 / 4)
     assert found.sooner == pytest.approx(run.limit * 4 / 6 * max(0.0, added / full.tpot) / 6)
     taken = now._replace(sequences=run.limit, wait=1e9)
     assert loads.open_run(run, taken).turn == found.turn
     assert loads.open_run(run, taken).varied == pytest.approx(
-        now.decode.total + 2 / 3 * sqrt(2 / pi) * loads._starting_service(run, run.limit * 4, 200.0) * sqrt(200)
+        even + loads._starting_service(run, run.limit * 4, 200.0) * (2 / 3 * sqrt(2 / pi) * sqrt(200) - 0.5826)
     )
 
 

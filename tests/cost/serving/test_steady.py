@@ -6,8 +6,9 @@ from math import exp, inf, pi, sqrt
 
 import pytest
 
-from clusterspec.cost.serving import steady, waits
+from clusterspec.cost.serving import delays, steady, waits
 from clusterspec.cost.serving.constants import MOST_LOAD, StepTime
+from clusterspec.cost.serving.delays import prompts_of_run
 from clusterspec.cost.serving.loads import WALK, fills_places, full_run_state, open_run, steady_load
 from clusterspec.cost.serving.pools import (
     Pools,
@@ -16,7 +17,7 @@ from clusterspec.cost.serving.pools import (
     prompt_seconds,
     prompts_per_step,
 )
-from clusterspec.cost.serving.steady import Steady, prompts_of_run
+from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.cost.serving.waits import StepsWithPrompts, mixed_prompt_wait, variation_seconds
 from clusterspec.records import replace
@@ -199,7 +200,7 @@ def test_requests_of_an_open_run_meet_those_that_come_later() -> None:
 
 def test_own_prompts_delay_no_request_of_a_loop() -> None:
     """Of two sequences, each adding 10 ms a token to 20 ms: t = (30 + sqrt(30² + 4 * 10² * 2)) / 2 ms; at 0 none."""
-    delaying = steady._delaying_sequences
+    delaying = delays.delaying_sequences
     token = (30 + sqrt(30**2 + 4 * 10**2 * 2)) / 2
     assert delaying(CLOSED, 2.0, (0.02, 0.01), 1.0) == pytest.approx((token - 20) / 10)
     assert delaying(with_load(CLOSED, load="offline", concurrency=None), 2.0, (0.02, 0.01), 1.0) == pytest.approx(
@@ -241,13 +242,13 @@ def test_alike_requests_of_a_full_run_decode_together() -> None:
 
 
 def test_bursts_bring_more_sequences_at_a_time() -> None:
-    assert steady._bunched_sequences(OPEN, 10.0) == 0.0
+    assert delays.bunched_sequences(OPEN, 10.0) == 0.0
     bursts = with_load(OPEN, arrival_cv=4.0)
-    assert steady._bunched_sequences(bursts, 10.0) == pytest.approx(15 * (10 / 25) ** 0.27)
+    assert delays.bunched_sequences(bursts, 10.0) == pytest.approx(15 * (10 / 25) ** 0.27)
     assert steady._met_sequences(bursts, 10.0) == pytest.approx(10 + 15 * (10 / 25) ** 0.27)
     assert steady._met_sequences(bursts._replace(limit=12.0), 10.0) == 12.0
     for none in (with_load(bursts, output_tokens=1), with_load(bursts, load="closed")):
-        assert steady._bunched_sequences(none, 10.0) == 0.0
+        assert delays.bunched_sequences(none, 10.0) == 0.0
 
 
 def test_loops_and_full_plans_have_the_requests_in_flight_that_littles_law_gives() -> None:

@@ -35,11 +35,34 @@ def test_at_the_median_the_times_are_those_of_the_estimate() -> None:
     assert [latency_at(found, load, each, 50) for each in ("ttft", "tpot")] == [found.ttft, found.tpot]
 
 
-def test_waits_of_a_steady_state_have_an_exponential_tail() -> None:
-    found, load = plan("concurrency: 32, targets: {ttft: 1 s, percentile: 95}")
-    assert latency_at(found, load, "ttft", load.percentile) == pytest.approx(
-        found.ttft + found.wait * math.log(0.5 / 0.05)
-    )
+@pytest.mark.parametrize("load", ["concurrency: 32", "request_rate: 3"])
+def test_first_tokens_of_a_steady_state_vary_as_the_waits_do(load: str) -> None:
+    """The median time to first token, and the wait at the percentile over the median wait."""
+    found, stated = plan(f"{load}, targets: {{ttft: 1 s, percentile: 95}}")
+    tail = found.state.tail
+    assert tail is not None and tail.of_all == pytest.approx(found.wait)
+    wanted = found.ttft + tail.at(0.95) - tail.at(0.5)
+    assert latency_at(found, stated, "ttft", stated.percentile) == pytest.approx(wanted)
+
+
+def test_requests_that_wait_for_a_place_have_no_cache() -> None:
+    """Of 16 places nearly all are taken: those that wait are in flight, but at most 16 have a cache."""
+    full = plan("concurrency: 16, max_sequences: 16")[0].state.rate
+    found, _ = plan(f"request_rate: {0.95 * full:.4f}, max_sequences: 16")
+    assert found.place.share > 0.3
+    assert found.placed == pytest.approx(found.offered - 0.95 * full * found.place.of_all, rel=1e-3)
+    assert found.placed <= 16 < found.offered
+    closed, _ = plan("concurrency: 40, max_sequences: 16")
+    assert closed.placed == closed.offered == 40
+
+
+def test_long_waits_have_an_exponential_tail() -> None:
+    """Behind the even part ten times fewer prompts wait ln 10 of its mean longer."""
+    found, load = plan("request_rate: 3")
+    tail = found.state.tail
+    assert tail is not None and tail.share > 0.01
+    first, second = (latency_at(found, load, "ttft", percentile) for percentile in (99.0, 99.9))
+    assert second - first == pytest.approx(tail.mean * math.log(10))
 
 
 def test_requests_of_a_full_loop_wait_alike() -> None:

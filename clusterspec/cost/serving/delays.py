@@ -1,0 +1,81 @@
+"""The sequences of a step, and those whose prompts delay the tokens of a request."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+from clusterspec.cost.formulas.queues import bunched_requests, median_prompts_amid_run, prompts_amid_run
+from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.pools import Pools, is_open_run
+
+
+def sequences_of_step(pools: Pools, met: float) -> Decoding:
+    """The sequences that decode in one step of an attention rank with ``met`` of them."""
+    load = pools.load
+    context = load.input_tokens + load.output_tokens / 2
+    return Decoding(max(1.0, met / pools.decode.layout.pp), context, 1.0 + load.draft_tokens)
+
+
+def bunched_sequences(pools: Pools, sequences: float) -> float:
+    """Additional concurrent sequences of a rank that a request meets because arrivals come in bursts; 0 unless open
+    load.
+    """
+    load, ranks = pools.load, pools.decode.attention_ranks
+    if load.load != "open" or load.arrival_cv == 1 or load.output_tokens == 1:
+        return 0.0
+    return bunched_requests(sequences * ranks, load.arrival_cv**2 - 1) / ranks
+
+
+def delaying_sequences(
+    pools: Pools, sequences: float, each: tuple[float, float], part: float, *, full: bool = False
+) -> float:
+    """Sequences of a rank whose prompts delay each output token. ``each`` has the seconds of one token without prompts,
+    and the prompt seconds that one sequence adds per output token.
+
+    In a closed loop, or where requests always queue (``full``), a request is delayed by the prompts of other sequences,
+    not its own: of s sequences, s − (1 − load) delay it, with load = s prompts over the time per token. In a run only
+    the share ``part`` of the prompts delays a request.
+    """
+    load, ranks, (step, prompt) = pools.load, unevenly_loaded_ranks(pools.decode), each
+    if load.load == "open" and not (full and is_open_run(load)):
+        return part * sequences
+    if pools.in_groups:
+        from clusterspec.cost.serving.waves import group_of_prompts
+
+        return part * (sequences - group_of_prompts(pools, sequences_of_step(pools, sequences))[0])
+    looped = load.load in {"offline", "open"} or (load.concurrency is not None and load.load == "closed")
+    if not looped or not prompt:
+        return sequences
+    prompt *= part
+    least = step + prompt * (sequences - 1 / ranks)
+    token = (least + sqrt(least * least + 4 * prompt * prompt * sequences / ranks)) / 2
+    return part * max(0.0, (token - step) / prompt)
+
+
+def prompts_of_run(pools: Pools, sequences: float = inf, *, full: bool = False) -> tuple[float, float]:
+    """The prompts that delay a request in a run relative to a steady state: for the median request, and on average.
+
+    In a run with an arrival rate a request meets only later prompts (`prompts_amid_run`); a rank has ``sequences``.
+    Where such requests always queue for places (``full``) and are alike, those of all places start and end together on
+    engines that run the prompts of all that came before any request decodes.
+
+    In a closed loop each of the last requests meets only the prompts after its own, so their share is uniform between 0
+    and 1; all earlier requests meet as many as in a steady state. Where prompts have separate steps, equal requests
+    sent at once start and end together, in waves.
+    """
+    load = pools.load
+    if pools.in_waves:
+        return 0.5, 0.5
+    if is_open_run(load):
+        if full and pools.equal_requests and pools.decode.separates_prompts:
+            return 0.5, 0.5
+        met = min(1.0, sequences * pools.decode.attention_ranks / float(load.requests or 1))
+        return median_prompts_amid_run(met), prompts_amid_run(met)
+    if load.concurrency is None or load.load != "closed" or not load.requests:
+        return 1.0, 1.0
+    first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
+    last = first / max(load.requests, load.concurrency)
+    if pools.decode.prompts_alone and load.requests <= load.concurrency and load.output_lengths is None:
+        return 0.5, 0.5
+    return min(1.0, 0.5 / last), 1 - last / 2

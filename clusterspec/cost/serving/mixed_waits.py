@@ -1,0 +1,244 @@
+"""Waits of a prompt of an open load on an engine whose steps compute prompts beside sequences that decode."""
+
+from __future__ import annotations
+
+from math import ceil, exp, expm1, log, sqrt
+
+from clusterspec.cost.formulas.compute import power
+from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.carried import seconds_added
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.quantiles import smallest_reaching
+from clusterspec.cost.serving.waits import variation_seconds
+from clusterspec.records import NamedTuple
+
+ROUNDS, CLOSE = 20, 1e-9
+"""Newton steps for the decay of long waits at most, and the relative change at which they end."""
+LEAST_LOAD = 1e-6
+"""The least load for which the decay is computed, and the least share of the time in which sequences decode."""
+ONE = 0.999
+"""Room for so much of a prompt counts as room for one."""
+
+
+class WaitTail(NamedTuple):
+    """The distribution of a wait, in seconds: ``least``, an even part up to ``window``, and for a ``share`` of the
+    prompts a part with an exponential tail of ``mean`` seconds.
+    """
+
+    least: float
+    window: float
+    share: float
+    mean: float
+
+    @property
+    def of_all(self) -> float:
+        """The mean wait of all prompts.
+
+        >>> WaitTail(1.0, 2.0, 0.5, 4.0).of_all
+        4.0
+        """
+        return self.least + self.window / 2 + self.share * self.mean
+
+    def share_beyond(self, seconds: float) -> float:
+        """The share of the prompts that wait longer than ``seconds``.
+
+        >>> WaitTail(1.0, 2.0, 0.0, 4.0).share_beyond(1.5), WaitTail(1.0, 0.0, 0.5, 4.0).share_beyond(1.0)
+        (0.75, 0.5)
+        """
+        over, window, mean = seconds - self.least, self.window, self.mean
+        if over < 0:
+            return 1.0
+        if not window or not mean:
+            even = max(0.0, 1 - over / window) if window else 0.0
+            return even + (self.share * exp(-over / mean) if mean else 0.0) * (1 - even)
+        if over >= window:
+            return self.share * mean / window * exp(-over / mean) * expm1(window / mean)
+        even = 1 - over / window
+        return even + self.share * mean / window * -expm1(-over / mean)
+
+    def at(self, share: float) -> float:
+        """The wait that a ``share`` of the prompts does not exceed."""
+        return smallest_reaching(
+            lambda seconds: 1 - self.share_beyond(seconds), share, 0.0, self.least + self.window + self.mean
+        )
+
+    @property
+    def varied(self) -> float:
+        """The mean of an exponential wait whose 99th percentile exceeds its median by as much."""
+        return (self.at(0.99) - self.at(0.5)) / log(50)
+
+
+class PromptQueue(NamedTuple):
+    """Prompts that come at random times, ``rate`` per second, to an engine whose steps take ``plain`` seconds without
+    prompts and ``added`` seconds more for each. A step has room for ``room`` prompts, fractions included, and takes
+    ``full`` seconds with so many. Steps follow each other; each computes what came before it, as far as there is room.
+    Prompts go to the one of ``engines`` with the fewest.
+
+    W prompts are there at the start of a step, V = min(W, room) of them are computed, and L = W − V are left. With A
+    that come during the step the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate · added),
+    and the squares of both sides give 2 E[L] room (1 − load) = E[A²] − E[V²].
+    """
+
+    rate: float
+    plain: float
+    added: float
+    room: float
+    full: float
+    engines: float = 1.0
+
+    @property
+    def load(self) -> float:
+        """The prompts that come while a full step runs, over those that it computes.
+
+        >>> round(PromptQueue(5.0, 0.02, 0.1, 2.0, 0.22).load, 9)
+        0.55
+        """
+        return self.rate * self.full / self.room
+
+    @property
+    def step(self) -> float:
+        """Mean seconds of a step.
+
+        >>> PromptQueue(5.0, 0.02, 0.1, 2.0, 0.22).step
+        0.04
+        """
+        return self.plain / (1 - self.rate * self.added)
+
+    @property
+    def left(self) -> float:
+        """Mean number of prompts, over the time, that a running step leaves for later ones, where it has room for one.
+
+        Full steps are a queue with as many servers as a step has room, each of which serves for one step.
+
+        Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977.
+
+        >>> round(PromptQueue(5.0, 0.02, 0.1, 1.0, 0.1).left, 9)  # one place: 0.5² / 2 (1 − 0.5)
+        0.25
+        """
+        places = max(1.0, self.room) * self.engines
+        return power(self.load, sqrt(2 * (places + 1))) / (2 * (1 - self.load)) / self.engines
+
+    @property
+    def squares(self) -> float:
+        """The mean of V².
+
+        >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).squares, 6)  # v = 0.2: 0.2² + 0.2 / (1 − 0.5²)
+        0.306667
+        """
+        came, computed = self.rate * self.plain, self.rate * self.added
+        mean = self.rate * self.step
+        left = self.left * self.step / self.full  # at the start of steps, not over the time
+        found = mean + came * came + 2 * came * computed * mean - 2 * left * self.room * (1 - self.load)
+        return max(mean * mean, found / (1 - computed * computed))
+
+    @property
+    def rest(self) -> float:
+        """Mean seconds until the running step ends, at most half of a full one.
+
+        >>> round(PromptQueue(1e-9, 0.02, 0.1, 2.0, 0.22).rest, 6)
+        0.01
+        """
+        mean = self.rate * self.step
+        square = self.plain * self.plain + 2 * self.plain * self.added * mean + self.added * self.added * self.squares
+        return min(self.full / 2, square / (2 * self.step))
+
+    @property
+    def beside(self) -> float:
+        """Seconds that the mean number of prompts in a step adds to that of one."""
+        return max(0.0, self.added * (self.rate * self.step - 1))
+
+    @property
+    def behind(self) -> float:
+        """Mean seconds that a prompt takes longer than one that is alone, from the end of the step in which it came:
+        for other prompts in its step, for steps before it that are full, and where they leave a part of it.
+        """
+        beside = self.added * (self.squares / (self.rate * self.step) - 1)
+        parted = min(1.0, self.left * self.step / self.full * 2 * (1 - self.load))
+        return max(0.0, beside + self.left / self.rate + parted * self.full / (2 * self.rate * self.step))
+
+    @property
+    def ending(self) -> float:
+        """Mean seconds until the end of the last step of a prompt that takes several, beyond its own work: a step that
+        another prompt began, and others that fill its last step.
+
+        >>> found = PromptQueue(1.0, 0.02, 0.1, 0.4, 0.06)  # 2.5 steps, the last half full: 0.02 + 0.02 s
+        >>> round(found.ending, 6) == round(0.15 * 0.03 + 0.85 * (1 - exp(-2 * 0.06)) * 0.02, 6)
+        True
+        """
+        whole = ceil(1 / self.room)
+        last = self.plain + (1 / self.room - whole + 1) * (self.full - self.plain)
+        filled = -expm1(-self.rate * (whole - 1) * self.full)
+        return self.load * self.full / 2 + (1 - self.load) * filled * max(0.0, self.full - last)
+
+    @property
+    def decay(self) -> float:
+        """The seconds in which the number of prompts that wait longer falls to 1 / e, of long waits.
+
+        Per full step the prompts left change by A − room. Their tail falls with t where the mean of exp(t (A − room))
+        is 1: load (exp(t) − 1) = t.
+
+        Source: Asmussen, Applied Probability and Queues, 2003, section XIII.5 (the Lundberg equation).
+
+        >>> found = PromptQueue(8.0, 0.02, 0.1, 1.0, 0.1).decay
+        >>> round(0.8 * (exp(0.1 / found) - 1) * found / 0.1, 6)
+        1.0
+        """
+        load = max(LEAST_LOAD, self.load)
+        found = 2 * log(1 / load)  # above the solution, from which the steps fall to it
+        for _ in range(ROUNDS):
+            before, found = found, found - (load * expm1(found) - found) / (load * exp(found) - 1)
+            if abs(found - before) < CLOSE * found:
+                break
+        return self.full / self.room / found / self.engines
+
+    def tail(self, ahead: float, varied: float) -> WaitTail:
+        """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, irregular prompts
+        ``varied``.
+
+        A prompt of several steps is a server's only one: it waits for the work before it, and for the rest of a step
+        without prompts.
+        """
+        service = self.full / self.room
+        if self.room < ONE:
+            even, fixed = (1 - self.load) * self.plain / 2 + self.ending, 0.0
+            queued = varied + self.left / self.rate
+        else:
+            even, fixed = self.rest, min(self.behind, self.beside)
+            queued = varied + self.behind - fixed
+        decay = self.decay * (1 + varied * 2 * (1 - self.load) / (self.load * service))
+        share = min(1.0, queued / decay)
+        return WaitTail(fixed, 2 * (even + ahead), share, queued / share if share else 0.0)
+
+
+def wait_beside_decoding(
+    pools: Pools, steps: tuple[StepTime, float], decoding: Decoding, rate: float, waits: tuple[float, float]
+) -> WaitTail:
+    """The wait of a prompt of an open load on engines that decode ``decoding`` in the same steps, at a ``rate`` of all.
+
+    ``steps`` holds a decode step and the seconds that a prompt adds to the steps of its engine. ``waits`` holds the
+    share of the time in which sequences decode, and the wait for steps formed ahead. While none decodes, steps hold
+    prompts alone, and no other follows the last prompt.
+    """
+    (decode, added), stages, (share, ahead) = steps, float(pools.decode.layout.pp), waits
+    plain = decode.total * max(LEAST_LOAD, share)
+    if not added or not rate:
+        return WaitTail(0.0, plain + 2 * ahead, 0.0, 0.0)
+    engines = float(pools.prompts.attention_ranks)
+    room, full = _full_step(pools, decode, decoding, share)
+    each = min(rate / engines, constants.MOST_LOAD * room / full, constants.MOST_LOAD * stages / added)
+    queue = PromptQueue(each, plain, added / stages, room, full, engines)
+    return queue.tail(ahead, variation_seconds(pools, queue.load, full / room))
+
+
+def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float) -> tuple[float, float]:
+    """The prompts, fractions included, that fill the token budget of a step beside sequences that decode for a
+    ``share`` of the time, and the seconds of such a step. Without a budget a step has one whole prompt.
+    """
+    engine, load = pools.prompts, pools.load
+    fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
+    budget = max(1.0, load.chunk_tokens - share * decoding.sequences * decoding.tokens) if load.chunk_tokens else fresh
+    seen = length if budget >= fresh else length - fresh / 2 + budget / 2
+    full = engine.prefill(budget, seen, float(engine.layout.attention_dp), decoding)
+    return budget / fresh, decode.total + seconds_added((decode, full), 0.0) / engine.layout.pp

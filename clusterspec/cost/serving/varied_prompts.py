@@ -1,0 +1,71 @@
+"""How the prompts of drawn lengths, and of the turns of conversations, compare with the mean prompt."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import accumulate
+
+from clusterspec.cost.serving.pools import Pools, prompt_seconds
+from clusterspec.cost.serving.steady import Steady, prompt_beside_decoding
+from clusterspec.records import NamedTuple
+
+HALF = 0.5 - 1e-9
+"""The share of the requests that the median has on either side."""
+
+
+class VariedPrompts(NamedTuple):
+    """The median prompt time over the mean, the share of the mean prompt's time that grows with its length, and the
+    prompt times of conversations over the mean, each with its share of the requests.
+    """
+
+    typical: float
+    growing: float
+    turns: tuple[tuple[float, float], ...]
+
+
+def prompts_of_lengths(pools: Pools, now: Steady) -> VariedPrompts:
+    """The prompts of a load in the state ``now``."""
+    turns, growing = _prompts_of_turns(pools, now), _growing_share(pools, now)
+    typical = _median_of_parts(turns) if turns else 1 - growing * (1 - pools.load.typical_prompt)
+    return VariedPrompts(typical, growing, turns)
+
+
+def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:
+    """Prompt times of conversations relative to the mean prompt, each with its share of the requests, in ascending
+    order; empty without conversations.
+    """
+    if pools.load.session is None or not now.prompt:
+        return ()
+    from clusterspec.cost.serving.caches import turn_prompts
+
+    load, at_load = pools.load, partial(prompt_beside_decoding, pools, now.sequences)
+    mean = at_load(load.fresh_tokens, float(load.input_tokens))
+    found = ((at_load(*each[:2]), each.share) for each in turn_prompts(load))
+    return tuple(sorted((seconds / mean, share) for seconds, share in found if share))
+
+
+def _growing_share(pools: Pools, now: Steady) -> float:
+    """The share of the mean prompt's time that is proportional to length: twice the time saved by half the tokens. The
+    rest reads weights and launches kernels.
+    """
+    load, engine = pools.load, pools.prompts
+    if load.input_lengths is None or not now.prompt:
+        return 1.0
+    fresh, length, busy = load.fresh_tokens, load.input_tokens, engine.layout.attention_dp
+    whole, half = (
+        prompt_seconds(engine, engine.prefill(max(1.0, part * fresh), part * length, float(busy)))
+        for part in (1.0, 0.5)
+    )
+    return max(0.0, min(1.0, 2 * (whole - half) / now.prompt))
+
+
+def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
+    """The median of ``parts``, which are values in order with their shares; the mean of two values that halve the
+    distribution.
+    """
+
+    def value_past_half(some: tuple[tuple[float, float], ...]) -> float:
+        sums = accumulate(share for _, share in some)
+        return next(value for (value, _), below in zip(some, sums, strict=True) if below > HALF)
+
+    return (value_past_half(parts) + value_past_half(parts[::-1])) / 2

@@ -1,0 +1,52 @@
+"""Formulas and simulation where the prompts that come nearly fill the token budgets of all steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec import analysis
+from clusterspec.cost.serving.percentiles import latency_at
+from tests.analysis.test_simulation import parts, plan
+
+ONE = {"machine": "h100-sxm-80gb", "framework": "vllm"}
+
+
+@pytest.mark.parametrize(("prompt", "chunk", "output"), [(4000, 8192, 100), (4000, 2048, 100), (500, 8192, 50)])
+def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: int, chunk: int, output: int) -> None:
+    """At 30, 70 and 85 % of the rate that is sustained. With short answers the number that decodes varies with the
+    prompts, which the formulas do not have: their 99th percentile is up to 31 % too short.
+    """
+    text = f"load: open, chunk_tokens: {chunk}, request_rate: "
+    sustained = analysis.simulate(plan(f"{text}1", input=prompt, output=output, **ONE), requests=200).saturation
+    assert sustained is not None
+    for part in (0.3, 0.7, 0.85):
+        study = plan(f"{text}{part * sustained:.3f}", input=prompt, output=output, **ONE)
+        (pools, times), found = parts(study), analysis.simulate(study, requests=6_000)
+        assert times.ttft == pytest.approx(found.ttft.p50, rel=0.2), part
+        for percentile, simulated in ((90, found.ttft.p90), (99, found.ttft.p99)):
+            assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.33), part
+
+
+@pytest.mark.parametrize(("prompt", "output"), [(1000, 200), (256, 128)])
+def test_percentiles_of_a_loop_without_a_beginning_are_those_simulated(prompt: int, output: int) -> None:
+    for flight in (8, 64):
+        study = plan(f"load: closed, concurrency: {flight}", input=prompt, output=output, **ONE)
+        (pools, times), found = parts(study), analysis.simulate(study, requests=3_000)
+        for percentile, simulated in ((90, found.ttft.p90), (99, found.ttft.p99)):
+            assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.25), flight
+
+
+def test_a_run_at_a_rate_waits_and_lasts_as_long_as_simulated() -> None:
+    """The mean of four drawn runs of 300 requests, from a light load to twice what is sustained."""
+    text = "load: open, requests: 300, request_rate: "
+    one = plan(f"{text}1", input=1000, output=100, **ONE)
+    sustained = analysis.simulate(plan("load: open, request_rate: 1", input=1000, output=100, **ONE), requests=200)
+    assert sustained.saturation is not None and parts(one)[1].run is not None
+    for part in (0.4, 0.85, 1.0, 2.0):
+        study = plan(f"{text}{part * sustained.saturation:.3f}", input=1000, output=100, **ONE)
+        (pools, times), runs = parts(study), [analysis.simulate(study, seed=seed) for seed in range(4)]
+        median, high = (sum(values) / 4 for values in zip(*((one.ttft.p50, one.ttft.p99) for one in runs), strict=True))
+        made = sum(one.output_tokens_per_second for one in runs) / 4
+        assert times.ttft == pytest.approx(median, rel=0.25), part
+        assert latency_at(times, pools.load, "ttft", 99) == pytest.approx(high, rel=0.38), part
+        assert times.output_tokens_per_second == pytest.approx(made, rel=0.12), part

@@ -1,0 +1,168 @@
+"""Waits of prompts that share steps with sequences that decode: limits worked out by hand, laws, and drawn queues."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import exp, log
+from random import Random
+
+import pytest
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail
+from clusterspec.cost.serving.percentiles import latency_at
+from clusterspec.cost.serving.runs import OpenRun
+from clusterspec.cost.serving.times import serving_times
+from tests.cluster.resolving import clean
+
+PROMPTS, STEP = 8_000, 1e-3
+
+
+def queue(load: float, room: float, plain: float = 0.012, added: float = 0.155) -> PromptQueue:
+    """Prompts of 155 ms each between steps of 12 ms, at a ``load`` of full steps."""
+    full = plain + room * added
+    return PromptQueue(load * room / full, plain, added, room, full)
+
+
+def drawn_waits(one: PromptQueue, seed: int = 1) -> list[float]:
+    """The times of prompts to the end of their last step, drawn step by step, in order."""
+    random, now = Random(seed), 0.0
+    found: list[float] = []
+    waiting: deque[list[float]] = deque()
+    coming = random.expovariate(one.rate)
+    while len(found) < PROMPTS:
+        budget, done = one.room, 0
+        for each in waiting:
+            part = min(budget, each[1])
+            each[1] -= part
+            budget -= part
+            done += each[1] <= 1e-9
+            if budget <= 1e-9:
+                break
+        now += one.plain + one.added * (one.room - budget)
+        while coming <= now:
+            waiting.append([coming, 1.0])
+            coming += random.expovariate(one.rate)
+        found += [now - waiting.popleft()[0] for _ in range(done)]
+    return sorted(found)
+
+
+def alone(one: PromptQueue) -> float:
+    """Seconds of a prompt that comes at the start of a step and finds no other."""
+    return -(-1 // one.room) * one.plain + one.added
+
+
+@pytest.mark.parametrize("room", [0.1, 0.43, 1.02, 2.04, 4.1, 16.0])
+def test_mean_times_to_the_end_of_a_prompt_are_those_of_drawn_queues(room: float) -> None:
+    """Of 8,000 drawn prompts, from a tenth of a prompt in each step to sixteen."""
+    for load in (0.2, 0.6):
+        one = queue(load, room)
+        drawn, tail = drawn_waits(one), one.tail(0.0, 0.0)
+        assert alone(one) + tail.of_all == pytest.approx(sum(drawn) / PROMPTS, rel=0.11), load
+        assert alone(one) + tail.at(0.99) == pytest.approx(drawn[int(0.99 * PROMPTS)], rel=0.3), load
+
+
+def test_lone_prompts_wait_for_the_rest_of_a_step_alone() -> None:
+    """Hardly any come: half of 12 ms, whatever the room; a tenth of a prompt in each step is behind nothing."""
+    for room in (0.1, 0.5, 2.0, 16.0):
+        tail = queue(1e-6, room).tail(0.0, 0.0)
+        assert tail.of_all == pytest.approx(0.006, rel=1e-3), room
+        assert tail.at(0.5) == pytest.approx(0.006, rel=1e-3), room
+
+
+def test_short_steps_of_one_place_are_a_queue_with_one_server() -> None:
+    """Without decoding, room for a tenth of a prompt: 0.6 / (2 · 0.4) = 0.75 of the time of a prompt, and 0.6 / 2 + 0.4
+    (1 − exp(−9 · 0.06)) · 0 of a step of 0.1, since all of its ten steps are full.
+    """
+    one = PromptQueue(0.6, 1e-9, 1.0, 0.1, 0.1)
+    assert one.tail(0.0, 0.0).of_all == pytest.approx(0.75 + 0.6 * 0.05, rel=1e-6)
+    assert one.left > one._replace(engines=2.0).left > 0  # a prompt goes to the engine that has fewer
+
+
+def test_a_prompt_waits_longer_the_more_come_and_the_less_room_a_step_has() -> None:
+    for room in (0.3, 1.5, 2.04, 8.0):
+        waits = [queue(load / 50, room).tail(0.0, 0.0) for load in range(1, 49)]
+        for share in (0.5, 0.9, 0.99):
+            assert [each.at(share) for each in waits] == sorted(each.at(share) for each in waits), (room, share)
+    rooms = [queue(0.0, 1.0)._replace(rate=4.0, room=room, full=0.012 + room * 0.155) for room in (1.5, 2.5, 4.0, 8.0)]
+    found = [each.left for each in rooms]
+    assert found == sorted(found, reverse=True)
+
+
+def test_long_waits_fall_as_the_lundberg_equation_says() -> None:
+    """Per full step A − room more prompts wait: with t = 1 / prompts behind e, 0.7 (exp(t) − 1) = t."""
+    one = queue(0.7, 2.0)
+    fall = one.full / one.room / one.decay
+    assert 0.7 * (exp(fall) - 1) == pytest.approx(fall)
+    assert one._replace(engines=4.0).decay == pytest.approx(one.decay / 4)
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        WaitTail(1.0, 2.0, 0.5, 4.0),
+        WaitTail(0.0, 2.0, 1.0, 0.5),
+        WaitTail(0.5, 0.0, 0.3, 2.0),
+        WaitTail(0.2, 1.0, 0.0, 0.0),
+    ],
+)
+def test_the_mean_of_a_wait_is_the_sum_of_the_shares_that_wait_longer(tail: WaitTail) -> None:
+    steps = int(60 / STEP)
+    assert sum(tail.share_beyond((each + 0.5) * STEP) for each in range(steps)) * STEP == pytest.approx(
+        tail.of_all, rel=1e-3
+    )
+    for share in (0.55, 0.9, 0.99):
+        if tail.share_beyond(tail.at(share)) > 0 and tail.window:
+            assert tail.share_beyond(tail.at(share)) == pytest.approx(1 - share, abs=1e-6)
+
+
+def test_the_share_that_waits_longer_is_worked_out_by_hand() -> None:
+    """Half of an even part of 2 s after one second: behind it 0.5 · 4 / 2 · (1 − exp(−1 / 4)) of those with a tail."""
+    tail = WaitTail(1.0, 2.0, 0.5, 4.0)
+    assert tail.share_beyond(0.9) == 1.0
+    assert tail.share_beyond(2.0) == pytest.approx(0.5 + 0.5 * 4 / 2 * (1 - exp(-1 / 4)))
+    assert tail.share_beyond(5.0) == pytest.approx(0.5 * 4 / 2 * exp(-4 / 4) * (exp(2 / 4) - 1))
+    assert tail.varied == pytest.approx((tail.at(0.99) - tail.at(0.5)) / log(50))
+
+
+RUN = OpenRun(200.0, 5.0, 1e6, 0.0, 1.0, service=0.15, tail=WaitTail(0.0, 0.2, 1.0, 0.9), walk=2.0)
+
+
+def test_a_run_ends_before_the_longest_waits_of_a_steady_state() -> None:
+    """The 99th percentile of a steady state is 0.1 + 0.9 ln 100 = 4.2 s and that of a walk of 2 s 2.27 times as long:
+    3.1 s together. With a longer walk it is that of the steady state, and without any the rest of a step.
+    """
+    steady = RUN.tail.at(0.99) if RUN.tail is not None else 0.0
+    assert RUN._replace(walk=1e9).wait_at(0.99) == pytest.approx(steady, rel=1e-3)
+    limited = ((steady - 0.1) ** -1.5 + (2 * 2.3 * 0.99**1.3) ** -1.5) ** (-2 / 3)
+    assert RUN.wait_at(0.99) == pytest.approx(0.1 + limited)
+    assert RUN._replace(walk=1e-9).wait_at(0.99) == pytest.approx(0.1, rel=1e-6)
+    waits = [RUN.wait_at(each / 100) for each in range(50, 100)]
+    assert waits == sorted(waits)
+
+
+PLAN = """
+cluster: {{platform: dgx-h100, nodes: 1}}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving: {{input_tokens: {prompt}, output_tokens: 100, chunk_tokens: {chunk}, load: open, request_rate: {rate}}}
+layout: {{framework: vllm, tp: 8}}
+"""
+
+
+def design(prompt: int, chunk: int, rate: float) -> Design:
+    return clean(PLAN.format(prompt=prompt, chunk=chunk, rate=rate))
+
+
+@pytest.mark.parametrize(("prompt", "chunk"), [(500, 8192), (4000, 8192), (4000, 2048)])
+def test_more_requests_a_second_never_shorten_the_first_token(prompt: int, chunk: int) -> None:
+    rates = [20000 / prompt * part / 12 for part in range(1, 13)]
+    for percentile in (50, 90, 99):
+        found = []
+        for rate in rates:
+            one = design(prompt, chunk, rate)
+            times = serving_times(one)
+            assert times is not None and one.workload is not None and one.workload.serving is not None
+            found.append(latency_at(times, one.workload.serving, "ttft", percentile))
+        assert found == sorted(found), percentile
