@@ -15,10 +15,11 @@ from clusterspec.studies import Checked, Settings, Study
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.analysis.acceptance_tests import accept, planned_tests
     from clusterspec.analysis.boundaries import solve
     from clusterspec.analysis.calibrated_failures import failure_rates_of
     from clusterspec.analysis.comparison import diff
-    from clusterspec.analysis.diagnosis import accept, diagnose, planned_tests
+    from clusterspec.analysis.diagnosis import diagnose
     from clusterspec.analysis.failures_of_parts import faults
     from clusterspec.analysis.full_report import report, tender
     from clusterspec.analysis.layout_search import search
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from clusterspec.analysis.updated_ranges import accepted_ranges
 
 HOMES = {
-    "accept": "diagnosis",
+    "accept": "acceptance_tests",
     "accepted_ranges": "updated_ranges",
     "bill": "outputs",
     "collective": "outputs",
@@ -40,7 +41,7 @@ HOMES = {
     "failure_rates_of": "calibrated_failures",
     "faults": "failures_of_parts",
     "influences": "outputs",
-    "planned_tests": "diagnosis",
+    "planned_tests": "acceptance_tests",
     "report": "full_report",
     "search": "layout_search",
     "sensitivity": "lever_effects",

@@ -40,9 +40,8 @@ from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
 from clusterspec.analysis.worded_steps import with_steps_of_words
-from clusterspec.logs.benchmark import size_text
 from clusterspec.results.diagnosis import Cause
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, size_text
 
 ONE_PORT_OF_TWO = 0.75
 """A bond that uses one of its two ports reaches at most this share of the expected bandwidth: half, plus a margin."""

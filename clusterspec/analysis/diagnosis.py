@@ -1,4 +1,4 @@
-"""Benchmark logs: collectives compared with the design, likely causes, and the outcome of acceptance tests."""
+"""Benchmark logs: collectives compared with the design, and likely causes of low bandwidth."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from pathlib import Path
 from clusterspec.analysis.causes import causes
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.open_causes import causes_alike
-from clusterspec.analysis.outputs import collective, estimate
+from clusterspec.analysis.outputs import estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
 from clusterspec.analysis.several_logs import first_failing_first
 from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.document import read_bytes
-from clusterspec.exchange.acceptance_cases import AcceptanceCase, acceptance_cases, evaluate
 from clusterspec.exchange.import_result import (
     LARGEST,
     LONGEST_LINE,
@@ -30,16 +28,16 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.merge import Merged
 from clusterspec.exchange.workloads.step_lines import step_program
-from clusterspec.logs.benchmark import Benchmark, size_text
+from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well
 from clusterspec.logs.unfinished import read_unfinished
-from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace
-from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved, PlannedTest
+from clusterspec.results.diagnosis import Compared, DiagnosisReport, Moved
 from clusterspec.studies import Study
+from clusterspec.units import size_text
 
 # Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
 
@@ -115,7 +113,7 @@ def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
     return builder.reading()
 
 
-# Logs against a design: the diagnosis and the acceptance tests, as the commands and the library return them
+# Logs against a design: the diagnosis, as the commands and the library return it
 
 NOTHING_STATED = LogOverrides()
 Logs = Sequence[tuple[str, Benchmark]]
@@ -233,117 +231,3 @@ def _step_time_change(study: Study, merged: Merged) -> Moved | None:
 def _step_time(study: Study) -> float | None:
     value = estimate(study).to_json().get("step_time")
     return float(value) if isinstance(value, int | float) else None
-
-
-# Acceptance tests: the plan of tests with commands and thresholds, and the outcome of the tests in logs
-
-HCCL = {"all-reduce": "all_reduce", "all-gather": "all_gather", "all-to-all": "all2all"}
-NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
-
-
-REMEDIES = {
-    "node": "repair or exchange the node, then repeat",
-    "scale-up": "run it on each node alone; repair or exchange the nodes that miss the threshold, then repeat",
-    "scale-out": "halve the set of nodes until the slow node, cable or switch is known; repair it, then repeat on all",
-}
-"""The action after a failed test: by the outermost tier that the test uses, or for the only node."""
-
-
-def planned_test(test: AcceptanceTest, row: CollectiveRow, nodes: int) -> PlannedTest:
-    """A test with its prediction on a machine of ``nodes``; the threshold is the low end of the predicted range."""
-    return PlannedTest(
-        collective=test.collective,
-        nodes=test.nodes,
-        ranks=test.ranks,
-        size=test.size,
-        tier=test.tier,
-        tool=test.tool,
-        command=command_of_test(test),
-        threshold=row.least_busbw,
-        predicted=row.busbw,
-        ceiling=row.ceiling_busbw,
-        bound_by=row.bound_by,
-        remedy=REMEDIES["node" if nodes == 1 else test.tier],
-    )
-
-
-def _benchmark_size(size: float) -> str:
-    """A size as collective benchmarks take it: in binary units where it is whole.
-
-    >>> _benchmark_size(2.0**33), _benchmark_size(2.0**29), _benchmark_size(1e9)
-    ('8G', '512M', '1000000000')
-    """
-    units = ((30, "G"), (20, "M"), (10, "K"))
-    return next(
-        (f"{size / (1 << power):.0f}{name}" for power, name in units if size % (1 << power) == 0), f"{size:.0f}"
-    )
-
-
-def command_of_test(test: AcceptanceTest) -> str:
-    """The command of a test, with one process per rank, as the exported scripts run it.
-
-    >>> command_of_test(AcceptanceTest("all-reduce", 4, 32, 2.0**33, "scale-out", "nccl-tests"))
-    'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -n 20 -w 5 -c 1'
-    """
-    each = max(1, test.ranks // max(1, test.nodes))
-    size = _benchmark_size(test.size)
-    if test.tool in ("nccl-tests", "rccl-tests") and test.collective in PROGRAMS:
-        binary = PROGRAMS[test.collective]
-        return f"mpirun -np {test.ranks} -N {each} {binary} -b {size} -e {size} -g 1 {ITERATIONS}"
-    if test.tool == "hccl_demo" and test.collective in HCCL:
-        words = f"--nranks {test.ranks} --ranks_per_node {each} --size {test.size:.0f}b --test {HCCL[test.collective]}"
-        return f"python3 run_hccl_demo.py {words}"
-    if test.tool == "nccom-test" and test.collective in NEURON:
-        return f"nccom-test -r {test.ranks} -N {test.nodes} -b {size}B -e {size}B -n 100 {NEURON[test.collective]}"
-    return ""
-
-
-def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
-    """The acceptance tests of the spec, followed by usual tests of tiers that the spec does not test; each with
-    prediction and command.
-    """
-    from clusterspec.procurement.acceptance import acceptance_tests
-
-    cluster = study.design.cluster
-    cases, stated, _ = acceptance_cases(study.design)
-    demanded = _planned_cases(study, cases, stated=True) if stated else ()
-    seen = {(test.collective, test.ranks) for test in demanded}
-    tests = [
-        test for test in (acceptance_tests(cluster) if cluster else ()) if (test.collective, test.ranks) not in seen
-    ]
-    rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
-    return (*demanded, *(planned_test(test, found[0], cluster.nodes) for test, found in rows if found and cluster))
-
-
-def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: bool) -> tuple[PlannedTest, ...]:
-    """The cases that `accept` judges, with prediction and command; cases without a prediction are omitted."""
-    cluster = study.design.cluster
-    assert cluster is not None
-    found = []
-    for case in cases:
-        tier = "scale-up" if case.ranks <= cluster.ranks_per_domain else "scale-out"
-        test = AcceptanceTest(case.collective, case.nodes, case.ranks, case.size, tier, case.tool)
-        predicted = collective(study, case.collective, case.ranks, (case.size,))
-        if predicted.rows:
-            one = replace(
-                planned_test(test, predicted.rows[0], cluster.nodes), name=case.name, unmeasured=predicted.unmeasured
-            )
-            found.append(replace(one, demanded=case.threshold) if stated else one)
-    return tuple(found)
-
-
-def accept(study: Study, logs: Logs, earlier: Logs = ()) -> tuple[AcceptanceReport, tuple[str, ...]]:
-    """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
-
-    ``earlier`` are the logs of an earlier acceptance, against which the measurements are compared.
-
-    Raises `UnresolvedSpec` if there is no test that can be run.
-    """
-    tests, stated, unclear = acceptance_cases(study.design)
-    if not tests:
-        why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
-        raise UnresolvedSpec("; ".join([why, *unclear]))
-    outcomes, unused = evaluate(tests, logs)
-    plan = _planned_cases(study, tests, stated=stated)
-    before = {each.name: each.measured for each in evaluate(tests, earlier)[0]} if earlier else None
-    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated, plan, before), unclear

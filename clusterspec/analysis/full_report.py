@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from clusterspec import document as documents
+from clusterspec.analysis.acceptance_tests import planned_tests
 from clusterspec.analysis.choices import choices
-from clusterspec.analysis.diagnosis import planned_tests
 from clusterspec.analysis.gates import purchase_decision
 from clusterspec.analysis.losses import gains, losses
 from clusterspec.analysis.outputs import bill, cost, estimate, influences

@@ -14,7 +14,6 @@ from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableEr
 from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.finding import Problem
-from clusterspec.logs.nccl import collective_of, ranks_of
 from clusterspec.logs.nccl_rows import DISAGREES, NcclLog, NotALogError
 from clusterspec.quantity import Bandwidth, Basis, Figure
 from clusterspec.records import dataclass, replace
@@ -94,6 +93,8 @@ def _chosen_table(entry: MeasuredSpec, log: NcclLog) -> NcclLog:
 
     Raises `NotALogError` if several tables fit that are of different runs, or none does.
     """
+    from clusterspec.logs.nccl import collective_of, ranks_of
+
     runs = [(table, collective_of(table)) for table in log.tables]
     found = {(name, table.ranks or ranks_of(table, name)): table for table, name in runs}
     if len(found) < 2:
@@ -115,6 +116,11 @@ def _chosen_table(entry: MeasuredSpec, log: NcclLog) -> NcclLog:
 
 
 def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
+    from clusterspec.logs.nccl import (  # most measurements are stated, and logs need many patterns
+        collective_of,
+        ranks_of,
+    )
+
     log = _chosen_table(entry, log) if log is not None and log.tables else log
     named = collective_of(log) if log else None
     collective = _agreed_value(entry.collective, named, "a log of {log}, and the entry says {entry}")

@@ -12,13 +12,15 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.cost.measured import stated_bus_bandwidth
-from clusterspec.exchange.measurements import series_description
-from clusterspec.logs.benchmark import Benchmark, Series, size_text
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit, printed_size
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceOutcome, Status
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import display, plural
+from clusterspec.units import display, plural, size_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a plan of tests needs none of the readers of logs
+    from clusterspec.logs.benchmark import Benchmark, Series
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,8 @@ def evaluate(
     tests: Sequence[AcceptanceCase], logs: Sequence[tuple[str, Benchmark]]
 ) -> tuple[tuple[AcceptanceOutcome, ...], tuple[tuple[str, str], ...]]:
     """The outcome of every test, and the logs that belong to no test, with the reason."""
+    from clusterspec.exchange.measurements import series_description
+
     series = [(log, each) for log, benchmark in logs for each in benchmark.series]
     digests = {log: benchmark.sha256 for log, benchmark in logs}
     outcomes = tuple(_logged_outcome(test, series, digests) for test in tests)

@@ -17,10 +17,10 @@ from clusterspec.exchange.import_result import (
     chosen_part,
 )
 from clusterspec.exchange.machines.links import accelerator_of_product
-from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
+from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import LogReader
-from clusterspec.units import plural
+from clusterspec.units import plural, size_text
 
 # Import of benchmark logs as entries of `measured:`
 

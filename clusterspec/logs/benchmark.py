@@ -295,15 +295,3 @@ def _log2(value: float) -> float:
     from math import log2
 
     return log2(value) if value > 0 else 0.0
-
-
-def size_text(size: float) -> str:
-    """The exact text of a size in bytes for a spec.
-
-    >>> size_text(2.0**33), size_text(2.0**20 * 3), size_text(1000.0)
-    ('8 GiB', '3 MiB', '1000 B')
-    """
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if size >= 1 << power and size % (1 << power) == 0:
-            return f"{int(size) >> power} {unit}"
-    return f"{size:.12g} B"

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from clusterspec.logs.benchmark import Benchmark, Listed, Series, SizePoint, bus_factor, size_text
+from clusterspec.logs.benchmark import Benchmark, Listed, Series, SizePoint, bus_factor
 from clusterspec.logs.launch_lines import Launch, launches_in
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
 from clusterspec.records import dataclass, field
+from clusterspec.units import size_text
 
 OSU_TOOL = "osu"
 _OSU = re.compile(

@@ -26,6 +26,7 @@ from clusterspec.units.display import (
     plain,
     plural,
     portion,
+    size_text,
     term_text,
     years_text,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "plural",
     "portion",
     "read",
+    "size_text",
     "term_text",
     "years_text",
 ]

@@ -196,6 +196,18 @@ def metric_text(value: float, unit: str, digits: int = 3) -> str:
     return f"{display(value, '1', digits)} {unit}" if unit == "tok/s" else display(value, unit, digits)
 
 
+def size_text(size: float) -> str:
+    """The exact text of a size in bytes for a spec.
+
+    >>> size_text(2.0**33), size_text(2.0**20 * 3), size_text(1000.0)
+    ('8 GiB', '3 MiB', '1000 B')
+    """
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power and size % (1 << power) == 0:
+            return f"{int(size) >> power} {unit}"
+    return f"{size:.12g} B"
+
+
 def portion(fraction: float, digits: int = 2) -> str:
     """A part of a whole as a percentage; a part below a ten-thousandth is not given in digits.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from clusterspec.analysis.diagnosis import planned_tests
+from clusterspec.analysis.acceptance_tests import planned_tests
 from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
 from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS

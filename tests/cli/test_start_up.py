@@ -83,6 +83,13 @@ def test_the_estimate_of_a_training_plan_loads_nothing_of_serving_money_or_logs(
     assert not unused & {".".join(name.split(".")[:parts]) for name in names for parts in (2, 3)}
 
 
+def test_a_report_loads_no_reader_of_logs_and_no_cause_of_slow_runs(tmp_path: Path) -> None:
+    names = loaded("report", "examples/gallery/six-rtx-3090.yaml", "-o", str(tmp_path / "report.json"), parts=3)
+    unused = {"clusterspec.analysis.diagnosis", "clusterspec.analysis.causes", "clusterspec.logs.benchmark"}
+    assert not names & unused
+    assert "clusterspec.analysis.acceptance_tests" in names
+
+
 @pytest.mark.parametrize("command", ["check", "estimate", "bom"])
 def test_check_does_not_load_report_or_conversion_libraries(command: str) -> None:
     found = loaded(command, "examples/dgx-h100-pod.yaml")

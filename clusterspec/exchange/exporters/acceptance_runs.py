@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
-from clusterspec.logs.benchmark import size_text
 from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS
-from clusterspec.units import plural
+from clusterspec.units import plural, size_text
 
 SMALLEST = 8 * 1024**2
 """Bytes of the first size of a sweep, which shows where the plateau begins."""

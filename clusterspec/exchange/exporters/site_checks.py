@@ -18,10 +18,9 @@ from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
 from clusterspec.exchange.exporters.acceptance import runnable_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
-from clusterspec.logs.benchmark import size_text
 from clusterspec.procurement.acceptance import PROGRAMS, printed_size
 from clusterspec.records import dataclass
-from clusterspec.units import plural
+from clusterspec.units import plural, size_text
 
 GIB = 1 << 30
 
