@@ -90,3 +90,16 @@ def test_alternatives_that_save_enough_are_those_of_all_that_fit(job: str) -> No
             assert one.plan == same.plan and one.stored == same.stored
             assert one.plan.memory_bytes == same.plan.memory_bytes == one.memory_bytes
             assert what_if.comparison_text(one) == what_if.comparison_text(same)
+
+
+def test_the_same_change_is_estimated_once_and_another_change_is_another_plan() -> None:
+    """Rules that ask for the same layout share its plan; each plan is that of a spec which states the change."""
+    text = RUN.format(per=8, nodes=2, tp=2, sharding="zero1").replace("framework: fsdp", "framework: megatron-core")
+    what_if = study_text(text, SETTINGS).facts().what_if
+    none, full = what_if.with_layout(recompute="none"), what_if.with_layout(recompute="full")
+    assert none is not None and what_if.with_layout(recompute="none") is none
+    assert full is not None and what_if.with_layout(recompute="full") is full
+    for plan, kept in ((none, "none"), (full, "full")):
+        written = study_text(text.replace("micro_batch: 1", f"micro_batch: 1, recompute: {kept}"), SETTINGS).plan
+        assert (plan.step_seconds, plan.memory_bytes) == (written.step_seconds, written.memory_bytes)
+    assert full.memory_bytes is not None and none.memory_bytes is not None and full.memory_bytes < none.memory_bytes

@@ -123,6 +123,7 @@ class WhatIf:
         self._legality = legality
         self._plan = plan
         self._timed = timed
+        self._estimated: list[tuple[Changes, Plan | None]] = []
 
     @property
     def step_time(self) -> float | None:
@@ -156,11 +157,18 @@ class WhatIf:
         return self.estimate({("cluster", "scale_out", key): value for key, value in changes.items()})
 
     def estimate(self, changes: Changes) -> Plan | None:
-        """The plan with some keys of the spec changed; None if it cannot be estimated."""
+        """The plan with some keys of the spec changed; None if it cannot be estimated. Several rules, and the condition
+        under which one is silent, ask for the same changes, which are estimated once.
+        """
         from clusterspec.cost.estimate import legal_times
 
+        for known, plan in self._estimated:
+            if known == changes:
+                return plan
         stored = self._plan_with_memory(changes)
-        return legal_times(stored, self._tables) if stored is not None else None
+        plan = legal_times(stored, self._tables) if stored is not None else None
+        self._estimated.append((changes, plan))
+        return plan
 
     def _plan_with_memory(self, changes: Changes) -> Plan | None:
         """The plan with some keys of the spec changed, without times; None if it cannot be estimated."""
