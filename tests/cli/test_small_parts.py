@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import sys
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from clusterspec.cli import UsageFault, choices, files, fixes, git, options, par
 from clusterspec.cli.commands import reports
 from clusterspec.cli.fixes import FileChange
 from clusterspec.cli.starting import Attempt, aligned_spec
+from clusterspec.cli.terminal import Bar
 from clusterspec.finding import Edit
 from clusterspec.source import Position, Span
 
@@ -285,3 +288,36 @@ def test_a_spec_names_its_base_and_its_logs(value: object, named: list[str]) -> 
     document: Any = SimpleNamespace(value=value)
     assert git._referenced_files(document) == named
     assert git._referenced_files(None) == []
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "signs", "share"),
+    [(0, 4, 0, "  0 %"), (1, 4, 7, " 25 %"), (2, 3, 20, " 66 %"), (1, 1, 30, "100 %"), (0, 0, 0, "  0 %")],
+)
+def test_a_bar_is_as_full_as_the_work_is_done(
+    done: int, total: int, signs: int, share: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 places: 1 of 4 fills 7.5 of them, 2 of 3 fill 20, and no work is none done."""
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    bar = Bar("searching")
+    bar(done, total)
+    drawn = f"\rsearching [{'#' * signs}{'.' * (30 - signs)}] {share}"
+    assert shown.getvalue() == drawn
+    bar.close()
+    erased = shown.getvalue().removeprefix(drawn)
+    assert erased.split(" ") == ["\r", *[""] * (len(erased) - 3), "\r"] and len(erased) - 2 >= len(drawn) - 1
+
+
+def test_a_bar_is_drawn_on_terminals_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    bar = Bar("searching")
+    bar(1, 2)
+    bar.close()
+    assert capsys.readouterr() == ("", "")

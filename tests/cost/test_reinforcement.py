@@ -407,3 +407,19 @@ def test_a_batch_of_samples_ends_when_each_token_was_decoded_in_its_step(slots: 
     ended, started = run.batch([float(length) for length in lengths])
     assert ended == pytest.approx(now, rel=1e-6)
     assert started == pytest.approx(drained, rel=1e-6)
+
+
+def test_prompts_run_eight_at_a_time_and_one_alone() -> None:
+    """Each step of prompts reads the weights once: three steps of eight take three times one, and fewer than eight
+    prompts share a step that takes less than one for each."""
+    made = design(described())
+    assert made.workload is not None and made.workload.rl is not None
+    pools = serving_pools(rollout_design(made, made.workload.rl, 4))
+    assert pools is not None
+    run = _EngineRun(pools, 16, 64)
+    eight = run.prompts(8.0)
+    assert run.prompts(24.0) == pytest.approx(3 * eight)
+    assert run.prompts(12.0) == pytest.approx(1.5 * eight)
+    assert run.prompts(1.0) < run.prompts(4.0) < 4 * run.prompts(1.0)
+    assert run.prompts(0.5) == pytest.approx(run.prompts(1.0) / 2)
+    assert eight < 2 * run.prompts(4.0)

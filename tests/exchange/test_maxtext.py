@@ -104,3 +104,18 @@ def test_a_launch_of_the_base_model_states_its_batch_and_heads() -> None:
     assert (plain["layout.framework"], plain["workload.sequence_length"]) == ("maxtext", 2048)
     sizes = given(read(text.format("base_emb_dim=8192 base_num_heads=32 base_num_decoder_layers=40")))
     assert (sizes["workload.model.heads"], sizes["workload.model.kv_heads"]) == (32, 32)
+
+
+@pytest.mark.parametrize(
+    ("more", "layers", "moe_layers"),
+    [
+        ("decoder_block=llama2", 13, None),
+        ("decoder_block=gemma2", 26, None),  # a block of Gemma 2 is a layer with a window and one without
+        ("decoder_block=llama4 num_experts=16 interleave_moe_layer_step=2", 13, 6),  # of 13, each second
+        ("decoder_block=deepseek num_experts=64 first_num_dense_layers=3", 13, 10),
+    ],
+)
+def test_layers_are_those_of_the_blocks(more: str, layers: int, moe_layers: int | None) -> None:
+    sizes = "base_emb_dim=8192 base_num_query_heads=32 base_num_decoder_layers=13"
+    found = given(read(f"python3 -m MaxText.train MaxText/configs/base.yml per_device_batch_size=2 {sizes} {more}\n"))
+    assert (found["workload.model.layers"], found.get("workload.model.moe_layers")) == (layers, moe_layers)

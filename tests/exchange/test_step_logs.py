@@ -239,3 +239,16 @@ def test_a_validation_is_no_step_of_training() -> None:
 def test_axes_that_an_earlier_torchtitan_does_not_print_are_one(axes: str, layout: dict[str, object]) -> None:
     reading = read(f"Building {axes.count(chr(39)) // 2}-D device mesh with {axes}\n" + log(TITAN, ("10", 1, 3.0)))
     assert {name: given(reading).get(f"layout.{name}") for name in layout} == layout
+
+
+@each(("before", "seconds"), [(0, 2.25), (3_968, 2.25), (3_969, 2.2), (3_971, 2.0), (4_000, None)])
+def test_the_first_four_thousand_characters_of_a_line_are_read(before: int, seconds: float | None) -> None:
+    """`completed step: 1, seconds: 2.25` takes 32 characters, of which the first 4,000 of the line have all, one less, or three less."""
+    step = "completed step: {0}, seconds: {1}"
+    assert len(step.format(1, 2.25)) == 32
+    text = log("x" * (before - 10) + " " * min(10, before) + step, (2.25,))
+    if seconds is None:
+        with pytest.raises(FormatError, match="has no step"):
+            read(text, "step-log")
+    else:
+        assert counts(read(text, "step-log"))["step_seconds"] == seconds

@@ -279,3 +279,17 @@ def test_a_mean_walk_of_n_steps_ends_two_thirds_of_its_last_distance_away() -> N
     """The mean of sqrt(k) over k from 0 to n is 2/3 sqrt(n); a step to either side is sqrt(2 / pi) away on average."""
     mean = sum(sqrt(2 * k / pi) for k in range(10_000)) / 10_000
     assert WALK * sqrt(10_000) == pytest.approx(mean, rel=1e-3)
+
+
+def test_a_prompt_shorter_than_its_chunk_meets_the_prompts_of_other_ranks_in_one_step() -> None:
+    """Of eight ranks, each with s sequences that end after 255 gaps, 7 (1 - exp(-s / 255)) others have a prompt in the
+    same step, whatever the chunk leaves unused; prompts of three chunks meet those of three steps.
+    """
+    wide = {"model": "qwen3-235b-a22b", "framework": "vllm, attention_dp: 8, ep: 8", "tp": 1}
+    for input_tokens, chunk, steps in ((2048, 4096, 1), (2048, 16384, 1), (12288, 4096, 3)):
+        one = pools(f"concurrency: 64, chunk_tokens: {chunk}", input=input_tokens, **wide)
+        one = one._replace(load=replace(one.load, chunk_tokens=chunk))
+        decoding = steady._decoding(one, 4.0)
+        busy = 1 + 7 * (1 - exp(-decoding.sequences / 255 * steps))
+        expected = one.prompts.prefill(float(input_tokens), float(input_tokens), busy, decoding)
+        assert steady._prompt_step(one, 4.0, decoding, 0.05) == expected
