@@ -43,17 +43,7 @@ def _cost_json(cost: Cost | None, neighbor: Neighbor | None) -> Json:
     from clusterspec.quantity import YEAR
 
     if cost is None:
-        tokens = ("per_million_tokens", "per_million_output_tokens")
-        names = (
-            *("currency", "as_of", "term", "total", "range", *tokens, "per_million", "per_run"),
-            *("per_accelerator_hour", "per_hour_at_work", "per_week", "rent_of_node", "per_day", "goodput"),
-        )
-        return dict.fromkeys(names) | {
-            "by_year": [],
-            "parts": [],
-            "assumptions": [],
-            "not_counted": [],
-        }
+        return _unknown_cost_json()
     return {
         "currency": cost.currency or None,
         "as_of": cost.as_of,
@@ -88,6 +78,15 @@ def _cost_json(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "not_counted": list(cost.missing),
         "assumptions": [assumption_json(each) for each in cost.assumptions],
     }
+
+
+def _unknown_cost_json() -> Json:
+    tokens = ("per_million_tokens", "per_million_output_tokens")
+    names = (
+        *("currency", "as_of", "term", "total", "range", *tokens, "per_million", "per_run"),
+        *("per_accelerator_hour", "per_hour_at_work", "per_week", "rent_of_node", "per_day", "goodput"),
+    )
+    return dict.fromkeys(names) | {"by_year": [], "parts": [], "assumptions": [], "not_counted": []}
 
 
 def _day_costs(cost: Cost) -> Json | None:

@@ -256,18 +256,26 @@ def search(
         found += pools
         for one in ranked_plans(pools, "tokens_per_accelerator")[: FRONT_POOLS if with_front else 0]:
             shown += _plans_by_concurrency(seeker, one.plan)
-    found = list({one.plan: one for one in found}.values())
+    front_of = shown if with_front else None
+    return _best_plans(seeker, found, front_of, objective=objective, most=max(top, LEAST) * SPARE, surely=surely)
+
+
+def _best_plans(
+    seeker: _Search, rated: list[Rated], shown: list[Rated] | None, *, objective: str, most: int, surely: bool
+) -> FoundPlans:
+    """The result of a search: ``most`` of the best ``rated`` plans, and the front of those ``shown``, if any are."""
+    found = list({one.plan: one for one in rated}.values())
     meeting = [one for one in found if one.meets]
     missing = [one for one in found if not one.meets]
     nearest = min(missing, key=lambda one: (one.excess, one.times.accelerators), default=None)
     certain = [one for one in meeting if one.surely_fits]
     kept = certain if surely and certain else meeting
-    shown = [one for one in shown if one.surely_fits] or shown if surely else shown
+    ends = [one for one in shown or () if one.surely_fits] or shown if surely else shown
     return FoundPlans(
         seeker.evaluated,
         len(meeting),
-        tuple(ranked_plans(kept, objective)[: max(top, LEAST) * SPARE]),
-        tuple(_refined_front(seeker, front(shown))) if with_front else (),
+        tuple(ranked_plans(kept, objective)[:most]),
+        tuple(_refined_front(seeker, front(ends))) if ends is not None else (),
         None if meeting else nearest,
         len(meeting) - len(certain),
         surely and bool(meeting) and not certain,

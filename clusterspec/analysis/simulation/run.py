@@ -51,11 +51,8 @@ def simulate(
     pools = kept[0]
     if trace is None and pools.load.trace is not None:
         trace = trace_path(pools.load.trace, study.folder)
-    flight = 0.0 if exceeds_capacity(expected, pools.load) else expected.offered
-    traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens)
-    if pools.load.session is not None and not traffic.traced:
-        traffic = traffic_of_conversations(traffic, pools, expected, seed)
-    traffic, hit_rate, sizes = _traffic_with_hit_rates(traffic, pools, expected)
+    offered = _requests_of_load(pools, expected, seed=seed, requests=requests, trace=trace)
+    traffic, hit_rate, sizes = _traffic_with_hit_rates(offered, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
     timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
@@ -91,6 +88,17 @@ def simulate(
         notes=tuple(_report_notes(pools, traffic, saturation, run.preemption_count)),
         day=() if traffic.traced else simulated_day(study, seed, requests),
     )
+
+
+def _requests_of_load(
+    pools: Pools, expected: ServingTimes, *, seed: int, requests: int | None, trace: Path | None
+) -> Traffic:
+    """The requests of a load, drawn by ``seed`` or those of ``trace``, without what caches hold of their prompts."""
+    flight = 0.0 if exceeds_capacity(expected, pools.load) else expected.offered
+    traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens)
+    if pools.load.session is not None and not traffic.traced:
+        return traffic_of_conversations(traffic, pools, expected, seed)
+    return traffic
 
 
 def _traffic_with_hit_rates(

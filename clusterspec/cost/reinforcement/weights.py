@@ -213,8 +213,36 @@ def sync_of(
     """
     weights = weight_bytes(workload, layout, rl.sync.precision)
     scaled = 2.0 if precision_width(rl.sync.precision) <= 1.1 else 1.0  # tensors of 8 and 4 bits come with scales
+    sent, bandwidth = _sent_bytes_and_rate(cluster, workload, layout, rl, rollout, weights=weights, link=link)
+    messages = single_messages(workload.model, layout, rl, cluster.ranks_per_domain)
+    stopped = FIXED.value if rl.sync.requests == "stopped" else 0.0
+    return Sync(
+        rl.sync.method,
+        weights,
+        sent,
+        bandwidth if rl.sync.method == "disk" else bandwidth * SHARE.value,
+        scaled * loaded_tensors(workload, rl, rollout.engine.layout.ep),
+        TENSOR.value,
+        stopped + (link.latency if link else 0.0),
+        messages.total,
+        messages.mean_seconds,
+    )
+
+
+def _sent_bytes_and_rate(
+    cluster: Cluster,
+    workload: Workload,
+    layout: Layout,
+    rl: Rl,
+    rollout: Rollout,
+    *,
+    weights: float,
+    link: PoolLink | None,
+) -> tuple[float, float]:
+    """The bytes that the slowest sender or receiver of ``weights`` bytes passes on, and its rate in B/s in that
+    direction, at line rate except for a storage system.
+    """
     method = rl.sync.method
-    tensors = scaled * loaded_tensors(workload, rl, rollout.engine.layout.ep)
     inside, between = _link_rates(cluster)
     spread = layout.tp * layout.pp * layout.ep if layout.sharding not in {"fsdp", "hsdp"} else layout.ranks
     gathers = inside if spread <= cluster.ranks_per_domain else between
@@ -236,19 +264,7 @@ def sync_of(
     else:
         sender = min(between, _nic_rate(cluster)) if rl.sync.ranks == "one" else between
         sent, bandwidth = weights, 1 / (1 / gathers + 1 / sender)
-    messages = single_messages(workload.model, layout, rl, cluster.ranks_per_domain)
-    stopped = FIXED.value if rl.sync.requests == "stopped" else 0.0
-    return Sync(
-        method,
-        weights,
-        sent,
-        bandwidth if method == "disk" else bandwidth * SHARE.value,
-        tensors,
-        TENSOR.value,
-        stopped + (link.latency if link else 0.0),
-        messages.total,
-        messages.mean_seconds,
-    )
+    return sent, bandwidth
 
 
 def single_messages(model: Model, layout: Layout, rl: Rl, domain: int) -> Messages:
