@@ -80,3 +80,14 @@ def test_the_slot_of_a_nic_is_shared_by_its_accelerators() -> None:
     far = classes(SHARED)[-1]
     assert far.hops[2].shared == 6.25 * GB and far.hops[2].rate == 12.5 * GB
     assert far.hops[1].rate is None or far.hops[1].rate == pytest.approx(31.5 * GB / 2, rel=0.01)
+
+
+def test_no_message_inside_one_domain_crosses_the_fabric() -> None:
+    """18 nodes of 4 GPUs are one domain of 72, whose messages stay on NVLink; two domains have pairs across."""
+    one, two = (cluster_of(platform="gb200-nvl72", nodes=nodes) for nodes in (18, 36))
+    assert (one.scale_up.domain, one.accelerators, two.accelerators) == (72, 72, 144)
+    for cluster, crosses in ((one, False), (two, True)):
+        outside = [each for each in classes(cluster) if "NIC" in each.parts]
+        assert outside
+        assert [each.latency is not None for each in outside] == [crosses] * len(outside)
+        assert [each.predicted is not None for each in outside] == [crosses] * len(outside)

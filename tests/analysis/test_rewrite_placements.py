@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.rewrite import text_with_best
 from clusterspec.records import replace
-from clusterspec.results.search import RlSplit
+from clusterspec.results.search import RlSplit, SearchReport
 from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
@@ -40,11 +42,17 @@ def job_of(whole: Study) -> Study:
     return whole.fleet.jobs["tuning"] if whole.fleet is not None else whole
 
 
+@cache
+def searched(text: str) -> SearchReport:
+    """The best placement of the job of a spec."""
+    return analysis.search(job_of(read(text)), SearchOptions(top=1))
+
+
 @pytest.mark.parametrize("text", [ALONE, FLEET], ids=["alone", "fleet"])
 def test_the_written_placement_is_the_fastest_that_the_search_shows(text: str) -> None:
     whole = read(text)
     study = job_of(whole)
-    report = analysis.search(study, SearchOptions(top=1))
+    report = searched(text)
     fastest, before = report.splits[0], study.plan.rl
     assert before is not None and fastest.step_time < before.step
     written = text_with_best(whole, study, report)
@@ -58,7 +66,7 @@ def test_the_written_placement_is_the_fastest_that_the_search_shows(text: str) -
 
 def test_placements_of_a_job_have_its_nodes_and_degrees_that_divide_the_heads() -> None:
     """Eight of the pool's twelve nodes; 28 heads divide over 1, 2 and 4 ranks, not over 8."""
-    report = analysis.search(job_of(read(FLEET)), SearchOptions(top=1))
+    report = searched(FLEET)
     assert {each.trainer_nodes + each.rollout_nodes for each in report.splits} == {8}
     assert {each.rollout_tp for each in report.splits} <= {1, 2, 4}
 
@@ -68,7 +76,7 @@ def test_a_placement_of_another_kind_leaves_its_own_way_to_send_weights(text: st
     """Colocated engines take no nodes from the trainer, and no collective carries the weights."""
     whole = read(text)
     study = job_of(whole)
-    report = analysis.search(study, SearchOptions(top=1))
+    report = searched(text)
     shared = RlSplit("colocated", 8, 0, 2, 0, 1e-6, 1.0, {})
     after = job_of(read(text_with_best(whole, study, replace(report, splits=(shared,)))))
     rl = after.design.workload.rl if after.design.workload else None
@@ -78,7 +86,7 @@ def test_a_placement_of_another_kind_leaves_its_own_way_to_send_weights(text: st
 
 def test_a_spec_whose_step_is_as_short_stays_as_it_is() -> None:
     whole = read(ALONE)
-    report = analysis.search(whole, SearchOptions(top=1))
+    report = searched(ALONE)
     own = whole.plan.rl
     assert own is not None
     slower = replace(report.splits[0], step_time=own.step)

@@ -57,6 +57,13 @@ def test_engines_of_72_ranks_have_attention_dp_with_factors_of_three() -> None:
     assert {1, 2, 3, 4, 8, 9, 12, 24, 36, 48, 72} & found == {1, 2, 4, 8, 12, 24, 36, 48, 72}  # whole nodes, or parts
 
 
+def test_engines_leave_ranks_for_powers_of_two_times_three_or_nine() -> None:
+    """Of 80 ranks in nodes of 8: divisors of 80, and 2^k, 3 · 2^k and 9 · 2^k, that fill nodes or divide one."""
+    job = job_of(EXPERT, cluster={"platform": "dgx-h100", "nodes": 10}, layout={"framework": "sglang", "tp": 4})
+    found = {attention for _, attention, *_ in degrees(job, Pins({"tp": 1, "pp": 1}))}
+    assert found == {1, 2, 4, 8, 16, 40, 80} | {32, 64} | {24, 48} | {72}
+
+
 @pytest.mark.parametrize(("key", "value", "index"), [("tp", 4, 0), ("attention_dp", 2, 1), ("ep", 8, 2), ("pp", 1, 3)])
 def test_a_pinned_degree_is_kept_and_leaves_the_others(key: str, value: int, index: int) -> None:
     every, found = degrees(job_of(EXPERT)), degrees(job_of(EXPERT), Pins({key: value}))

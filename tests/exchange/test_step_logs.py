@@ -243,7 +243,9 @@ def test_axes_that_an_earlier_torchtitan_does_not_print_are_one(axes: str, layou
 
 @each(("before", "seconds"), [(0, 2.25), (3_968, 2.25), (3_969, 2.2), (3_971, 2.0), (4_000, None)])
 def test_the_first_four_thousand_characters_of_a_line_are_read(before: int, seconds: float | None) -> None:
-    """`completed step: 1, seconds: 2.25` takes 32 characters, of which the first 4,000 of the line have all, one less, or three less."""
+    """`completed step: 1, seconds: 2.25` has 32 characters, of which the first 4,000 of the line hold all, all but one,
+    or all but three.
+    """
     step = "completed step: {0}, seconds: {1}"
     assert len(step.format(1, 2.25)) == 32
     text = log("x" * (before - 10) + " " * min(10, before) + step, (2.25,))

@@ -11,6 +11,7 @@ from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.fabric import endpoints_exceed_fabric
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
 from clusterspec.rules.knowledge.part_classes import built_levels
+from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -126,3 +127,16 @@ def test_a_rail_that_exceeds_its_tree_is_told_where_all_endpoints_would_fit(
 def test_a_fabric_that_is_too_small_is_reported_at_its_key(topology: str, tiers: int | None, path: Any) -> None:
     (problem,) = exceeding(4096, 2048, 8, topology, tiers=tiers)
     assert problem.path == path
+
+
+@pytest.mark.parametrize(
+    ("stages", "many", "least", "batch"), [(4, 6, 8, 48), (4, 9, 8, 60), (2, 1, 4, 24), (8, 17, 16, 108)]
+)
+def test_dualpipe_wants_an_even_number_of_two_micro_batches_for_each_stage(
+    stages: int, many: int, least: int, batch: int
+) -> None:
+    """With dp 2 and three sequences in a micro-batch, a batch has six sequences for each: 9 become 10 of them, 60."""
+    layout: Any = SimpleNamespace(pp=stages, dp=2, micro_batch=3)
+    found = _dualpipe_problem(layout, many)
+    assert f"at least {least} micro-batches for {stages} stages" in found.message and f"has {many}" in found.message
+    assert f"at least {batch}" in found.help or f"of {batch}," in found.help
