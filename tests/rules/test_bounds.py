@@ -234,6 +234,22 @@ BOUNDS = [
         2049,
         2048,
     ),
+    (
+        "unusual-head-dimension",
+        POD + "workload:\n  model: {{layers: 32, hidden: 4096, heads: 16, kv_heads: 16, head_dim: {}, "
+        "ffn_hidden: 11008, vocab: 32000}}\n"
+        "  sequence_length: 4096\n  global_batch: 256\n",
+        257,
+        256,
+    ),
+    (
+        "unusual-head-dimension",
+        POD + "workload:\n  model: {{layers: 32, hidden: 2048, heads: 16, kv_heads: 16, head_dim: {}, "
+        "ffn_hidden: 8192, vocab: 32000}}\n"
+        "  sequence_length: 4096\n  global_batch: 256\n",
+        31,
+        32,
+    ),
     # GPT-3 at hidden 4,096 with 32 heads: 5 × 32 × s / 4,096 above 34 from s = 871 on
     (
         "plain-attention-on-long-sequence",

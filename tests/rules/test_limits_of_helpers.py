@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from clusterspec.rules.advice.remedies import may_fit
-from clusterspec.rules.fabric import endpoints_exceed_fabric
+from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
 from clusterspec.rules.knowledge.part_classes import built_levels
 from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
+from clusterspec.rules.serving.chunks_exceed_token_target import _share_of_steps
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -140,3 +141,37 @@ def test_dualpipe_wants_an_even_number_of_two_micro_batches_for_each_stage(
     found = _dualpipe_problem(layout, many)
     assert f"at least {least} micro-batches for {stages} stages" in found.message and f"has {many}" in found.message
     assert f"at least {batch}" in found.help or f"of {batch}," in found.help
+
+
+@pytest.mark.parametrize(
+    ("sequences", "gained", "output", "chunks", "share"),
+    [
+        (50, 1.0, 500, 2.0, 0.2),  # 50 requests of 500 steps: one ends in ten steps, and the next takes two chunks
+        (50, 2.0, 500, 2.0, 0.4),  # drafts halve the steps of a request
+        (250, 1.0, 500, 2.0, 1.0),
+        (5000, 1.0, 500, 2.0, 1.0),  # no more than every step
+    ],
+)
+def test_as_many_steps_carry_a_chunk_as_prompts_follow_requests_that_end(
+    sequences: int, gained: float, output: int, chunks: float, share: float
+) -> None:
+    times = SimpleNamespace(
+        sequences=sequences, tokens_per_step=gained, output_tokens=output, prefill=SimpleNamespace(steps=chunks)
+    )
+    served: Any = SimpleNamespace(times=times)
+    assert _share_of_steps(served) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("port", "planes", "slower"), [(49.5e9, 1, False), (49.4e9, 1, True), (24.75e9, 2, False), (24.7e9, 2, True)]
+)
+def test_ports_are_slower_than_nics_from_a_hundredth_on(port: float, planes: int, slower: bool) -> None:
+    """A NIC of 50 GB/s, whole or in two planes; a hundredth is rounding."""
+    switch = SimpleNamespace(
+        name="a switch", families=("ethernet",), vendor="", port_bandwidth=SimpleNamespace(value=port)
+    )
+    technology = SimpleNamespace(name="Ethernet", family="ethernet", single_vendor=False, vendor="")
+    nics = SimpleNamespace(value=50e9)
+    out: Any = SimpleNamespace(switch=switch, technology=technology, nic_bandwidth=nics, planes=planes)
+    agreeing: Any = SimpleNamespace(concern=lambda _: False)
+    assert len([*switch_of_another_technology.check(agreeing, out)]) == slower

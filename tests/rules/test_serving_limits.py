@@ -217,3 +217,16 @@ def test_the_last_turn_of_a_conversation_has_to_fit_the_context(check: Check) ->
     assert severities(rule, served(SMALL, load.format(60_000, 42, 1000), "tp: 1"), check) == []
     assert severities(rule, served(SMALL, load.format(70_125, 30, 4200), "tp: 1"), check) == []  # 131,025 and 47
     assert severities(rule, served(SMALL, load.format(70_126, 30, 4200), "tp: 1"), check) == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "percentile", "milliseconds"), [("p96: 50 ms, p99: 60 ms", 96, 50), ("p96: 60 ms, p99: 50 ms", 99, 50)]
+)
+def test_of_several_missed_targets_the_shortest_is_told(
+    targets: str, percentile: int, milliseconds: int, check: Check
+) -> None:
+    load = LONG.format(8192, 60, 99).replace("itl: 60 ms, percentile: 99", f"itl: {{{targets}}}")
+    (found,) = of("chunks-exceed-token-target", served(LARGE, load, "tp: 8"), check)
+    assert (
+        f"percentile {percentile} of the gaps between tokens is above the target of {milliseconds} ms" in found.message
+    )
