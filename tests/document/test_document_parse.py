@@ -331,3 +331,11 @@ def test_the_first_bracket_too_deep_is_named_wherever_the_parser_stops(count: in
         document, (problem,) = parse(Source("t.yaml", before + "[" * count))
         assert document is None and problem.span is not None
         assert (problem.message, problem.span.start.column) == ("nested deeper than 32 levels", column)
+
+
+@pytest.mark.parametrize("other", ["", "1: 3\n", "b: !x 3\n", "? [x]\n: 3\n"])
+def test_a_repeated_key_has_the_path_of_the_first_whatever_else_is_wrong(other: str) -> None:
+    _, problems = parse(Source("spec.yaml", f"c: {{a: 1,\n a: 2}}\n{other}"))
+    assert [(one.rule, one.path) for one in problems] == [("duplicate-key", ("c", "a"))] + [
+        ("unreadable-yaml", ())
+    ] * bool(other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.prose.arithmetic import multiple_text
+from clusterspec.prose.arithmetic import multiple_text, text_in_unit_of
 from clusterspec.prose.blocks import ProseLine
 from clusterspec.prose.expressions import Equation, equations, evaluate
 from clusterspec.prose.tokenize import Token, tokens
@@ -185,3 +185,17 @@ def test_a_side_is_read_up_to_its_limit_of_tokens() -> None:
 )
 def test_the_inverse_of_a_ratio_precedes_the_figure_written(ratio: float, text: str) -> None:
     assert multiple_text(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "text"),
+    [
+        ("12", 12.3456789, "12.3457"),  # six digits, without a sign
+        ("12", -1234567.0, "1234570"),
+        ("12 GB", 12.3456789e9, "12.35 GB"),  # four digits with a unit
+        ("12 Gb/s", 1.5432e9, "12.3 Gb/s"),  # three for a rate in bits
+    ],
+)
+def test_a_right_value_is_told_in_the_unit_and_digits_of_the_written_one(written: str, value: float, text: str) -> None:
+    (token,) = tokens([ProseLine(1, written, 0)])
+    assert text_in_unit_of(token, value) == text

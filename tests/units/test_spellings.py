@@ -179,6 +179,8 @@ def test_the_line_rate_of_a_nic_may_say_duplex_and_is_half_of_it_each_way() -> N
         ("GB, per direction", ("GB", "GB", ", per direction")),
         ("GB(per direction)", ("GB", "GB", "(per direction)")),
         ("", (None, "", "")),
+        (", GB", (None, "", ", GB")),  # nothing stands before the mark
+        ("(GB)", (None, "", "(GB)")),
     ],
 )
 def test_what_follows_a_number_is_divided_into_unit_and_words(rest: str, parts: tuple[str | None, str, str]) -> None:
