@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost.nameplates import it_power, least_node_power, machine_watts, power_draw, rack_power
+from clusterspec.cost.nameplates import (
+    it_power,
+    least_node_power,
+    machine_watts,
+    node_nameplates,
+    power_draw,
+    rack_power,
+)
 from clusterspec.spec.model import PowerSpec
 from tests.cluster.resolving import clean
 
@@ -64,3 +71,24 @@ def test_a_server_without_a_nameplate_has_the_range_of_servers() -> None:
     overhead = rack - 18 * one.node_power.value
     assert overhead > 0
     assert rack_power(one, PowerSpec(nodes_per_rack=9)) == pytest.approx(9 * one.node_power.value), "no whole domain"
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "power", "told"),
+    [
+        ("gh200-96gb", "", True),  # modules of 450 to 1,000 W
+        ("gh200-96gb", ", power: {accelerator_cap: 600 W}", False),  # the spec says where the site limits them
+        ("h100-sxm-80gb", "", False),
+        ("h100-sxm-80gb", ", power: {accelerator_cap: 600 W}", False),
+    ],
+)
+def test_a_limit_of_the_site_is_mentioned_where_modules_have_a_range_and_no_cap_is_stated(
+    accelerator: str, power: str, told: bool
+) -> None:
+    cluster = clean(f"cluster: {{accelerator: {accelerator}, accelerators_per_node: 4, nodes: 2{power}}}\n").cluster
+    assert cluster is not None
+    found = node_nameplates(cluster)
+    assert found is not None
+    low, middle, high = found
+    assert middle.value == pytest.approx((low.value + high.value) / 2) and low.value < high.value
+    assert [("a site limits these modules" in str(each.origin)) for each in found] == [told] * 3
