@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.cost.serving import delays, steady, waits
 from clusterspec.cost.serving.constants import MOST_LOAD, StepTime
-from clusterspec.cost.serving.delays import prompts_of_run
+from clusterspec.cost.serving.delays import prompts_of_run, sequences_of_step
 from clusterspec.cost.serving.loads import WALK, fills_places, full_run_state, open_run, steady_load
 from clusterspec.cost.serving.pools import (
     Pools,
@@ -289,7 +289,7 @@ def test_a_prompt_shorter_than_its_chunk_meets_the_prompts_of_other_ranks_in_one
     for input_tokens, chunk, steps in ((2048, 4096, 1), (2048, 16384, 1), (12288, 4096, 3)):
         one = pools(f"concurrency: 64, chunk_tokens: {chunk}", input=input_tokens, **wide)
         one = one._replace(load=replace(one.load, chunk_tokens=chunk))
-        decoding = steady._decoding(one, 4.0)
+        decoding = sequences_of_step(one, 4.0)
         busy = 1 + 7 * (1 - exp(-decoding.sequences / 255 * steps))
         expected = one.prompts.prefill(float(input_tokens), float(input_tokens), busy, decoding)
         assert steady._prompt_step(one, 4.0, decoding, 0.05) == expected
