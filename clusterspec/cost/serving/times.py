@@ -40,7 +40,7 @@ from clusterspec.cost.serving.steady import (
     steady_state,
 )
 from clusterspec.cost.serving.targets import target_excess
-from clusterspec.cost.serving.varied_prompts import prompts_of_lengths
+from clusterspec.cost.serving.varied_prompts import VariedPrompts, prompts_of_lengths
 from clusterspec.cost.serving.waits import computed_seconds
 from clusterspec.records import replace
 
@@ -114,7 +114,7 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
 
 def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     """The times with ``offered`` requests in flight on the whole plan, and the steady state with them."""
-    prompts, load = pools.prompts, pools.load
+    load = pools.load
     now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
     shares = prompt_shares(pools, now)
     now = with_prompts_left(now, shares, pools)
@@ -129,7 +129,6 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         wait + early + place.median + pools.loading, median, handoff, pools.outside, tpot=started
     )
     of_mean = ttft + (now.prompt - median)
-    mean_place = place.of_all - place.median
     first = of_mean - place.median if run is not None else of_mean - early - place.median
     placed = request_time(first, load.output_tokens, token)
     latency = placed + place.of_all
@@ -139,30 +138,37 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     return ServingTimes(
         ttft=ttft,
         tpot=token + now.typical_token - now.mean_token,
-        ttft_mean=of_mean - early + delay + mean_place,
+        ttft_mean=of_mean - early + delay + place.of_all - place.median,
         tpot_mean=token,
         request_latency=latency,
         output_tokens_per_second=_output_rate(pools, now, *(rounds or _round(pools, now, offered, (latency, placed)))),
         state=now,
-        prompt_service=computed_seconds(pools, now.prefill),
-        typical_prompt=varied.typical,
-        growing=varied.growing,
-        turns=varied.turns,
         wait=wait,
         queued=queued,
         place=place,
         burst=(early, delay),
         run=run,
         lasting=lasting,
-        prompt_floor=now.prefill.floor,
         sent=sent,
         offered=offered,
         started=started,
-        prompt_load=now.rate * now.service / prompts.attention_ranks,
         joining=joining,
         shares=shares,
+        **_of_prompts(pools, now, varied),
         **_at_any_load(pools),
     )
+
+
+def _of_prompts(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str, Any]:
+    """The fields of `ServingTimes` about prompts: their engines, and how those of other lengths differ."""
+    return {
+        "prompt_service": computed_seconds(pools, now.prefill),
+        "prompt_floor": now.prefill.floor,
+        "prompt_load": now.rate * now.service / pools.prompts.attention_ranks,
+        "typical_prompt": varied.typical,
+        "growing": varied.growing,
+        "turns": varied.turns,
+    }
 
 
 def _at_any_load(pools: Pools) -> dict[str, Any]:
