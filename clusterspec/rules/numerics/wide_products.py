@@ -4,7 +4,8 @@
 
 `precision: fp32` or `tf32` on an accelerator whose peak in bf16 or fp16 is at least 1.9 times as high; and weights stored in fp32
 (`parameter_precision`) in serving. Also a serving plan whose `precision` is fp8, fp4 or int8 while its weights have 16 bits: if
-`parameter_precision` is absent, they have those of the published checkpoint.
+`parameter_precision` is absent, they have those of the published checkpoint. An accelerator of which no 16-bit peak is published
+has to be described with another one, so that its plans are not reported.
 
 ## Why it matters
 
@@ -100,7 +101,8 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         yield RULE.problem("workload.parameter_precision", message, "serve the weights in bf16 or in fewer bytes")
         return
     if workload.kind == "serve" and workload.precision in NARROW and workload.parameter_precision in WHOLE:
-        if workload.expert_parameter_precision in WHOLE or not workload.model.experts:
+        dense = workload.expert_parameter_precision in WHOLE or not workload.model.experts
+        if dense and any(accelerator.peaks.get(wide) is not None for wide in WHOLE):
             yield _wide_weights_problem(workload)
         return
     if workload.precision not in WIDE or workload.peak is None:
