@@ -33,7 +33,6 @@ FAR_BELOW = 0.5
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
 """Cables that carry several links."""
 _PIECE_OF_LINK = pattern(r"\b(?:two|2) (?:a|per|for each) (?:link|trunk|channel)\b")
-"""Cables of which two make up a link, with a trunk between them."""
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
@@ -41,6 +40,7 @@ _NETWORK_OF_LEASE = pattern(
     r"\b(?:networks?|r[eé]seaux?|netzwerke?|rete|red(?:es)?|rede|netwerk|nätverk|nettverk|fabric)\b"
 )
 """The network in a lease of a whole machine."""
+_OF_LEVEL = pattern(r"\b(?:leaf|leaves|spines?|nics?|rails?)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t|qsfp-?dd|\d{1,3} ?(?:gb?e|gbase))\b")
 _INFINIBAND = pattern(r"\b(?:infiniband|ib|[hnx]dr)\b")
@@ -60,7 +60,7 @@ _UNIT_OF_HOURS = pattern(r"\bhours\b|\b\w+-hour\b")
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
     r"[x×] ?\d{1,3} ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b|"
-    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b"
+    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental|loyers?|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b"
 )
 """Words of a line whose quantity counts months, or parts times months."""
 _SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")
@@ -81,7 +81,7 @@ _SITE = {
         r"\b\d\d ?u enclosure\b|\b\d\d ?(?:u|he) \d{3,4} ?x ?\d{3,4}"
     ),
 }
-"""Words for the storage system and for racks, which the bill has, and which quotes sell in many units."""
+"""Words for the storage system and for racks of the bill."""
 _NETWORK_LABEL = pattern(r"[\w/&+ -]{3,30}:(?=.*\b(?:\w*switch|\w*kabel|cables?|dac|aoc|nic)\b)")
 """The name of a network before a colon, such as `Frontend/Storage:` of a switch."""
 _STORAGE_MACHINE = pattern(r"(?<=\bstorage )(?:systems?|servers?|nodes?|chassis)\b|(?<=\bfile )servers?\b")
@@ -268,13 +268,15 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...], *, alone: bool =
 
 
 def _parts_of_another_network(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: Cluster) -> set[int]:
-    """All lines about networks of a quote without nodes whose switches name no tier and do not fit the fabric, or are
-    all for another network by their text.
-    """
+    """All lines about networks of a quote without nodes whose switches do not fit the fabric, or are for another."""
     switches = {index for index, kind in enumerate(kinds) if kind in ANY_SWITCH}
     tiers = {kinds[index] for index in switches}
     texts = (plain_part(line) for line, kind in zip(lines, kinds, strict=True) if kind == "other")
-    elsewhere = any(not ANY_SWITCH.isdisjoint(kinds_of_words(described(text).head)) for text in texts)
+    elsewhere = any(
+        not ANY_SWITCH.isdisjoint(kinds_of_words(described(text).head)) or _SITE["storage"].search(text)
+        for text in texts
+    )
+    elsewhere = elsewhere and not any(_OF_LEVEL.search(plain_part(line)) for line in lines)
     if "node" in kinds or (tiers != {"switch"} and (tiers or not elsewhere)):
         return set()
     if not all(_is_of_other_network(lines[index], kinds[index], cluster) for index in switches):

@@ -19,7 +19,8 @@ SERVICES = """support warranty care license licence licenses licences subscripti
     shipping training service services management months"""
 """Words of lines that offer work, licenses or time."""
 _NOUNS = {
-    "other": f"""{SERVICES} a-care smartnet prosupport prodeploy nbd nvaie uplift fee fees deposit buyback trade-in
+    "other": f"""{SERVICES} migration migración migrazione migração migratie
+        a-care smartnet prosupport prodeploy nbd nvaie uplift fee fees deposit buyback trade-in
         tax vat discount rebate insurance transport commissioning cleaning consumables crate colocation
         rack racks cabinet cabinets pdu pdus ups psu psus power feed feeds busbar busway whip whips
         cdu cdus chiller cooling manifold manifolds fan fans dimm dimms baseboard baseboards bridge bridges

@@ -1,6 +1,4 @@
-"""Computation of one rank. This module holds kernels, the smallest unit of work in the cost model: constants, shapes,
-and the shard that a kernel runs on.
-"""
+"""Computation of one rank: kernels, the smallest unit of work in the cost model, and the shard that one runs on."""
 
 from __future__ import annotations
 

@@ -79,7 +79,8 @@ SIDES = {
     ),
     "switch": pattern(
         r"\b(?:switch(?:es)?|leaf|leaves|spines?|tor)[- ]?(?:(?:side|end|ports?|cages?|seite)\b|[端側侧측])|(?:交換器|交换机|スイッチ|스위치) ?[側端侧측]|"
-        r"\((?:switch(?:es)?|leaf|spine)\)|\b(?:côté|lato|lado) switch\b|\bfor (?:the )?(?:switch(?:es)?|leaf|leaves|spines?)\b"
+        r"\((?:switch(?:es)?|leaf|spine)\)|\b(?:côté|lato|lado) switch\b|\bfor (?:the )?(?:switch(?:es)?|leaf|leaves|spines?)\b|"
+        r"\bseite de[rs] (?:\w*switch\w*|qm\d{4}|sn\d{4}|q3\d{3})"
     ),
 }
 """Words for the end of a link that a module belongs to."""

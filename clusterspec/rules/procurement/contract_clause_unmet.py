@@ -9,6 +9,8 @@ Clauses in the lines of a quote, the milestones and the description:
 - a committed amount of energy (`take-or-pay`) above what the machine draws at full load all year: a warning;
 - instances that the provider may stop (preemptible, spot), where the text asks for an availability of 99 % or more: an
   error;
+- days between the end of the present support and the start of the next, by the milestones: an error;
+- an order that is signed after the end of the framework agreement that the description names: an error;
 - failed drives that go back to the maker, where the text says that media do not leave the site: a warning.
 
 ## Why it matters
@@ -35,6 +37,27 @@ procurement:
   quote:
     - {part: "Cabinet rent, 48 months; renews by 24 months unless notice is given 12 months before the end", quantity: 48, price: 96000}
   delivery: {milestones: ["last node 2027-04-13", "notice for the cabinets 2030-09-30", "cabinets empty by 2031-03-31"]}
+```
+
+```yaml procurement.delivery.milestones[1]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: "Support DGX H100, 16 nodes, 24 months", quantity: 32, unit_price: 45000}
+  delivery: {milestones: ["end of the current contract 2027-01-31", "start of the new term 2027-03-01"]}
+```
+
+```yaml procurement.delivery.milestones[0]
+clusterspec: 1
+description: The framework agreement runs until 2026-12-31; call-offs are signed within its life.
+cluster: {platform: dgx-h100, nodes: 16}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H100", quantity: 16, unit_price: 300000}
+  delivery: {milestones: ["call-off contract signed 2027-01-18"]}
 ```
 
 ```yaml procurement.quote[0].part
@@ -100,11 +123,13 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
+from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, Spec
 from clusterspec.standard import pattern
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 MONTH = YEAR / DAY / 12
@@ -163,6 +188,23 @@ _STAYS = pattern(
     r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w*|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b"
 )
 
+_PRESENT = r"(?:current|present|existing|atual|actual|actuel\w*|bestehend\w*|laufend\w*|attuale|huidige?|nuvarande|nåværende|obecn\w*)"
+_END_OF_PRESENT = pattern(
+    rf"\b(?:ends?|expir\w*|until|fim|fin|ende|endet|fine|scadenza|einde|slut|koniec|termina)\b.*\b{_PRESENT}\b|\b{_PRESENT}\b.*\b(?:ends?|expir\w*|until|endet|läuft|expire|termina|scade)\b"
+)
+_START_OF_NEXT = pattern(
+    r"\b(?:starts?|begins?|beginn\w*|start|início|inicio|début|inizio|aanvang|börjar|od)\b.*\b(?:new|next|renew\w*|nova|novo|nuev[oa]|nouve\w+|nuov[oa]|neue\w*|nieuwe|nya|nowe\w*)\b|"
+    r"\b(?:new|next|renew\w*|neue\w*|nouve\w+) (?:[\w-]+ ){0,3}?(?:starts?|begins?|from|beginnt|commence)\b"
+)
+_FRAMEWORK = pattern(
+    rf"\b(?:framework|rahmen(?:vertrag|vereinbarung)|accord-cadre|acuerdo marco|acordo-quadro|accordo quadro|raam\w+|ramavtal\w*|rammeavtale\w*)\b[^.;]{{0,60}}?"
+    rf"\b(?:until|ends?(?: on)?|expires?(?: on)?|through|bis|endet am|jusqu'au|hasta(?: el)?|até|fino al|tot|till)\b (?:zum |the |den )?{DATE}"
+)
+_SIGNED = pattern(
+    r"\b(?:call-?offs?|orders?|contracts?|abruf\w*|bestellung|vertrag\w*|commande|pedido|contrato|ordine|contratto|bestelling|avrop\w*)\b.{0,30}?"
+    r"\b(?:sign\w*|placed|unterzeichn\w*|unterschrift|firma\w*|signé\w*|signature|assinad\w*|assinatura|ondertekend|tecknas)\b"
+)
+
 
 def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
@@ -170,6 +212,8 @@ def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, rem
     lines = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote)]
     text = remarks.lower()
     yield from _late_notice(procurement, lines, text)
+    yield from _uncovered_days(procurement)
+    yield from _late_call_off(procurement, text)
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
         watts = max([drawn[0] if drawn is not None else 0.0, *(budget.value for _, budget in spec.power_budgets)])
@@ -195,6 +239,32 @@ def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
         message = f"notice is given on {day}, and the contract asks for it {before} months before its end, by {date.fromordinal(round(latest))}"
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "give notice earlier, or plan the next period")
+
+
+def _uncovered_days(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """Days between the end of the present support and the start of the next, by the dates of two milestones."""
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    dated = [(index, each.lower(), days[0]) for index, each in enumerate(milestones) if len(days := _days(each)) == 1]
+    ends = [day for _, each, day in dated if _END_OF_PRESENT.search(each) is not None]
+    starts = [(index, day) for index, each, day in dated if _START_OF_NEXT.search(each) is not None]
+    sells = any(sells_support((line.part or "").lower()) for line in procurement.quote or ())
+    if sells and len(ends) == 1 and len(starts) == 1 and (gap := (starts[0][1] - ends[0]).days - 1) > 0:
+        message = f"the present support ends on {ends[0]}, and the next begins on {starts[0][1]}: {plural(gap, 'day')} without support"
+        at = ("procurement", "delivery", "milestones", starts[0][0])
+        yield RULE.problem(at, message, "let the next period begin on the day after")
+
+
+def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+    """The milestone of an order that is signed after the end of the framework agreement by the text."""
+    lives = [day for each in _FRAMEWORK.findall(text) if (day := date_of_text(each)) is not None]
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    for index, each in enumerate(milestones):
+        signed = _days(each) if _SIGNED.search(each.lower()) is not None else []
+        if len(lives) == 1 and signed and signed[0] > lives[0]:
+            message = f"the order is signed on {signed[0]}, and the framework agreement ends on {lives[0]}"
+            at = ("procurement", "delivery", "milestones", index)
+            yield RULE.problem(at, message, "sign before it ends, or agree on new prices")
+            return
 
 
 def _days(text: str) -> list[date]:

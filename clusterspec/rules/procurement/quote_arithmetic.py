@@ -6,8 +6,9 @@ A line whose quantity × unit price is not its price, or lines whose sum, less `
 `quoted_total` (a cent, or one part in a million); a line that repeats the part, quantity and unit price of an earlier
 line; a line with the tax on all others, which `tax` adds again; a line whose text converts an amount (`USD 430,000 at
 1 EUR = 1.16 USD`) to another than its price, names another currency for its price without a rate, or raises the price
-every year where its sum does not; a trade-in that is a credit and is in the price of another line, too; or an option in
-the total that the description leaves out of the order.
+every year where its sum does not; a trade-in that is a credit and is in the price of another line, too; a rebate
+of some percents that is a tenth, or ten times, of what they are; or an option in the total that the description leaves out
+of the order.
 
 ## Why it matters
 
@@ -106,6 +107,8 @@ from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
 
 RULE = Rule.of(__name__, "error")
+MOST_LINES = 40
+"""Lines of a quote up to which a rebate is compared with every sum of neighbors."""
 ROUNDED = 0.02
 """Relative difference up to which a converted amount is rounded, or has a fee."""
 
@@ -128,6 +131,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         yield from _inverse_rate_problem(number, line)
     yield from _foreign_line_problem(procurement)
     yield from _trade_in_problem(procurement)
+    yield from _rebate_problem(procurement)
     yield from _escalation_problem(procurement)
     yield from _repeated_line_problems(procurement)
     yield from _tax_problems(procurement)
@@ -272,6 +276,35 @@ def _trade_in_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         message = f"the trade-in is a credit, and `{name_of_part(within[0].part)}` has it in its price already"
         at = ("procurement", "quote", credited[0], "part")
         yield RULE.problem(at, message, "ask which of the two the supplier means", confidence="likely")
+
+
+_REBATE = pattern(
+    r"(?i)\b(?:rebate|discount|\w*rabatt|remise|descuento|desconto|sconto|korting|rabat)\b[^\d%]{0,30}?(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?%|"
+    r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?% (?:[\w-]+ ){0,2}?(?:rebate|discount|\w*rabatt|remise|descuento|desconto|sconto|korting|rabat)\b"
+)
+"""The percents of a rebate."""
+
+
+def _rebate_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """The problem with a credit for some percents that is ten times too small or too large for lines beside it."""
+    lines = procurement.quote or ()
+    prices = [float(line_price(line) or 0) for line in lines]
+    bases = {sum_of(prices[first:last]) for first in range(len(prices)) for last in range(first + 1, len(prices) + 1)}
+    for number, line in enumerate(lines[:MOST_LINES]):
+        found, amount = _REBATE.search(line.part or ""), -prices[number]
+        if found is None or amount <= 0 or len(lines) > MOST_LINES:
+            continue
+        share = float((found[1] or found[2]).replace(",", ".")) / 100
+        expected = [share * base for base in bases if base > 0]
+        if any(_is_same_sum(amount, each) for each in expected):
+            continue
+        slipped = next(
+            (each for each in expected if _is_same_sum(amount * 10, each) or _is_same_sum(amount, each * 10)), 0
+        )
+        if slipped:
+            message = f"`{name_of_part(line.part)}` takes off {money_text(amount_text(amount), procurement.currency)}, and {found[1] or found[2]} % of these lines are {money_text(amount_text(slipped), procurement.currency)}"
+            at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
+            yield RULE.problem(at, message, "ask the supplier for the amount", confidence="likely")
 
 
 _ESCALATION = pattern(

@@ -10,6 +10,7 @@ A line of `procurement.quote` that offers
 - a length, a kind of light or of fiber, ends, a form, or a rate other than its order code stands for;
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
+- a module with one port for switches whose cages carry two;
 - fiber with pins at both ends (male), which the modules have themselves;
 - fiber with LC ends where all modules have MPO ends, or the reverse;
 - a module for multimode fiber where all quoted fiber is single-mode, or the reverse.
@@ -90,6 +91,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -119,6 +121,7 @@ RULE = Rule.of(__name__, "error", "likely", yields_to=("quote-text-off-design",)
 _ENDS = {"SR": "parallel", "DR": "parallel", "FR": "duplex", "LR": "duplex"}
 """The ends of the fiber of a module, by its kind of light: SR and DR have fibers for each lane, FR and LR colors."""
 _CONNECTORS = {"parallel": "MPO", "duplex": "LC"}
+_SINGLE_PORT = pattern(r"\bsingle[- ]port\b")
 _FLAT = pattern(r"\bflat[- ]?top\b|\bflat\b")
 _FINNED = pattern(r"\bfinned\b|\bfins\b|\bfinned[- ]top\b")
 _PINS = pattern(
@@ -237,10 +240,23 @@ def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Pr
             where = {"node": "the NICs", "switch": "the switches"}.get(part.side, "NICs and switches")
             message = f"is {or_list(sorted(part.forms))}, and the cages of {where} are {or_list(dict.fromkeys(cages))}"
             yield _problem(part, message, "order modules that fit the cages")
+        elif part.side == "switch" and switch is not None and _has_one_port(part) and _ports_of_cage(switch) > 1:
+            message = f"has one port, and a cage of {switch.name} carries {_ports_of_cage(switch)}"
+            yield _problem(part, message, "order modules with as many ports as a cage")
         elif part.side == "node" and "OSFP" in ends["node"] and _FINNED.search(part.text) is not None:
             yield _problem(part, "has fins, and OSFP cages of nodes take flat modules", "order the flat part")
         elif part.side == "switch" and switch is not None and switch.module_top == "finned" and _FLAT.search(part.text):
             yield _problem(part, f"is flat, and {switch.id} takes finned modules", "order the finned part")
+
+
+def _has_one_port(part: LinkPart) -> bool:
+    """Whether a module has one port by its order code, or by its text."""
+    return part.entry.ports == 1 if part.entry is not None else _SINGLE_PORT.search(part.text) is not None
+
+
+def _ports_of_cage(switch: Switch) -> int:
+    """The ports of a cage of a switch; 1 if they are not known."""
+    return (switch.ports or 1) // switch.cages if switch.cages and switch.ports else 1
 
 
 def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
