@@ -129,7 +129,7 @@ class FleetStudy:
         for design in designs:
             stated = replace(design.spec.procurement or procurement, quote=procurement.quote)
             spec = replace(design.spec, procurement=stated)
-            every.append(rules.run_rules(facts.for_spec(spec, replace(design, spec=spec)), OF_LINES))
+            every.append(rules.run_rules(facts.for_spec(spec, design), OF_LINES))
         for problem in every[0]:
             same = [[one for one in found if (one.rule, one.path) == (problem.rule, problem.path)] for found in every]
             if problem.path[:2] == ("procurement", "quote") and all(same):

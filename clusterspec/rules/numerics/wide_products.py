@@ -92,7 +92,7 @@ LEAST_RATIO = 1.9
 WIDE = frozenset({"fp32", "tf32"})
 NARROW = frozenset({"fp8", "fp4", "int8"})
 """Precisions of products whose engines keep weights in as many bits."""
-WHOLE = frozenset({"bf16", "fp16"})
+WHOLE = ("bf16", "fp16")
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
@@ -107,7 +107,7 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         return
     if workload.precision not in WIDE or workload.peak is None:
         return
-    for narrow in ("bf16", "fp16"):
+    for narrow in WHOLE:
         peak = accelerator.peaks.get(narrow)
         if peak is not None and peak.value >= LEAST_RATIO * workload.peak.value:
             ratio = plain(peak.value / workload.peak.value, 2)

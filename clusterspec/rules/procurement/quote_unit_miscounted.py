@@ -143,7 +143,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         quantity = offered.line.quantity
         years = _years_of_line(offered, procurement)
         if unit and years > 1 and quantity is not None:
-            covered = next((each for each in range(years, 0, -1) if quantity in _times(counts[unit], each)), 0)
+            covered = next((each for each in range(years, 0, -1) if quantity in _years_of_units(counts[unit], each)), 0)
             if 0 < covered < years:
                 yield _years_problem(offered, unit, covered, years, min(counts[unit]))
             if covered:
@@ -248,7 +248,7 @@ def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
     return round(support.term.value / YEAR)
 
 
-def _times(counts: Iterable[int], years: int) -> set[int]:
+def _years_of_units(counts: Iterable[int], years: int) -> set[int]:
     """The numbers of years of all units, by the numbers that the design may have of them."""
     return {count * years for count in counts}
 
