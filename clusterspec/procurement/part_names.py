@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from clusterspec.records import NamedTuple
 from clusterspec.spec.model import QuoteLine
@@ -357,20 +358,21 @@ def kinds_of_forms(text: str) -> list[str]:
     return [_KIND_OF_FORM[word] for word in words if word in _KIND_OF_FORM]
 
 
-def _kinds_of_word(word: str) -> list[str]:
+@lru_cache(maxsize=2048)  # rules ask for the same words of a quote again and again
+def _kinds_of_word(word: str) -> tuple[str, ...]:
     """The kind that a word names; the kinds of its parts, such as those of `leaf-switch`; or that of an order code."""
     if word in _KIND_OF_NOUN:
-        return [_KIND_OF_NOUN[word]]
+        return (_KIND_OF_NOUN[word],)
     if word.isalpha() and (last := next((noun for noun in _COMPOUNDS if word.endswith(noun)), "")):
-        return [_KIND_OF_NOUN[last]]
+        return (_KIND_OF_NOUN[last],)
     pieces = word.split("-")
-    coded = [
+    coded = tuple(
         kind
         for code, kind in _CODES
         if code.match(word) or (kind == "transceiver" and any(map(code.fullmatch, pieces)))
-    ]
+    )
     if coded or len(pieces) == 1 or pieces[0].isdecimal():
         return coded
     if pieces[0] not in _KIND_OF_NOUN and pieces[-1] not in _KIND_OF_NOUN:
-        return []
-    return [_KIND_OF_NOUN[piece] for piece in pieces if piece in _KIND_OF_NOUN]
+        return ()
+    return tuple(_KIND_OF_NOUN[piece] for piece in pieces if piece in _KIND_OF_NOUN)

@@ -174,3 +174,28 @@ def test_what_leases_and_outlets_hold(
     written = LEASED.format(first=first, quantity=quantity, second=second)
     found = [str(one.severity) for one in check(written) if one.rule == rule and one.path[-1] != "quantity"]
     assert found == [severity] * bool(severity)
+
+
+@each(
+    ("part", "amount", "wrong"),
+    [
+        ("rebate, 6 % of the nodes", 60000, False),
+        ("rebate, 6 % of the nodes", 6000, True),
+        ("rebate, 6 % of the nodes", 600000, True),
+        ("rebate, 6 % of the nodes", 66000, False),  # of nodes and switches
+        ("6 % consortium discount", 6000, True),
+        ("rebate", 6000, False),
+        ("rebate, 6 % of the nodes", 50000, False),  # of other parts of the lines
+    ],
+)
+def test_a_rebate_is_its_percent_of_some_lines(part: str, amount: int, wrong: bool, check: Check) -> None:
+    text = f"""clusterspec: 1
+cluster: {{platform: dgx-h200, nodes: 4}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: DGX H200, quantity: 4, unit_price: 250000, price: 1000000}}
+    - {{part: QM9700 switch, quantity: 2, unit_price: 50000, price: 100000}}
+    - {{part: "{part}", quantity: 1, unit_price: -{amount}, price: -{amount}}}
+"""
+    assert any("takes off" in one.message for one in check(text)) == wrong

@@ -288,11 +288,14 @@ _REBATE = pattern(
 def _rebate_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     """The problem with a credit for some percents that is ten times too small or too large for lines beside it."""
     lines = procurement.quote or ()
+    rebates = [(number, found) for number, line in enumerate(lines) if (found := _REBATE.search(line.part or ""))]
+    if not rebates or len(lines) > MOST_LINES:
+        return
     prices = [float(line_price(line) or 0) for line in lines]
     bases = {sum_of(prices[first:last]) for first in range(len(prices)) for last in range(first + 1, len(prices) + 1)}
-    for number, line in enumerate(lines[:MOST_LINES]):
-        found, amount = _REBATE.search(line.part or ""), -prices[number]
-        if found is None or amount <= 0 or len(lines) > MOST_LINES:
+    for number, found in rebates:
+        line, amount = lines[number], -prices[number]
+        if amount <= 0:
             continue
         share = float((found[1] or found[2]).replace(",", ".")) / 100
         expected = [share * base for base in bases if base > 0]
