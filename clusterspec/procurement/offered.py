@@ -19,6 +19,7 @@ from clusterspec.procurement.part_names import (
     kinds_of_words,
     names_accelerator,
     names_option,
+    names_period,
     pieces_of_pack,
     plain_part,
 )
@@ -57,12 +58,6 @@ _NUMBER_OF_HOURS = pattern(
 )
 """A number of hours; with the sign `h` it has four digits or more, as no time of a service has."""
 _UNIT_OF_HOURS = pattern(r"\bhours\b|\b\w+-hour\b")
-_PERIODS = pattern(
-    r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
-    r"[x×] ?\d{1,3} ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b|"
-    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental|loyers?|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b"
-)
-"""Words of a line whose quantity counts months, or parts times months."""
 _SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")
 _NODES = pattern(
     r"(?<![\w.-])(\d{1,4}) ?(?:[x×] ?)?(?:(?:nvidia|amd|supermicro|dell|hpe|lenovo|asus|gigabyte|poweredge|proliant|"
@@ -121,7 +116,7 @@ class Offered:
     @property
     def counts_periods(self) -> bool:
         """Whether the quantity of the line is that of months or years, or of parts times months."""
-        return _PERIODS.search(plain_part(self.line)) is not None
+        return names_period(plain_part(self.line))
 
     @property
     def is_spare(self) -> bool:
@@ -289,7 +284,7 @@ def _other_machines(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: C
     and workstations. The dearest lines make up the nodes of the design exactly, and the others are left.
     """
     sold = [index for index, kind in enumerate(kinds) if kind == "node" and lines[index].unit_price is not None]
-    nodes = [index for index in sold if _PERIODS.search(plain_part(lines[index])) is None]
+    nodes = [index for index in sold if not names_period(plain_part(lines[index]))]
     nodes.sort(key=lambda index: lines[index].unit_price or 0.0, reverse=True)
     total = 0.0
     for place, index in enumerate(nodes):

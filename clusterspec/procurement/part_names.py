@@ -173,6 +173,12 @@ _PACK = pattern(
     r"(?:per|each|a|pro|je|par|por) (?:pack|box|kit|set)\b"
 )
 """The pieces in one unit of a line that sells packs."""
+_PERIODS = pattern(
+    r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
+    r"[x×] ?\d{1,3} ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b|"
+    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental|loyers?|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b"
+)
+"""Words of a line whose quantity counts months, or parts times months."""
 _OPTION = pattern(
     r"\b(?:opci[oó]n\w*|option\w*|opzion\w*|alternat\w+|excluded|variant[es]?|eventual\w*|bedarfsposition\w*|"
     r"(?:not|non|nicht|no) (?:included|incluse?s?|in|enthalten|inklusive|compres\w+|incluid\w+))\b|オプション|选件"
@@ -190,7 +196,12 @@ class Description(NamedTuple):
 
 def plain_part(line: QuoteLine) -> str:
     """The part of a line in lower case, without the number of the line, and with network cards as NICs."""
-    text = _NETWORK_CARD.sub("nic", (line.part or "").lower().replace("_", " "))
+    return _plain_text(line.part or "")
+
+
+@lru_cache(maxsize=1024)  # all lines of a quote: every rule about quotes reads them
+def _plain_text(part: str) -> str:
+    text = _NETWORK_CARD.sub("nic", part.lower().replace("_", " "))
     text = _GLOSS.sub(r"\1 \2", text)
     label = _LABEL.match(text)
     return text[label.end() :] if label is not None and label.end() < len(text) else text
@@ -334,6 +345,12 @@ def pieces_of_pack(text: str) -> int:
 def names_option(text: str) -> bool:
     """Whether a text in lower case names an option or an alternative, which a quote prices and does not offer."""
     return _OPTION.search(text) is not None
+
+
+@lru_cache(maxsize=1024)  # other readings of a quote try each line with every other
+def names_period(text: str) -> bool:
+    """Whether a text in lower case says that a quantity counts months, or parts times months."""
+    return _PERIODS.search(text) is not None
 
 
 def names_only_machines(text: str) -> bool:
