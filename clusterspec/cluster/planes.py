@@ -85,6 +85,11 @@ class _Demand:
     def endpoints(self) -> int:
         return self.nodes * self.fabric.nics_per_node + self.fabric.extra_endpoints
 
+    @property
+    def least_uplinks(self) -> int:
+        """The fewest links above the leaves: those of the nodes at the ratio. Extra endpoints share them."""
+        return ceiling((self.endpoints - self.fabric.extra_endpoints) / self.leaf_ratio - 1e-9)
+
     def leaves(self, down: int) -> int:
         """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes, unless fewer
         are ordered, so that rails share leaves: several whole rails where no switch connects the leaves.
@@ -96,7 +101,7 @@ class _Demand:
         """Number of links between leaves and spines: all up ports of the leaves, or fewer if fewer are ordered that
         suffice for the present endpoints. Ordered spines give every leaf as many ports as every other if that suffices.
         """
-        full, least = leaves * leaf.up, ceiling(self.endpoints / self.leaf_ratio - 1e-9)
+        full, least = leaves * leaf.up, self.least_uplinks
         spines = self.ordered.spines or 0
         even, most = spines * (self.ports // leaves) * leaves, spines * self.ports // leaves * leaves
         ordered = self.ordered.leaf_spine or (even if even >= least else most)
@@ -163,7 +168,7 @@ def _demand_count(demand: _Demand) -> SwitchCount:
     ports = demand.ports
     leaf = Ports.from_ratio(ports, demand.leaf_ratio)
     tree = _clos_tree(demand, leaf, tiers)
-    up = ceiling(demand.endpoints / demand.leaf_ratio - 1e-9)
+    up = demand.least_uplinks
     spine = Ports.from_ratio(ports, demand.spine_ratio)
     two = tree.tiers == 2
     return SwitchCount(

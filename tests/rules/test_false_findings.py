@@ -227,3 +227,18 @@ def test_whole_rails_share_a_switch(nodes: int, ports: int, leaves: int, wrong: 
     fabric = f"{rails}, switch_ports: {ports}, leaf_switches: {leaves}"
     text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {{{fabric}}}}}\n"
     assert any(one.rule == "too-few-switches" for one in check(text)) == wrong
+
+
+@each(
+    ("spines", "extra", "wrong"),
+    [
+        (3, 0, False),  # 24 down and 24 up of 64 ports, 192 uplinks = 3 x 64
+        (3, 2, False),  # two hosts share the uplinks of the nodes
+        (2, 2, True),  # 128 of 192 uplinks
+    ],
+)
+def test_extra_endpoints_share_the_uplinks_of_the_nodes(spines: int, extra: int, wrong: bool, check: Check) -> None:
+    rails = "technology: infiniband-ndr, topology: rail-optimized, rails: 8, switch_ports: 64, leaf_switches: 8"
+    fabric = f"{rails}, spine_switches: {spines}, extra_endpoints: {extra}"
+    text = f"clusterspec: 1\ncluster: {{platform: dgx-h200, nodes: 24, scale_out: {{{fabric}}}}}\n"
+    assert any(one.rule == "too-few-switches" for one in check(text)) == wrong

@@ -114,6 +114,8 @@ _SCALE = {
 }
 _OF_OTHERS = pattern(r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b")
 """Words after the name of what a text was made from."""
+_EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|earlier|ago|previously|last (?:month|year))\b")
+"""Words behind a number of an earlier run."""
 _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")
 """Words after `non-blocking` that confine it to a part of the fabric."""
 
@@ -268,7 +270,8 @@ def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Nu
     """The numbers of the text that belong to a key, in the unit of the key, each with its words."""
     for numbers in (each for each in _NUMBERS if each.key == key and each.cue in description):
         for match in numbers.pattern.finditer(description):
-            if not belongs_to_something_else(description, match.start()):
+            earlier = _EARLIER.match(description[match.end() : match.end() + 20]) is not None
+            if not earlier and not belongs_to_something_else(description, match.start()):
                 digits = match["n"]
                 count = NUMBER_WORDS.get(digits) or float(digits.replace(",", ""))
                 suffix = match.groupdict().get("s")
