@@ -212,7 +212,8 @@ def count_modules(
     )
     core = _tier_module_count(level_ends("spine_core", count.spine_core, count.cores))
     fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
-    node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric)
+    carried = max(1, links_per_cable.get("node_leaf", 1))
+    node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric, carried)
     leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
     unknown = "one for each cable, since the cages of the switch are not known"
     switches = f"{per_cage:g} port{'' if per_cage == 1 else 's'} a cage" if per_cage else unknown
@@ -255,10 +256,11 @@ def ports_per_cage(fabric: ScaleOut) -> float | None:
     return fabric.switch_ports / switch.cages
 
 
-def _node_modules(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
+def _node_modules(cluster: Cluster, fabric: ScaleOut, carried: int) -> tuple[int, bool, str]:
     """Modules at the nodes, whether their cages are known, and the derivation of the count.
 
-    A module of a node carries all planes of its NICs. Every extra endpoint has one.
+    A module of a node carries all planes of its NICs. Every extra endpoint has one. Where neither the platform nor the
+    NIC says how many cages there are, a module carries the ``carried`` links of a cable.
     """
     nodes, extra = cluster.all_nodes, fabric.extra_endpoints
     more = f" + {plural(extra, 'extra endpoint')}" if extra else ""
@@ -268,4 +270,7 @@ def _node_modules(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
         return nodes * of_node + extra, True, f"{nodes:,} × {plural(of_node, 'cage')}{more}"
     of_node = fabric.nics_per_node
     known = fabric.nic is not None and fabric.nic.ports == 1 and fabric.nic.cages != 0
+    if not known and carried > 1:
+        of_node = parts_needed(fabric.nics_per_node * fabric.planes, carried)
+        return nodes * of_node + extra, False, f"{nodes:,} × {plural(of_node, 'cable')}{more}"
     return nodes * of_node + extra, known, f"{nodes} × {plural(of_node, 'NIC')}, one each{more}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.names import ids_of_name
 from clusterspec.procurement.part_names import words_in
 from clusterspec.standard import pattern, recent
 
@@ -13,6 +14,8 @@ _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$|dcs-(\d{4}[a-z]*\d?(?:
 _FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
 """The first words of ids of switches whose model is the last word."""
 _PIECE = pattern(r"[^\W_]+")
+_COUNTED_CODE = pattern(r"(?<![\w.])(\d{1,3}) ?[x×] ?([a-z]{1,4}\d{3}[\w-]{1,24})")
+"""A count and the order code behind it: letters, then three figures."""
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
@@ -93,6 +96,16 @@ def family_of(id: str) -> str:  # noqa: A002
     words = id.split("-")
     last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
     return "-".join(words[: last + 1])
+
+
+def counted_codes(text: str, kind: str) -> list[tuple[int, str]]:
+    """The counts in a text with the ids of the parts whose order code is right behind them.
+
+    >>> counted_codes("server, 8x mcx75310aas-neat, 2 x 8570", "nic")
+    [(8, 'connectx-7')]
+    """
+    counted = ((int(count), ids_of_name(kind, code)) for count, code in _COUNTED_CODE.findall(text))
+    return [(count, ids[0]) for count, ids in counted if len(ids) == 1]
 
 
 def counts_before(text: str, name: str) -> list[int]:

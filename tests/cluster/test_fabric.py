@@ -158,6 +158,22 @@ def test_ports_on_accelerators_share_the_cables_of_the_cages_of_a_node() -> None
     assert isinstance(narrow, Fabric) and narrow.cables["node_leaf"] == 2 * 24 / 2
 
 
+@pytest.mark.parametrize(("cables", "modules"), [("", 8 * 24 + 48), ("links_per_cable: {node_leaf: 4}", 8 * 6 + 48)])
+def test_modules_of_cages_that_nothing_states_have_the_links_of_a_cable(cables: str, modules: int) -> None:
+    text = f"""
+cluster:
+  accelerator: gaudi3
+  accelerators_per_node: 8
+  nodes: 8
+  scale_out: {{technology: gaudi3-scale-out, nics_per_node: 24, topology: single-switch, switch: arista-7060x6-64pe,
+              switch_ports: 256, {cables}}}
+"""
+    design = clean(text)
+    assert design.cluster is not None and design.spec.cluster is not None
+    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+    assert isinstance(found, Fabric) and found.transceivers == modules
+
+
 def test_cables_of_two_links_are_half_as_many() -> None:
     text = """
 cluster:

@@ -103,6 +103,27 @@ cluster:
     assert_only(rule, fixed, check(text))
 
 
+@pytest.mark.parametrize(
+    ("written", "rule"),
+    [
+        ("400 Gb/s", None),
+        ("800 Gb/s duplex", None),  # 400 Gb/s each way, the rate of the card, half of a port of the switch
+        ("400 Gb/s duplex", "one-way-counted-as-duplex"),
+    ],
+)
+def test_the_rate_of_a_stated_card_counts_before_that_of_the_switch(
+    written: str, rule: str | None, check: Check
+) -> None:
+    text = f"""\
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  nodes: 2
+  scale_out: {{nic: connectx-7, nic_bandwidth: {written}, technology: roce-v2, switch: spectrum-4-sn5600}}
+"""
+    assert [finding.rule for finding in check(text) if finding.rule in FIGURES] == ([rule] if rule else [])
+
+
 @pytest.mark.parametrize(("technology", "written", "rule", "fixed"), NIC)
 def test_a_nic_figure_gets_the_reading_it_deserves(
     technology: str, written: str, rule: str | None, fixed: bool, check: Check

@@ -108,6 +108,39 @@ def lines_found(check: Check, line: str, network: dict[str, str]) -> set[str]:
         (INFINIBAND, "support 24x7, 4 h, 5 years", "support 8x5, 4 h, 5 years", "quote-text-off-design"),
         (INFINIBAND, "transceiver 400G for the NICs", "transceiver 200G for the NICs", "quote-names-other-part"),
         (INFINIBAND, "MFP7E30-N020 fiber, MPO-12/APC", "MFP7E30-N020 fiber, MPO-12/UPC", "quote-cabling-unfit"),
+        (
+            INFINIBAND,
+            "DAC 800G OSFP to 2x 400G QSFP112, 2 m",
+            "DAC 400G OSFP to 2x 400G QSFP112, 2 m",
+            "quote-cabling-unfit",
+        ),
+        (ETHERNET, "AOC 400G QSFP-DD to 4x 100G QSFP28", "AOC 400G QSFP-DD to 4x 200G QSFP56", "quote-cabling-unfit"),
+        (ETHERNET, "800G 2xDR4 transceiver, OSFP", "800G 2xDR4 transceiver, QSFP112", "quote-cabling-unfit"),
+        (ETHERNET, "SN5600 switch, 64x 800G OSFP", "SN5600 switch, 64x 800G QSFP112", "quote-cabling-unfit"),
+        (
+            INFINIBAND,
+            "HGX H200 server, 8x ConnectX-7 400G",
+            "HGX H200 server, 8x ConnectX-7 200G",
+            "quote-text-off-design",
+        ),
+        (
+            INFINIBAND,
+            "HGX H200 server, 8x ConnectX-7 NDR",
+            "HGX H200 server, 8x ConnectX-7 HDR",
+            "quote-text-off-design",
+        ),
+        (
+            INFINIBAND,
+            "HGX H200 server, 8x ConnectX-7 dual-port 200G",
+            "HGX H200 server, 8x ConnectX-7 200G, 2x 25G",
+            "quote-text-off-design",
+        ),
+        (
+            INFINIBAND,
+            "HGX H200 server, 8x MCX75310AAS-NEAT",
+            "HGX H200 server, 4x MCX75310AAS-NEAT",
+            "quote-text-off-design",
+        ),
     ],
 )
 def test_a_changed_word_of_a_line_is_found(
@@ -224,3 +257,43 @@ procurement:
     - {{part: {fiber}, quantity: 128}}
 """
     assert any("all quoted fiber is" in one.message for one in check(text)) == wrong
+
+
+DESIGNED = """clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_out:
+    technology: infiniband-ndr
+    switch: quantum-2-qm9700
+    optics: {{node_leaf: [{node}, {leaf}], leaf_spine: {leaf}}}
+procurement:
+  currency: USD
+  quote:
+    - {{part: DGX H100, quantity: 16}}
+    - {{part: "{modules}", quantity: 256}}
+    - {{part: "{cable}", quantity: 256}}
+"""
+SINGLE_MODE = {"node": "mms4x00-ns-flt", "leaf": "mms4x00-ns"}
+MULTIMODE = {"node": "mma4z00-ns-flt", "leaf": "mma4z00-ns"}
+
+
+@each(
+    ("optics", "modules", "cable", "words"),
+    [
+        (SINGLE_MODE, "OSFP transceivers", "MPO-12 cable", ""),
+        (SINGLE_MODE, "OSFP transceivers", "LC duplex fiber cable", "has LC ends, and all transceivers have MPO"),
+        (SINGLE_MODE, "OSFP transceivers 800G", "MPO-12 cable", ""),
+        (SINGLE_MODE, "OSFP transceivers 400G twin-port", "MPO-12 cable", ""),
+        (SINGLE_MODE, "OSFP transceivers 400G", "MPO-12 cable", "has 400 Gb/s, and the modules of"),
+        (MULTIMODE, "OSFP transceivers", "MPO-12/APC OM4 cable", ""),
+        (MULTIMODE, "OSFP transceivers", "MPO-12/UPC OM4 cable", "MPO modules of 400 Gb/s take angled ones"),
+    ],
+)
+def test_quoted_parts_fit_the_modules_of_the_design(
+    optics: dict[str, str], modules: str, cable: str, words: str, check: Check
+) -> None:
+    found = [
+        one.message for one in check(DESIGNED.format(modules=modules, cable=cable, **optics)) if one.rule in ABOUT_WORDS
+    ]
+    assert len(found) == bool(words) and all(words in one for one in found)

@@ -54,10 +54,12 @@ procurement:
         ("MMS4X00-NS400 DR4", "MTP-UPC fiber cable", True),
         ("MMS4X00-NS400 DR4", "OS2 MPO-12/APC fiber cable", False),
         ("MMS4X00-NS400 DR4", "OS2 LC/UPC patch cable", False),
-        ("MMA4Z00-NS400 SR4", "OM4 MPO-12/UPC fiber cable", False),
+        # NVIDIA's page of the module: its angled end "is not compatible with" flat ones
+        ("MMA4Z00-NS400 SR4", "OM4 MPO-12/UPC fiber cable", True),
+        ("MMA4Z00-NS400 SR4", "OM4 MPO-12/APC fiber cable", False),
     ],
 )
-def test_single_mode_modules_take_angled_ends(module: str, cable: str, wrong: bool, check: Check) -> None:
+def test_fast_and_single_mode_modules_take_angled_ends(module: str, cable: str, wrong: bool, check: Check) -> None:
     found = check(ENDS.format(module=module, cable=cable))
     assert any("angled" in one.message for one in found) is wrong
 

@@ -65,6 +65,27 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
             "3 years are 39,720 USD, not 36,000 USD",
         ),
         ({"line": 'line, 36 months, increases by 10 % a year", quantity: 1, price: 39720, x: "'}, "", ""),
+        # 2 ports for 36 months are 72 months of a port
+        ({"line": 'port, 2 ports x 36 months", quantity: 72, x: "'}, "", ""),
+        ({"line": 'port, 2 ports x 12 months", quantity: 72, x: "'}, "quote-unit-miscounted", "which are 24, and its"),
+        ({"line": 'store, 400 TB x 12 months = 4,800,000 GB-months", quantity: 4800000, x: "'}, "", ""),
+        (
+            {"line": 'store, 400 TB x 3 months = 4,800,000 GB-months", quantity: 4800000, x: "'},
+            "quote-unit-miscounted",
+            "is wrong: the product is 1,200",
+        ),
+        ({"line": 'remote hands, 5 years, per year", quantity: 5, x: "'}, "", ""),
+        (
+            {"line": 'remote hands, 2 years, per year", quantity: 5, x: "'},
+            "quote-unit-miscounted",
+            "for 2 years, and the",
+        ),
+        ({"line": 'access, 36 months, monthly", quantity: 36, x: "'}, "", ""),
+        (
+            {"line": 'access, 12 months, monthly", quantity: 24, x: "'},
+            "quote-unit-miscounted",
+            "the quote has 24 months",
+        ),
         ({"line": 'training, priced in EUR", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "priced in EUR"),
         ({"line": 'training, priced in USD", quantity: 1, price: 5000, x: "'}, "", ""),
         ({"line": 'training, in Swiss francs", quantity: 1, price: 5000, x: "'}, "quote-arithmetic", "priced in CHF"),

@@ -46,8 +46,21 @@ _FORM = r"(q?sfp-?dd|q?sfp\d{2,3}|osfp)"
 _RATE_AND_FORM = (pattern(rf"(?<![\w.×]){_RATE}[- ]{_FORM}\b"), pattern(rf"\b{_FORM}[- ]{_RATE}\b(?![- /]*{_FORM})"))
 _FORM_AND_LANES = pattern(rf"\b{_FORM}[- ](\d)x{_RATE}\b")
 _ANY_FORM = pattern(rf"\b{_FORM}\b")
+_MODULE = pattern(r"\b(?:transceiv\w*|optical modules?|modules?)\b")
 _ANY_RATE = pattern(r"(?<![\w.])(?:(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?|(1\.6|3\.2) ?t(?:b/s|bps|bit/s)?)(?![\w])")
 _LANES = pattern(rf"(?<![\w.])(\d) ?[x×] ?{_RATE}")
+_DIVIDED = pattern(
+    rf"(?<![\w.×])(?<!\dx)(?<!\dx )(?:{_FORM} )?{_RATE}(?: {_FORM})? ?(?:to|auf|zu|na|naar|vers|en|a|in|till|til|→|->|轉|转|から) "
+    rf"?(\d) ?[x×] ?(?:{_FORM} )?{_RATE}(?!\w)"
+)
+"""A cable with one end of a rate, and several of another."""
+_COUNTED_NICS = pattern(
+    rf"(?<![\w.,])(\d{{1,2}}) ?[x×] ?(?P<name>[^,;()+\d]{{0,30}}(?:\d[^,;()+\d]{{0,12}}){{0,2}}?) ?\b(?:{_RATE}|([hnx]dr)([1248]00)?)\b(?!-)"
+)
+"""The NICs of a node with their number, their name and their rate."""
+TWO_PORTS = pattern(r"\b(?:dual|two|2|double|doppel\w*)[- ]?(?:ports?\b|port\w*)|\b2 ?[x×] ?\d{2,3} ?g")
+"""Words of a NIC with two ports."""
+_RATES = {"hdr": 200, "ndr": 400, "xdr": 800}
 SAME_RATE = 0.01
 """Relative difference up to which two rates are the same."""
 _PASSIVE = pattern(r"\b(?:dac|direct[- ]attach(?:ed)?|passive copper|twinax)s?\b")
@@ -163,15 +176,55 @@ def overloaded_form(text: str) -> tuple[str, int] | None:
 
     >>> overloaded_form("aoc 400g qsfp-dd to 2x 200g qsfp28"), overloaded_form("osfp 800g to 2x qsfp112 400g")
     (('QSFP28', 200), None)
+    >>> overloaded_form("800g 2xdr4 transceiver, qsfp112"), overloaded_form("64 ports 800g, qsfp28 uplinks")
+    (('QSFP112', 800), None)
     """
     before, after = _RATE_AND_FORM
     pairs = [(form, str(int(count) * int(rate))) for form, count, rate in _FORM_AND_LANES.findall(text)]
     pairs = pairs or [(form, rate) for rate, form in before.findall(text)]
     pairs = pairs or [(match[1], match[2]) for match in after.finditer(text)]
+    forms, rates = {*_ANY_FORM.findall(text)}, {*rates_in(text)}
+    if not pairs and len(forms) == len(rates) == 1 and _MODULE.search(text) is not None:
+        pairs = [(forms.pop(), f"{rates.pop() / GIGABIT:.0f}")]
     for form, rate in pairs:
         if int(rate) > FASTEST.get(form_name(form), int(rate)):
             return form_name(form), int(rate)
     return None
+
+
+def unequal_ends(text: str) -> tuple[int, int, int] | None:
+    """The rate of the one end of a divided cable in Gb/s, the number of its other ends and their rate, where these add up
+    to another rate.
+
+    >>> unequal_ends("dac 400g osfp to 2x 400g qsfp112"), unequal_ends("aoc 800g osfp to 4x 200g")
+    ((400, 2, 400), None)
+    """
+    for match in _DIVIDED.finditer(text):
+        whole, number, each = int(match[2]), int(match[4]), int(match[6])
+        if whole != number * each:
+            return whole, number, each
+    return None
+
+
+def slower_nics(text: str, number: int, rate: float) -> tuple[str, float] | None:
+    """The NICs that the line of a node counts as often as the design, and their B/s per direction, where these are less
+    than the design's; NICs of two ports, or with several rates, are not compared.
+
+    >>> slower_nics("server, 8x h200, 8x connectx-7 200g osfp, 2x 25g", 8, 50e9)
+    ('8x connectx-7 200g', 25000000000.0)
+    >>> slower_nics("server, 8x connectx-7 400g", 8, 50e9), slower_nics("8x thor 2 dual-port 200g", 8, 50e9)
+    (None, None)
+    """
+    found = [match for match in _COUNTED_NICS.finditer(text) if int(match[1]) == number]
+    if len(found) != 1 or number < 2 or TWO_PORTS.search(found[0][0]) is not None:
+        return None
+    (match,) = found
+    gigabits = float(match[3] or match[5] or _RATES[match[4]])
+    stated = gigabits * GIGABIT
+    behind = text[match.end() : match.end() + 12].partition(",")[0]
+    if TWO_PORTS.search(behind) is not None or stated >= rate * (1 - SAME_RATE):
+        return None
+    return match[0], stated
 
 
 def too_long_copper(part: LinkPart) -> tuple[float, float] | None:
@@ -204,8 +257,21 @@ def length_of_code(code: str) -> float | None:
 def standard_of(part: LinkPart) -> str:
     """The kind of light of a module: that of its order code, else the one that its text names; empty if unknown."""
     if part.entry is not None and part.entry.reach_class:
-        return _LIGHT.get(part.entry.reach_class.lower()[:2], "")
+        return light_of(part.entry)
     return next(iter(part.standards)) if len(part.standards) == 1 else ""
+
+
+def modules_of_design(written: ScaleOutSpec | None, catalog: Catalog) -> list[Optics]:
+    """The modules that the design states, with one of each kind; empty unless all of them are in the catalog."""
+    named = {id_: None for ids in ((written.optics if written else None) or {}).values() for id_ in ids}
+    found = [catalog.find("optics", id_) for id_ in named]
+    modules = [each for each in found if isinstance(each, Optics) and each.type == "module"]
+    return modules if len(modules) == len(found) else []
+
+
+def light_of(entry: Optics) -> str:
+    """The kind of light of a module of the catalog; empty if unknown."""
+    return _LIGHT.get(entry.reach_class.lower()[:2], "") if entry.reach_class else ""
 
 
 def fiber_of(text: str) -> str:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.procurement.offered import Offered
-from clusterspec.rules.knowledge.quoted_parts import BYTES, OtherFigure
+from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.quoted_parts import BYTES, SAME, OtherFigure
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.spec.model import NetworkSpec
 from clusterspec.standard import pattern, sum_of
@@ -151,3 +152,20 @@ def rate_of_store(text: str, kind: str) -> float:
     found = (before.findall(text) or behind.findall(text)) if told else _RATES.findall(text)
     rates = [number_in_text(number) * (1e12 if unit == "t" else 1e9) for number, unit in found]
     return (min if kind == "write" and not told and len(rates) == 2 else max)(rates, default=0.0)
+
+
+def small_store(lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, remarks: str) -> Iterator[OtherFigure]:
+    """Storage systems whose stated sizes sum to less than the capacity of the design."""
+    named = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) is not None]
+    sold = [(line, text) for line, text in named if states_size(text)]
+    if capacity is None or not sold:
+        return
+    stated = stated_protection(remarks)
+    total = sum(
+        stores_of_line(text, line.line.quantity, periodic=line.counts_periods) * bytes_for_data(text, stated)
+        for line, text in sold
+    )
+    if total < capacity.value * (1 - SAME):
+        coded = any(erasure_code(text, stated) for _, text in sold)
+        states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"
+        yield OtherFigure(sold[0][0], states, "networks.storage.capacity", capacity.written)

@@ -181,14 +181,17 @@ def _nic_figures(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigur
 
 
 def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:
-    """The line rate of one NIC: by the platform, else by the ports of the stated switch, else by a technology with
-    fixed port rates whose usual rate is also usual for the accelerator.
+    """The line rate of one NIC: by the platform, else by a stated card with one port, else by the ports of the stated
+    switch, else by a technology with fixed port rates whose usual rate is also usual for the accelerator.
     """
     fabric, platform, usual = cluster.scale_out, cluster.platform, cluster.accelerator.nic_bandwidth
     if platform is not None and platform.nic_bandwidth is not None:
         return CatalogFigure(platform.nic_bandwidth.value, platform.id)
     if fabric is None:
         return None
+    nic = fabric.nic if written.scale_out and written.scale_out.nic else None
+    if nic is not None and nic.port_bandwidth is not None and nic.ports == 1:
+        return CatalogFigure(nic.port_bandwidth.value, nic.id)
     port = fabric.switch.port_bandwidth if fabric.switch and written.scale_out and written.scale_out.switch else None
     if fabric.switch is not None and port is not None and fabric.planes == 1:
         return CatalogFigure(port.value, fabric.switch.id)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.quantity import Figure, Quantity
-from clusterspec.records import fields, is_dataclass
+from clusterspec.records import NamedTuple, fields, is_dataclass
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
 from clusterspec.units import read
@@ -28,6 +28,16 @@ NUMBER_WORDS = {
     )
 }
 """Numbers that texts write as words."""
+_PLAIN = r"\d{1,3}(?:[ ,.'\u2009\u202f]\d{3}){1,3}(?![\d.,])|\d{1,7}(?![.,]\d)"
+"""A whole number, with or without signs between thousands."""
+_UNIT_WORDS = r"((?: ?(?![x×*] ?\d)[^\W\d_]{1,14}(?:-[^\W\d_]{1,14})?){0,3})"
+_PRODUCT = pattern(
+    rf"(?<![\w.,-])(?!(?:24|1?\d) ?[x×] ?[57]\b)(?!(?:24|1?\d) ?[x×] ?[57] ?[x×])({_PLAIN}){_UNIT_WORDS} ?[x×*] ?({_PLAIN}){_UNIT_WORDS}(?: ?[x×*] ?({_PLAIN}){_UNIT_WORDS})?"
+    rf"(?: ?= ?({_PLAIN}))?(?![\w-])"
+)
+"""Two or three whole numbers with a sign of multiplication between them, with words behind each, and their result; hours
+of a service such as `24x7` are none."""
+_NO_DIGIT = pattern(r"\D")
 _SENTENCE_END = pattern(r"[.;#]\s")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
@@ -90,6 +100,30 @@ def number_in_text(digits: str) -> float:
     """
     whole, _, rest = digits.partition(",")
     return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else digits.replace(",", ""))
+
+
+class WrittenProduct(NamedTuple):
+    """A product that a text writes out: its whole factors, the words behind each, and the result beside it, or None."""
+
+    factors: tuple[int, ...]
+    units: tuple[str, ...]
+    result: int | None
+    text: str
+
+
+def products_in(text: str) -> Iterator[WrittenProduct]:
+    """The products of whole numbers that a text in lower case writes out.
+
+    >>> [(each.factors, each.units, each.result) for each in products_in("400 tb x 12 months = 4,800,000 gb-months")]
+    [((400, 12), ('tb', 'months'), 4800000)]
+    >>> [each.factors for each in products_in("2 ports x 12 months; 12 nodes x 8 x 4416 h; 8x h200, 16x16 lanes")]
+    [(2, 12), (12, 8, 4416), (16, 16)]
+    """
+    for match in islice(_PRODUCT.finditer(text), MOST_MATCHES):
+        numbers = [int(_NO_DIGIT.sub("", match[place])) for place in (1, 3, 5) if match[place]]
+        units = [(match[place] or "").strip() for place in (2, 4, 6)][: len(numbers)]
+        result = int(_NO_DIGIT.sub("", match[7])) if match[7] else None
+        yield WrittenProduct(tuple(numbers), tuple(units), result, match[0].strip())
 
 
 def time_in_text(digits: str, unit: str) -> float:

@@ -5,14 +5,16 @@
 A line of `procurement.quote` that offers
 
 - a passive copper cable longer than any that is sold at its rate;
-- a module of a form that cannot carry the rate beside it, such as 200 Gb/s in QSFP28;
+- a module, or a switch with cages, of a form that cannot carry the rate beside it, such as 200 Gb/s in QSFP28;
+- a divided cable whose ends add up to another rate than the one end, such as 400 Gb/s to two of 400 Gb/s;
+- modules for the ports of all nodes of a lower rate than all modules that `scale_out.optics` states;
 - words for multimode and for single-mode fiber at once, such as `OM4 single-mode` or `SR4 single-mode`;
 - a length, a kind of light or of fiber, ends, a form, or a rate other than its order code stands for;
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
 - a module with one port for switches whose cages carry two;
 - fiber with pins at both ends (male), which the modules have themselves;
-- fiber with LC ends where all modules have MPO ends, or the reverse;
+- fiber with LC ends where all modules have MPO ends, or the reverse: the quoted modules, else those of the design;
 - a module for multimode fiber where all quoted fiber is single-mode, or the reverse.
 
 ## Why it matters
@@ -91,12 +93,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Switch
+from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import is_credit, lines_of_pools, offered_lines
-from clusterspec.procurement.part_names import CABLING, plain_part
+from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, plain_part
 from clusterspec.rules.knowledge.fabric_parts import connectors_of_node, fits_cage
 from clusterspec.rules.knowledge.quoted_links import (
     FASTEST,
@@ -105,15 +107,18 @@ from clusterspec.rules.knowledge.quoted_links import (
     fiber_of,
     has_rate,
     length_of_code,
+    light_of,
     link_part,
+    modules_of_design,
     names_both_fibers,
     overloaded_form,
     standard_of,
     too_long_copper,
+    unequal_ends,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part, or_list
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display_bits
 
@@ -121,6 +126,10 @@ RULE = Rule.of(__name__, "error", "likely", yields_to=("quote-text-off-design",)
 _ENDS = {"SR": "parallel", "DR": "parallel", "FR": "duplex", "LR": "duplex"}
 """The ends of the fiber of a module, by its kind of light: SR and DR have fibers for each lane, FR and LR colors."""
 _CONNECTORS = {"parallel": "MPO", "duplex": "LC"}
+_SEVERAL_PORTS = pattern(
+    r"\b(?:twin|dual|two|2|double|doppel\w*|dobl\w*|dupl\w*)[- ]?(?:ports?\b|port\w*|\d|bi-port)|\b[2-8] ?[x×]|\bports? (?:each|per)"
+)
+"""Words of a module with several ports, whose rate may be that of one."""
 _SINGLE_PORT = pattern(r"\bsingle[- ]port\b")
 _FLAT = pattern(r"\bflat[- ]?top\b|\bflat\b")
 _FINNED = pattern(r"\bfinned\b|\bfins\b|\bfinned[- ]top\b")
@@ -135,7 +144,11 @@ _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|lc|trunks?|patch|jumpers?|om[345]
 
 
 def check(
-    procurement: ProcurementSpec, cluster: Cluster | None, fleet: Fleet | None, catalog: Catalog
+    procurement: ProcurementSpec,
+    cluster: Cluster | None,
+    written_scale_out: ScaleOutSpec | None,
+    fleet: Fleet | None,
+    catalog: Catalog,
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
@@ -159,7 +172,10 @@ def check(
         yield from _cage_problems(modules, cluster)
     yield from _light_problem(modules)
     cables = [part for part in every if part.line.kind == "cable"]
-    yield from _connector_problem(modules, cables)
+    designed = modules_of_design(written_scale_out, catalog)
+    if cluster is not None:
+        yield from _slower_module_problem(modules, cluster, designed)
+    yield from _connector_problem(modules, cables, designed)
     yield from _module_without_fiber(modules, cables)
     yield from _pin_problem(modules, cables)
 
@@ -175,9 +191,13 @@ def _impossible_part_problem(part: LinkPart) -> Iterator[Problem]:
         length, longest = copper
         message = f"has {length:g} m of passive copper, and cables of this rate are sold up to {longest:g} m"
         yield _problem(part, message, "order active copper (AEC) or optical cables (AOC), or correct the length")
-    if part.line.kind in {*CABLING, "other", "nic"} and (form := overloaded_form(part.text)) is not None:
+    if part.line.kind in {*CABLING, *ANY_SWITCH, "other", "nic"} and (form := overloaded_form(part.text)) is not None:
         message = f"has {form[1]} Gb/s in {form[0]}, which carries at most {FASTEST[form[0]]} Gb/s"
         yield _problem(part, message, "correct the form or the rate")
+    if part.line.kind in {*CABLING, "other"} and (ends := unequal_ends(part.text)) is not None:
+        whole, number, each = ends
+        message = f"divides {whole} Gb/s into {number} × {each} Gb/s, which are {number * each} Gb/s together"
+        yield _problem(part, message, "correct one of the rates, or the number of ends")
 
 
 def _code_problem(part: LinkPart) -> Iterator[Problem]:
@@ -293,9 +313,31 @@ def _pin_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Ite
             yield _problem(part, message, "order cables without pins (female)")
 
 
-def _connector_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
-    """The problem with fiber whose ends enter none of the quoted modules."""
+def _slower_module_problem(
+    modules: Sequence[LinkPart], cluster: Cluster, designed: Sequence[Optics]
+) -> Iterator[Problem]:
+    """The problem with modules of one rate for most ports of the fabric, where all that the design states are faster."""
+    whole = {each.bandwidth.value for each in designed if each.bandwidth is not None}
+    fabric = cluster.scale_out
+    if fabric is None or len(whole) != 1 or any(part.entry is not None for part in modules):
+        return
+    for part in modules:
+        count = part.line.quantity or 0
+        several = _SEVERAL_PORTS.search(part.text) is not None or len({*part.rates}) != 1
+        if count >= cluster.nodes * fabric.nics_per_node and not several and max(part.rates) < min(whole) * 0.99:
+            message = f"has {display_bits(part.rates[0])}, and the modules of `scale_out.optics` have {display_bits(min(whole))}"
+            yield _problem(
+                part, message, "order modules with the rate of those of the design, or say how many ports each has"
+            )
+
+
+def _connector_problem(
+    modules: Sequence[LinkPart], cables: Sequence[LinkPart], designed: Sequence[Optics]
+) -> Iterator[Problem]:
+    """The problem with fiber whose ends enter none of the quoted modules, or of the design's where those do not say."""
     needed = {_ENDS.get(standard_of(part), "") for part in modules}
+    if needed <= {""}:
+        needed = {_ENDS.get(light_of(each), "") for each in designed}
     if len(needed) != 1 or "" in needed:
         return
     for part in cables:

@@ -13,13 +13,14 @@ Lines of `procurement.quote` whose text states
 - a rack, or the cooler in its door, for less power than a rack of the design draws;
 - a response of support slower than `support.response`, such as the next business day where it is 4 hours;
 - nodes cooled by air where `power.cooling` is liquid, or by liquid where it is air;
-- accelerators or NICs of a node, by their name, other than the design has;
+- accelerators or NICs of a node, by their name or order code, in another number than the design has; NICs of a lower
+  rate;
 - bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for cards
   without NVLink;
 - cables, all of them shorter than the longest stated `distance`, or those of a level shorter than its own;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
 - multimode fiber where all transceivers are single-mode, or the reverse; MPO cables with flat ends (UPC) for single-mode
-  modules, whose ends are angled (APC);
+  modules, or for those of 400 Gb/s and above, whose ends are angled (APC);
 - a storage system smaller than the `capacity` of `networks.storage`; of a raw size, or of drives (`24 x 15.36 TB`), the
   share counts that an erasure code (`8+2`) in the line, the description or a comment leaves for data.
 
@@ -107,6 +108,7 @@ procurement:
 ## Sources
 
 - L40S without NVLink: https://www.nvidia.com/en-us/data-center/l40s/
+- Angled ends of multimode modules of 400 Gb/s: https://docs.nvidia.com/networking/display/MMA4Z00NS400T
 - Single-mode and multimode fibers of one maker: https://docs.nvidia.com/networking/display/mfp7e30nxxx
 """
 
@@ -120,9 +122,15 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.product_names import counts_before, family_of, named_entries, names_of_entry
-from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.quoted_links import SIDES, fiber_of, short_cables
+from clusterspec.procurement.product_names import (
+    counted_codes,
+    counts_before,
+    family_of,
+    named_entries,
+    names_of_entry,
+)
+from clusterspec.rules.knowledge.fabric_parts import link_rate
+from clusterspec.rules.knowledge.quoted_links import SIDES, TWO_PORTS, fiber_of, short_cables, slower_nics
 from clusterspec.rules.knowledge.quoted_parts import (
     PDU,
     SAME,
@@ -133,22 +141,14 @@ from clusterspec.rules.knowledge.quoted_parts import (
     small_host_memory,
     weak_rack,
 )
-from clusterspec.rules.knowledge.quoted_stores import (
-    STORE,
-    bytes_for_data,
-    erasure_code,
-    slower_stores,
-    stated_protection,
-    states_size,
-    stores_of_line,
-)
+from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_store
 from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
-from clusterspec.units import display
+from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
 WITHOUT_NVLINK = 2022
@@ -157,6 +157,8 @@ _MAINS = pattern(r"(?<![\w.,])(208|380|400|415|480) ?v(?:ac|olts?)?\b")
 """Voltages between two phases of the mains."""
 MAINS = 0.06
 """Relative difference of voltages of one grid: 380, 400 and 415 V."""
+ANGLED = 50e9
+"""B/s per direction of a link from which multimode modules, too, take angled ends, as MMA4Z00-NS400 does."""
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
 _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
@@ -209,8 +211,11 @@ def check(
     for short in short_cables(lines, written_scale_out):
         yield _problem(short.line, short.states, short.key, short.design)
     yield from _cage_problem(lines)
-    yield from _fiber_problem(lines, written_scale_out, catalog)
-    yield from _store_problem(lines, networks, remarks)
+    link = link_rate(cluster.scale_out) if cluster.scale_out is not None else None
+    yield from _fiber_problem(lines, written_scale_out, catalog, link)
+    if networks is not None and networks.storage is not None:
+        for small in small_store(lines, networks.storage.capacity, remarks):
+            yield _problem(small.line, small.states, small.key, small.design)
 
 
 def _other_figures(
@@ -274,9 +279,21 @@ def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Probl
         yield _problem(line, f"{counts[0]} {accelerator}", key, stated)
         return
     fabric = cluster.scale_out
-    if fabric is None or fabric.nic is None or not fabric.nics_per_node:
+    if fabric is None or not fabric.nics_per_node:
+        return
+    if (slow := slower_nics(text, fabric.nics_per_node, fabric.nic_bandwidth.value)) is not None:
+        yield _problem(
+            line,
+            f"{display_bits(slow[1])} for each NIC",
+            "scale_out.nic_bandwidth",
+            display_bits(fabric.nic_bandwidth.value),
+        )
+        return
+    if fabric.nic is None:
         return
     counts = [count for name in names_of_entry(fabric.nic.id, "nic") for count in counts_before(text, name)]
+    if not counts and TWO_PORTS.search(text) is None:
+        counts = [count for count, id_ in counted_codes(text, "nic") if id_ == fabric.nic.id]
     if counts and not {fabric.nics_per_node, nodes * fabric.nics_per_node} & {*counts, sum(counts)}:
         yield _problem(line, f"{counts[0]} {fabric.nic.id}", "scale_out.nics_per_node", str(fabric.nics_per_node))
 
@@ -321,11 +338,15 @@ def _module_forms(text: str) -> set[str]:
 
 
 def _fiber_problem(
-    lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None, catalog: Catalog
+    lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None, catalog: Catalog, link: float | None
 ) -> Iterator[Problem]:
-    """Quoted fiber that none of the modules needs, neither the quoted ones nor those in the design."""
+    """Quoted fiber that none of the modules needs, neither the quoted ones nor those in the design; ``link`` is the rate
+    of a link of the fabric, B/s per direction.
+    """
     named = {id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids}
     needed = _fibers_of_most(lines)
+    if needed == {""} and named:
+        needed = set()  # the quoted modules do not say
     for id_ in named:
         part = catalog.find("optics", id_)
         if isinstance(part, Optics) and part.type == "module":
@@ -335,10 +356,10 @@ def _fiber_problem(
     if len(needed) != 1 or "" in needed:
         return
     flat = next((line for line, text in lines if line.kind == "cable" and _FLAT_ENDS.search(text)), None)
-    if flat is not None and "single-mode" in needed:
-        message = (
-            f"`{name_of_part(flat.line.part)}` has flat ends (UPC), and single-mode MPO modules take angled ones (APC)"
-        )
+    fast = link is not None and link >= ANGLED * (1 - SAME)
+    if flat is not None and ("single-mode" in needed or fast):
+        what = "single-mode MPO modules" if "single-mode" in needed else f"MPO modules of {display_bits(link or 0.0)}"
+        message = f"`{name_of_part(flat.line.part)}` has flat ends (UPC), and {what} take angled ones (APC)"
         yield RULE.problem(("procurement", "quote", flat.index, "part"), message, "order cables with MPO/APC ends")
     for line, text in lines:
         kind = fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
@@ -355,24 +376,3 @@ def _fibers_of_most(lines: Sequence[tuple[Offered, str]]) -> set[str]:
     named = sum(quantity for kind, quantity in modules if kind)
     known = {kind for kind, _ in modules if kind}
     return known if 2 * named >= sum(quantity for _, quantity in modules) else known | {""}
-
-
-def _store_problem(
-    lines: Sequence[tuple[Offered, str]], networks: NetworksSpec | None, remarks: str
-) -> Iterator[Problem]:
-    """Storage systems whose stated sizes sum to less than the capacity of the design."""
-    store = networks.storage if networks is not None else None
-    capacity: Quantity | None = store.capacity if store is not None else None
-    named = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) is not None]
-    sold = [(line, text) for line, text in named if states_size(text)]
-    if capacity is None or not sold:
-        return
-    stated = stated_protection(remarks)
-    total = sum(
-        stores_of_line(text, line.line.quantity, periodic=line.counts_periods) * bytes_for_data(text, stated)
-        for line, text in sold
-    )
-    if total < capacity.value * (1 - SAME):
-        coded = any(erasure_code(text, stated) for _, text in sold)
-        states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"
-        yield _problem(sold[0][0], states, "networks.storage.capacity", capacity.written)

@@ -7,9 +7,11 @@ vendor licenses by the accelerator, with a quantity that is not the number of th
 spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences
 per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
 error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a store sold per GB counts its
-terabytes; and if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU. Lines with a quantity of 1 may be a
-lot, and are not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it
-covers all units for fewer years than `support.term` has.
+terabytes; if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU; if a product
+that the text writes out (`2 ports x 12 months`) is not its result, or not the quantity; and if a price by the month or
+year is quoted for more or fewer of them than the text says. Lines with a quantity of 1 may be a lot, and are not
+compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it covers all
+units for fewer years than `support.term` has.
 
 ## Why it matters
 
@@ -93,6 +95,7 @@ procurement:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Cluster, Design
@@ -102,7 +105,7 @@ from clusterspec.procurement.part_names import plain_part, unit_of_hours
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -139,6 +142,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         yield from _capacity_problem(offered, procurement)
         yield from _user_license_problem(offered)
         yield from _period_problem(offered, procurement)
+        yield from _product_problem(offered)
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
         years = _years_of_line(offered, procurement)
@@ -202,6 +206,9 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
 
 _RAISE = pattern(r"% (?:per|a|each|every) year\b")
 """The increase of a price, which is by the year where the price is not."""
+_EXPLAINED = pattern(r"\d (?:per|a) month\b|\d ?/ ?month\b|\d (?:per|a) year\b|\band (?:month|year)\b")
+"""A price of a period beside that of the line, or one by the unit and period."""
+_YEARS = pattern(r"(?<![\w.,-])(\d{1,2}) ?(?:years?|jahre?n?|ans|años|anos|anni|jaar)\b")
 _BY_MONTH = pattern(r"\b(?:per|a|each|every|and) months?\b|/ ?months?\b|\bmonthly\b")
 
 
@@ -214,13 +221,74 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         return
     months = term.value / YEAR * 12
     wrong, unit = (months, "year") if by_year else (months / 12, "month")
-    if wrong >= (12 if by_year else 2) and abs(quantity / wrong - 1) < SAME_HOURS and _OF_UNITS.search(text) is None:
+    if _OF_UNITS.search(text) is not None or unit_of_line(offered):
+        return
+    if wrong >= (12 if by_year else 2) and abs(quantity / wrong - 1) < SAME_HOURS:
         counted = "months" if by_year else "years"
         message = (
             f"`{name_of_part(offered.line.part)}` is sold per {unit}, and {quantity:,.0f} are the {counted} of the term"
         )
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one of the {counted}")
+        return
+    stated = {int(each) for each in (_YEARS if by_year else _MONTHS).findall(text)}
+    terms = {1, 2, 3, 4, 5, 6, 7} if by_year else {12, 24, 36, 48, 60, 72, 84}
+    if len(stated) == 1 and stated <= terms and quantity in terms - stated and _EXPLAINED.search(text) is None:
+        message = f"`{name_of_part(offered.line.part)}` is for {plural(stated.pop(), unit)}, and the quote has {plural(round(quantity), unit)} of it"
+        at = ("procurement", "quote", offered.index, "quantity")
+        yield RULE.problem(at, message, "ask the supplier which of the two is right")
+
+
+_PERIODS = (
+    "month",
+    "year",
+    "hour",
+    "week",
+    "day",
+    "monat",
+    "mes",
+    "mois",
+    "maand",
+    "månad",
+    "jahr",
+    "jaar",
+    "heure",
+    "stunde",
+)
+"""How words for a period begin."""
+_SCALES = (1.0, 1000.0, 1e6, 1e-3)
+"""Factors between a product and a number in another unit of size: terabytes and gigabytes."""
+
+
+def _product_problem(offered: Offered) -> Iterator[Problem]:
+    """A product of units and periods in the text that is not its result, or not the quantity of the line."""
+    quantity = offered.line.quantity
+    products = [*products_in(plain_part(offered.line))]
+    for product in products:
+        value = math.prod(product.factors)
+        if product.result is not None and not any(_is_close(product.result, value * scale) for scale in _SCALES):
+            message = f"`{product.text}` is wrong: the product is {value:,}"
+            at = ("procurement", "quote", offered.index, "part")
+            yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
+            return
+    if len(products) != 1 or quantity is None or quantity <= 1:
+        return
+    (product,) = products
+    value, by_period = math.prod(product.factors), _is_period(product.units[-1])
+    partial = {*product.factors, math.prod(product.factors[:-1]), math.prod(product.factors[1:])}
+    if by_period and not any(_is_close(quantity, each * scale) for each in (value, *partial) for scale in _SCALES):
+        message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
+        at = ("procurement", "quote", offered.index, "quantity")
+        yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
+
+
+def _is_period(words: str) -> bool:
+    """Whether words behind a number name a period."""
+    return words == "h" or words.startswith(_PERIODS)
+
+
+def _is_close(one: float, other: float) -> bool:
+    return abs(one - other) <= SAME_HOURS * other
 
 
 _OF_UNITS = pattern(
