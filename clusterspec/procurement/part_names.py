@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.records import NamedTuple
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -92,7 +93,7 @@ _LABEL = pattern(
 )
 """What numbers the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
 _PURPOSE = pattern(
-    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con|por|pr|je|dla|do|till|voor|med|met|com|zum|zur)\b|\bw/"
+    r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con|por|pr|je|dla|do|z|till|voor|med|met|com|zum|zur)\b|\bw/"
 )
 """What the parts of a description begin with that name purpose, contents or unit."""
 _COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])(?! ?\d{2,4} ?g\b|\d{1,2}-\w)")
@@ -154,7 +155,7 @@ LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterpri
 _OTHER_HOURS = r"heures?|stunden?|horas?|or[ae]|u(?:ur|ren)"
 """Hours in languages other than English."""
 HOURS = pattern(
-    r"\b(?:hours?|hourly|hrs?)\b|"
+    r"(?<!\b\d )(?<!\b\d\d )\b(?:hours?|hourly|hrs?)\b|"
     rf"\b(?:gpu|node|server|instance|knoten|instanz|nœud|serveur|servidor|nodo)s?[- ]?(?:{_OTHER_HOURS})\b"
 )
 _UNIT_OF_HOURS = pattern(
@@ -204,7 +205,7 @@ def _plain_text(part: str) -> str:
     text = _NETWORK_CARD.sub("nic", part.lower().replace("_", " "))
     text = _GLOSS.sub(r"\1 \2", text)
     label = _LABEL.match(text)
-    return text[label.end() :] if label is not None and label.end() < len(text) else text
+    return in_english(text[label.end() :] if label is not None and label.end() < len(text) else text)
 
 
 def words_of(line: QuoteLine) -> set[str]:

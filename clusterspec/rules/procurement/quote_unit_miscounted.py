@@ -101,7 +101,7 @@ from collections.abc import Iterable, Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
-from clusterspec.procurement.part_names import plain_part, unit_of_hours
+from clusterspec.procurement.part_names import HOURS, plain_part, unit_of_hours
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
@@ -233,7 +233,12 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         return
     stated = {int(each) for each in (_YEARS if by_year else _MONTHS).findall(text)}
     terms = {1, 2, 3, 4, 5, 6, 7} if by_year else {12, 24, 36, 48, 60, 72, 84}
-    if len(stated) == 1 and stated <= terms and quantity in terms - stated and _EXPLAINED.search(text) is None:
+    if (
+        len(stated) == 1
+        and stated <= terms
+        and quantity in terms - stated
+        and not (_EXPLAINED.search(text) is not None or any(products_in(text)))
+    ):
         message = f"`{name_of_part(offered.line.part)}` is for {plural(stated.pop(), unit)}, and the quote has {plural(round(quantity), unit)} of it"
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the two is right")
@@ -263,7 +268,8 @@ _SCALES = (1.0, 1000.0, 1e6, 1e-3)
 def _product_problem(offered: Offered) -> Iterator[Problem]:
     """A product of units and periods in the text that is not its result, or not the quantity of the line."""
     quantity = offered.line.quantity
-    products = [*products_in(plain_part(offered.line))]
+    text = plain_part(offered.line)
+    products = [*products_in(text)]
     for product in products:
         value = math.prod(product.factors)
         if product.result is not None and not any(_is_close(product.result, value * scale) for scale in _SCALES):
@@ -275,6 +281,7 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
         return
     (product,) = products
     value, by_period = math.prod(product.factors), _is_period(product.units[-1])
+    by_period = by_period and (HOURS.search(text) is None or product.units[-1].startswith("h"))
     partial = {*product.factors, math.prod(product.factors[:-1]), math.prod(product.factors[1:])}
     if by_period and not any(_is_close(quantity, each * scale) for each in (value, *partial) for scale in _SCALES):
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"

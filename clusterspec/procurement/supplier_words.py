@@ -1,0 +1,214 @@
+"""The words of suppliers in other languages, by their meaning in English, in which the patterns of quotes are."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+_MEANINGS = """
+hours: stunden stunde heures heure horas uren timmar timme timer tunnit tuntia tuntien godzin godziny godzina hodin
+month: monat mês mese maand månad måned kuukausi miesiąc
+months: monate monaten mois meses mesi maanden månader måneder kuukautta miesięcy miesiące měsíců
+year: jahr année año anno jaar vuosi
+years: jahre jahren ans années años anos anni jaren vuotta lata lat roku
+weeks: wochen semaines semanas settimane weken veckor viikkoa tygodni
+week: woche semaine semana settimana vecka viikko tydzień
+days: tage tagen jours días dias giorni dagen dagar dager dage päivää dni
+monthly: monatlich monatliche mensuel mensuelle mensuels mensuelles mensual mensuales mensal mensais mensile mensili
+    maandelijks maandelijkse månatlig månatligt månedlig månedligt kuukausittain miesięcznie miesięczny miesięczna
+yearly: jährlich jährliche annuel annuelle annuels annuelles anuales annuale annuali jaarlijks jaarlijkse årlig årligt
+    årligen vuosittain rocznie roczny roczna
+per: je par por
+spare: ersatz ersatzteil ersatzmodul ersatzteile rechange rechanges repuesto repuestos recambio recambios reposição
+    sobressalente sobressalentes ricambio ricambi scorta reserveonderdeel reserveonderdelen reservdel reservdelar
+    reservedel reservedele reservedeler varaosa varaosat varaosia zapasowy zapasowe zapasowa zapasowych náhradní
+support: soporte suporte assistenza asistencia tuki wsparcie wsparcia podpora
+maintenance: wartung entretien mantenimiento manutenção manutenzione onderhoud underhåll vedligehold vedlikehold
+    ylläpito huolto serwis
+license: lizenz lizenzen licencia licencias licença licenças licenza licenze licentie licenties licens licenser lisens
+    lisenser lisenssi lisenssit licencja licencje licencji
+subscription: abonnement abonnements abonnemang suscripción subscrição assinatura abbonamento abbonamenti subskrypcja
+    tilaus
+rental: miete mietrate mieten loyer loyers alquiler arrendamiento aluguel aluguer canone canoni noleggio huur hyra
+    leie vuokra najem dzierżawa czynsz
+contracted: kontrahiert kontrahierte kontrahiertes vertraglich vertragliche contractuel contractuelle souscrite
+    contratada contratado contrattuale impegnata gecontracteerd gecontracteerde kontrakterad kontrahert umowna
+power: leistung puissance potencia potência potenza vermogen effekt teho moc mocy
+colocation: kolokation colocación colocação colocazione kolokacja kapasitetsleie serverhousing
+acceptance: abnahme abnahmetest recette réception recepción aceptación aceitação aceite collaudo acceptatie
+    godkännande godkendelse godkjenning hyväksyntä odbiór odbioru
+migration: migratie migrazione migración migração migrering migracja siirto
+migrated: migriert gemigreerd migrados migrati migrées
+installation: einbau aufbau montage installazione instalación instalação installatie installering asennus instalacja
+    montaż
+training: schulung formación formazione formação opleiding utbildning opplæring uddannelse koulutus szkolenie
+freight: fracht flete frete trasporto vracht frakt fragt rahti
+rack: schrank serverschrank baie armadio armário bastidor skåp szafa szafy
+racks: schränke baies bastidores armadi armários szaf
+storage: speicher stockage almacenamiento armazenamento archiviazione opslag lagring tallennus
+usable: nutzbar nutzbare utilisable utilisables utilizable utilizables utilizzabile utilizzabili utilizável
+    utilizáveis bruikbaar användbar anvendelig käytettävissä użyteczna użytkowa
+raw: bruto brutto grezzo grezzi lordo
+server: serveur servidor palvelin serwer
+servers: serveurs servidores servrar servere palvelinta palvelimet palvelimen serwery serwerów
+node: knoten rechenknoten nœud nodo nó węzeł
+nodes: nœuds nodos nodi nós węzły węzłów
+switch: commutateur conmutador comutador kytkin przełącznik
+switches: commutateurs conmutadores comutadores kytkimet przełączniki przełączników
+cable: kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo
+cables: kabels kabler câbles cavi cabos kaapelit przewody cordons bretelle latiguillos
+fiber: glasfaser fibra fibras glasvezel kuitu światłowód światłowodowy
+transceiver: transceptor ricetrasmettitore lähetinvastaanotin
+transceivers: transceptores ricetrasmettitori
+memory: arbeitsspeicher mémoire memória geheugen hukommelse muisti pamięć
+used: gebraucht gebrauchte usado usados usato usati begagnad begagnade brugt brukt käytetty używany używane
+discount: rabatt descuento desconto sconto korting alennus rabat zniżka
+warranty: garantie garantía garantia garanzia garanti takuu gwarancja
+electricity: strom électricité electricidad eletricidade elettricità elektriciteit elektrisitet sähkö prąd
+cooling: kühlung refroidissement refrigeración refrigeração raffreddamento koeling kylning kjøling køling jäähdytys
+    chłodzenie
+"""
+"""English words, and the words of other languages that mean them; none of these is an English word."""
+_SUFFIXES = """
+hours: stunden timmar timmer uren timer tuntia
+months: monate månader måneder maanden kuukautta
+years: jahre jahren jaren vuotta lata år
+cable: kabel kablar kabler
+server: servrar palvelin
+license: lizenz licens licentie lisenssi
+rack: schrank kast skåp
+"""
+"""The ends of compounds, which name what the whole word means."""
+_PHRASES = """
+gpu hours: gpu时 gpu時 gpu小时 gpu小時 gpu時間 gpu시간|gpu 时|gpu 小时|gpu 時間|gpu 시간
+24x7: 24時間365日 24时间365天 24小时365天 7x24小时 365일24시간|365일 24시간|24시간 365일
+hours: 時間 小时 小時 시간
+months: か月 ヶ月 カ月 个月 個月 개월
+years: 年間 年间 년간
+monthly: 月額 每月 毎月 月租
+management: 관리 管理
+yearly: 年額 每年 毎年 연간
+spare: 予備 备件 備件 备用 備用 예비
+support: サポート 지원
+maintenance: 保守 维保 維保 維護 维护 유지보수
+license: ライセンス 许可证 許可 授權 授权 라이선스
+subscription: サブスクリプション 订阅 訂閱 구독
+rental: レンタル リース 租金 租赁 租賃 租用 임대
+power: 電力 전력
+contracted: 契約 合同 계약
+colocation: コロケーション 托管 코로케이션
+acceptance: 検収 验收 驗收 검수
+migration: 移行 迁移 遷移 이전
+installation: 設置 安装 安裝 설치
+training: 研修 培训 培訓 교육
+freight: 輸送 运输 運輸 운송
+rack: ラック 机柜 機櫃 랙
+storage: ストレージ 存储 儲存 스토리지
+file system: ファイルシステム 文件系统 파일시스템|파일 시스템|système de fichiers|sistema de archivos|sistema
+    de ficheros|sistema de arquivos
+usable: 実効 可用 가용
+server: サーバー サーバ 伺服器 服务器 서버
+node: ノード 节点 節點 노드
+switch: スイッチ 交换机 交換器 交換機 스위치
+cable: ケーブル 线缆 線纜 线材 線材 电缆 케이블
+fiber: 光ケーブル 光纤 光纖 光ファイバ 광케이블
+transceiver: 光モジュール トランシーバー トランシーバ 光模块 光模組 收发器 광모듈 광트랜시버 émetteur-récepteur
+    émetteurs-récepteurs|광 모듈
+memory: メモリ 内存 記憶體 메모리
+used: 中古 二手 중고
+discount: 値引 折扣 할인
+warranty: 保証 质保 保固 보증
+cooling: 冷却 冷卻 制冷 냉각
+per unit: 単位 单位
+per gpu: gpuごと gpu毎 gpu당|gpu 単位|gpu 1 基ごと|gpu 기준
+per node: 台ごと 台あたり 노드당 서버당
+next business day: 翌営業日 次工作日 익영업일|volgende werkdag|nächster arbeitstag|siguiente día hábil
+on site: op locatie|sur site|vor ort|en sitio|in loco|på plats|på stedet|na miejscu|paikan päällä
+liquid cooled: flüssiggekühlt flüssiggekühlte wassergekühlt wassergekühlte vätskekyld
+air cooled: luftgekühlt luftgekühlte luftkyld
+"""
+"""Words without spaces between them, and phrases: those with spaces stand between bars."""
+_WORD = re.compile(r"[^\W\d_]+")
+_NO_LATIN = re.compile(r"[^\x00-\u024f]")
+_FIGURE = re.compile(r"(?<=[^\W\d_a-z])(?<=[^\x00-\u024f])(?=\d)")
+"""The place between a letter of another script and a figure."""
+_NO_MARKS = str.maketrans("łøæđıß", "loadis")
+_SHORTEST_PLAIN = 4
+"""Letters of a word that many write without its accents."""
+_SHORTEST_STEM = 2
+"""Letters of a compound before its end."""
+
+
+@cache
+def _meaning_of_words() -> dict[str, str]:
+    """The English meaning of each word."""
+    found = {}
+    for meaning, words in _entries(_MEANINGS):
+        found |= dict.fromkeys(words.split(), meaning)
+    plain = {_without_marks(word): meaning for word, meaning in found.items() if len(word) >= _SHORTEST_PLAIN}
+    return plain | found
+
+
+def _without_marks(word: str) -> str:
+    """A word without accents, as many keyboards write it."""
+    letters = unicodedata.normalize("NFD", word.translate(_NO_MARKS))
+    return "".join(each for each in letters if not unicodedata.combining(each))
+
+
+@cache
+def _meaning_of_phrases() -> tuple[re.Pattern[str], dict[str, str]]:
+    """A pattern of all phrases, the longest first, and their meanings."""
+    found: dict[str, str] = {}
+    for meaning, words in _entries(_PHRASES):
+        first, *phrases = words.split("|")
+        found |= dict.fromkeys([each for each in (*first.split(), *phrases) if each], meaning)
+    named = sorted(found, key=len, reverse=True)
+    parts = [re.escape(each) if _NO_LATIN.search(each) else rf"\b{re.escape(each)}\b" for each in named]
+    return re.compile("|".join(parts)), found
+
+
+@cache
+def _meaning_of_suffixes() -> tuple[tuple[str, str], ...]:
+    """The ends of compounds with their meanings, the longest first."""
+    pairs = [(suffix, meaning) for meaning, words in _entries(_SUFFIXES) for suffix in words.split()]
+    return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
+
+
+def _entries(table: str) -> list[tuple[str, str]]:
+    """The meanings of a table with their words; a line that begins with a space continues the one before."""
+    lines = table.strip().replace("\n ", " ").splitlines()
+    return [(meaning, words) for meaning, _, words in (line.partition(": ") for line in lines)]
+
+
+def in_english(text: str) -> str:
+    """A text in lower case with the words that suppliers of other languages use for parts, periods and services in
+    English; all other words stay.
+
+    >>> in_english("h200 gpu-timmar, 24x7 wartung"), in_english("kw-måneder (300 x 36)")
+    ('h200 gpu-hours, 24x7 maintenance', 'kw-months (300 x 36)')
+    >>> in_english("예비 광모듈"), in_english("opslagkast, kastjaren"), in_english("spare cable")
+    ('spare transceiver', 'opslag rack, kast years', 'spare cable')
+    """
+    phrases, meanings = _meaning_of_phrases()
+    text = phrases.sub(lambda match: _set_apart(match, meanings[match[0]]), text)
+    if _NO_LATIN.search(text) is not None:
+        text = _FIGURE.sub(" ", text)
+    return _WORD.sub(lambda match: _english_word(match[0]), text)
+
+
+def _set_apart(match: re.Match[str], meaning: str) -> str:
+    """The meaning of a phrase with spaces where letters or figures are next to it."""
+    text, (start, end) = match.string, match.span()
+    before = " " if start and text[start - 1].isalnum() else ""
+    behind = " " if end < len(text) and text[end].isalnum() else ""
+    return f"{before}{meaning}{behind}"
+
+
+def _english_word(word: str) -> str:
+    if (meaning := _meaning_of_words().get(word)) is not None:
+        return meaning
+    for suffix, meaning in _meaning_of_suffixes():
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM and word != meaning:
+            return f"{word.removesuffix(suffix)} {meaning}"
+    return word
