@@ -174,6 +174,8 @@ class ModuleCount:
     core: int
     assumed: tuple[str, ...]
     how: str
+    half_empty: int = 0
+    """Modules of the switches that another distribution of the links over them saves."""
 
     @property
     def total(self) -> int:
@@ -181,9 +183,11 @@ class ModuleCount:
 
     @property
     def needed_at_least(self) -> int:
-        """The modules that are needed even if every cage whose ports are not known takes two links."""
+        """The modules that are needed even if every cage whose ports are not known takes two links, and no cage of a
+        switch is half empty.
+        """
         ends = {"node": self.node, "switch": self.leaf + self.spine + self.core}
-        return self.total - sum(ends[end] for end in self.assumed) // 2
+        return self.total - sum(ends[end] for end in self.assumed) // 2 - self.half_empty
 
 
 def count_modules(
@@ -214,6 +218,12 @@ def count_modules(
     fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
     carried = max(1, links_per_cable.get("node_leaf", 1))
     node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric, carried)
+    of_rail = level_ends("node_leaf", parts_needed(endpoints, fabric.rails), count.leaves)
+    full = fabric.rails * _full_modules(of_rail) + _full_modules(
+        level_ends("leaf_spine", 2 * count.leaf_spine, count.leaves),
+        level_ends("spine_core", 2 * count.spine_core, count.spines),
+    )
+    half_empty = max(0, leaf + spine + core - full) * fabric.planes if count.leaves > 1 else 0
     leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
     unknown = "one for each cable, since the cages of the switch are not known"
     switches = f"{per_cage:g} port{'' if per_cage == 1 else 's'} a cage" if per_cage else unknown
@@ -221,7 +231,7 @@ def count_modules(
     above = " + ".join(f"{name} {number:,}" for name, number, present in tiers if present)
     how = f"nodes {node:,} ({derived}) + {above} ({switches})"
     assumed = (() if known else ("node",)) + (() if per_cage else ("switch",))
-    return ModuleCount(node, leaf, spine, core, assumed, how)
+    return ModuleCount(node, leaf, spine, core, assumed, how, half_empty)
 
 
 @dataclass(frozen=True)
@@ -246,6 +256,11 @@ def _tier_module_count(*ends: _Ends) -> int:
     links, per_module = sum(end.links for end in ends), ends[0].per_module
     each, fuller = divmod(links, switches)
     return fuller * -int(-(each + 1) // per_module) + (switches - fuller) * -int(-each // per_module)
+
+
+def _full_modules(*ends: _Ends) -> int:
+    """The modules of some ends if none has a free port."""
+    return sum(-int(-each.links // each.per_module) for each in ends)
 
 
 def ports_per_cage(fabric: ScaleOut) -> float | None:

@@ -213,6 +213,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
     topology = section.topology or _topology_of_rails(section, log)
     planes = log.written_or_assumed(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC")
     switch = _leaf_switch(sources, technology, rate.value / planes)
+    ports = section.switch_ports or broken_out_ports(switch, rate.value / planes)
     platform = sources.parts.platform
     pfc, ecn = (section.flow_control.pfc, section.flow_control.ecn) if section.flow_control else (None, None)
     return ScaleOut(
@@ -223,10 +224,12 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         oversubscription=_resolved_oversubscription(section, log),
         planes=planes,
         rails=section.rails or (nics if topology in RAIL_TOPOLOGIES else 1),
-        tiers=section.tiers or _tiers_of_switches(section, topology, log),
+        tiers=section.tiers
+        or _tiers_of_switches(section, topology, log)
+        or _tiers_of_spines(sources, topology, ports, nics),
         pod_nodes=section.pod_nodes,
         switch=switch,
-        switch_ports=section.switch_ports or broken_out_ports(switch, rate.value / planes),
+        switch_ports=ports,
         levels=_levels(section, log),
         extra_endpoints=section.extra_endpoints or 0,
         in_network_reduction=log.written_or_assumed(
@@ -262,6 +265,16 @@ def _tiers_of_switches(section: ScaleOutSpec, topology: str, log: ResolutionLog)
         if getattr(section, key):
             return log.assume(f"{KEY}.tiers", tiers, f"the spec states `{key}`")
     return None
+
+
+def _tiers_of_spines(sources: _FabricSources, topology: str, ports: int | None, nics: int) -> int | None:
+    """Two tiers where the spec states leaves and spines for endpoints that one switch would connect; else None."""
+    section = sources.section
+    several = (section.leaf_switches or 0) > 1 and bool(section.spine_switches)
+    endpoints = (sources.parts.nodes or 0) * nics // (section.planes or 1) + (section.extra_endpoints or 0)
+    if not several or topology in {"single-switch", "rail-only"} or section.levels or not ports or endpoints > ports:
+        return None
+    return sources.log.assume(f"{KEY}.tiers", 2, "the spec states `leaf_switches` and `spine_switches`")
 
 
 def _named_optics(sources: _FabricSources) -> Iterator[tuple[str, tuple[Optics, ...]]]:

@@ -37,9 +37,7 @@ _PIECE_OF_LINK = pattern(r"\b(?:two|2) (?:a|per|for each) (?:link|trunk|channel)
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|active optical|copper)s?\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
-_NETWORK_OF_LEASE = pattern(
-    r"\b(?:networks?|r[eé]seaux?|netzwerke?|rete|red(?:es)?|rede|netwerk|nätverk|nettverk|fabric)\b"
-)
+_NETWORK_OF_LEASE = pattern(r"\b(?:networks?|r[eé]seaux?|netzwerke?|red(?:es)?|fabric|switch(?:es)?|optics|cabling)\b")
 """The network in a lease of a whole machine."""
 _OF_LEVEL = pattern(r"\b(?:leaf|leaves|spines?|nics?|rails?)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
@@ -120,8 +118,10 @@ class Offered:
 
     @property
     def is_spare(self) -> bool:
-        """Whether the line offers parts of the network as spares, which the bill does not count."""
-        return self.kind in WHOLE_NETWORK and _SPARE.search(plain_part(self.line)) is not None
+        """Whether the line offers parts of the network, or accelerators, as spares, which the bill does not count."""
+        return (self.kind in WHOLE_NETWORK or self.kind == "accelerator") and _SPARE.search(
+            plain_part(self.line)
+        ) is not None
 
     @property
     def is_lot(self) -> bool:
@@ -162,8 +162,10 @@ class Offered:
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return WHOLE_NETWORK
-        if self.kind == "node" and self.is_periodic and _NETWORK_OF_LEASE.search(text) is not None:
+        if self.is_periodic and _NETWORK_OF_LEASE.search(text) is not None and self.kind == "node":
             return ("node", *WHOLE_NETWORK)
+        if self.is_periodic and len({*kinds_of_words(text)} & {*WHOLE_NETWORK}) > 1:
+            return WHOLE_NETWORK
         if self.kind == "node" and "nic" in kinds_of_words(text):
             return ("node", "nic")
         cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(kinds_of_words(text)))

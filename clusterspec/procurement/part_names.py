@@ -163,6 +163,8 @@ _UNIT_OF_HOURS = pattern(
     r"(?P<node>node|server|system|host|instance|machine|knoten|instanz|nœud|serveur|servidor|nodo))"
     rf"s?[- ]?(?:hours?|{_OTHER_HOURS})\b"
 )
+_BY_YEARS = pattern(r"[a-z]-years\b|\b(?:racks?|servers?|nodes?|systems?|devices?) years\b")
+"""A service for parts and years, as no part is sold."""
 _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 
 
@@ -177,7 +179,9 @@ _PACK = pattern(
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
     r"[x×] ?\d{1,3} ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b|"
-    r"\b(?:monthly|quarterly|yearly|annual|leas(?:e|ing)|rental|loyers?|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b"
+    r"\b(?:monthly|quarterly|yearly|annual|lease|leasing\w*|rental|loyers?|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b|"
+    r"[a-z]-(?:months|years)\b|\b(?:kw|[tg]i?b|racks?|servers?|nodes?|systems?|devices?|licenses?) (?:months|years)\b|"
+    r",\s?(?:months|years)\b(?! ?\d| [a-z])"
 )
 """Words of a line whose quantity counts months, or parts times months."""
 _OPTION = pattern(
@@ -265,7 +269,13 @@ def kind_of_part(text: str) -> str:
     )
     head = described(text).head
     licensed = LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text)) and not names_only_machines(head)
-    if licensed or HOURS.search(text) or _INSIDE_RACKS.search(head) or _SPARE_PARTS.search(head):
+    if (
+        licensed
+        or HOURS.search(text)
+        or _INSIDE_RACKS.search(head)
+        or _SPARE_PARTS.search(head)
+        or _BY_YEARS.search(text)
+    ):
         return "other"
     if not head.strip():
         text = _PURPOSE.sub(" ", text, count=1)

@@ -7,11 +7,11 @@ import unicodedata
 from functools import cache
 
 _MEANINGS = """
-hours: stunden stunde heures heure horas uren timmar timme timer tunnit tuntia tuntien godzin godziny godzina hodin
+hours: uur stunden stunde heures heure horas uren timmar timme timer tunnit tuntia tuntien godzin godziny godzina hodin
 month: monat mês mese maand månad måned kuukausi miesiąc
 months: monate monaten mois meses mesi maanden månader måneder kuukautta miesięcy miesiące měsíců
 year: jahr année año anno jaar vuosi
-years: jahre jahren ans années años anos anni jaren vuotta lata lat roku
+years: jahre jahren ans années años anos anni jaren år vuotta lata lat roku
 weeks: wochen semaines semanas settimane weken veckor viikkoa tygodni
 week: woche semaine semana settimana vecka viikko tydzień
 days: tage tagen jours días dias giorni dagen dagar dager dage päivää dni
@@ -44,7 +44,7 @@ installation: einbau aufbau montage installazione instalación instalação inst
     montaż
 training: schulung formación formazione formação opleiding utbildning opplæring uddannelse koulutus szkolenie
 freight: fracht flete frete trasporto vracht frakt fragt rahti
-rack: schrank serverschrank baie armadio armário bastidor skåp szafa szafy
+rack: kast schrank serverschrank baie armadio armário bastidor skåp szafa szafy
 racks: schränke baies bastidores armadi armários szaf
 storage: speicher stockage almacenamiento armazenamento archiviazione opslag lagring tallennus
 usable: nutzbar nutzbare utilisable utilisables utilizable utilizables utilizzabile utilizzabili utilizável
@@ -62,10 +62,18 @@ fiber: glasfaser fibra fibras glasvezel kuitu światłowód światłowodowy
 transceiver: transceptor ricetrasmettitore lähetinvastaanotin
 transceivers: transceptores ricetrasmettitori
 memory: arbeitsspeicher mémoire memória geheugen hukommelse muisti pamięć
+expires: wygasa wygasają expira vence scade vervalt upphör utløper udløber päättyy ausläuft abläuft
+current: obecna obecny obecne bestehender bestehende bestehendes laufender laufende nuværende nuvarande nåværende
+    huidige
+    huidig attuale atual actuel actuelle nykyinen
 used: gebraucht gebrauchte usado usados usato usati begagnad begagnade brugt brukt käytetty używany używane
 discount: rabatt descuento desconto sconto korting alennus rabat zniżka
 warranty: garantie garantía garantia garanzia garanti takuu gwarancja
 electricity: strom électricité electricidad eletricidade elettricità elektriciteit elektrisitet sähkö prąd
+cabling: verkabelung câblage cableado cablaggio cabeamento bekabeling kablage kabling kaapelointi okablowanie
+lot: forfait pauschal pauschale forfettario
+network: netz netzwerk réseau rede rete netwerk nätverk nettverk netværk verkko sieć
+optics: optik optique optiques óptica ópticas ottica ottiche optiek optyka
 cooling: kühlung refroidissement refrigeración refrigeração raffreddamento koeling kylning kjøling køling jäähdytys
     chłodzenie
 """
@@ -77,7 +85,7 @@ years: jahre jahren jaren vuotta lata år
 cable: kabel kablar kabler
 server: servrar palvelin
 license: lizenz licens licentie lisenssi
-rack: schrank kast skåp
+rack: schrank kast kasten skåp schränke
 """
 """The ends of compounds, which name what the whole word means."""
 _PHRASES = """
@@ -117,6 +125,11 @@ transceiver: 光モジュール トランシーバー トランシーバ 光模�
     émetteurs-récepteurs|광 모듈
 memory: メモリ 内存 記憶體 메모리
 used: 中古 二手 중고
+lot: 一式 일식
+network: ネットワーク 网络 網路 네트워크
+cabling: 配線 布线 佈線 배선
+end of support: 保守終了 サポート終了 停止维护 지원종료|지원 종료
+end of sale: 販売終了 停售 판매종료|판매 종료
 discount: 値引 折扣 할인
 warranty: 保証 质保 保固 보증
 cooling: 冷却 冷卻 制冷 냉각
@@ -143,7 +156,7 @@ _SHORTEST_STEM = 2
 @cache
 def _meaning_of_words() -> dict[str, str]:
     """The English meaning of each word."""
-    found = {}
+    found: dict[str, str] = {}
     for meaning, words in _entries(_MEANINGS):
         found |= dict.fromkeys(words.split(), meaning)
     plain = {_without_marks(word): meaning for word, meaning in found.items() if len(word) >= _SHORTEST_PLAIN}
@@ -188,7 +201,7 @@ def in_english(text: str) -> str:
     >>> in_english("h200 gpu-timmar, 24x7 wartung"), in_english("kw-måneder (300 x 36)")
     ('h200 gpu-hours, 24x7 maintenance', 'kw-months (300 x 36)')
     >>> in_english("예비 광모듈"), in_english("opslagkast, kastjaren"), in_english("spare cable")
-    ('spare transceiver', 'opslag rack, kast years', 'spare cable')
+    ('spare transceiver', 'storage rack, rack years', 'spare cable')
     """
     phrases, meanings = _meaning_of_phrases()
     text = phrases.sub(lambda match: _set_apart(match, meanings[match[0]]), text)
@@ -210,5 +223,6 @@ def _english_word(word: str) -> str:
         return meaning
     for suffix, meaning in _meaning_of_suffixes():
         if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM and word != meaning:
-            return f"{word.removesuffix(suffix)} {meaning}"
+            stem = word.removesuffix(suffix)
+            return f"{_meaning_of_words().get(stem, stem)} {meaning}"
     return word

@@ -42,6 +42,10 @@ class RulesFailedError(Exception):
         more = f" (also {others}{further})" if others else ""
         super().__init__(f"rule {name} failed: {type(fault).__name__}: {fault}{more}")
 
+    def __reduce__(self) -> tuple[type[RulesFailedError], tuple[list[Problem], list[tuple[str, Exception]]]]:
+        """How another process gets it: an exception is else built again from its message alone."""
+        return RulesFailedError, (self.problems, self.faults)
+
 
 class _AbsentPartError(Exception):
     """Raised where a required part is absent."""

@@ -220,3 +220,79 @@ procurement:
     - {{part: "{part}", quantity: 1, unit_price: -{amount}, price: -{amount}}}
 """
     assert any("takes off" in one.message for one in check(text)) == wrong
+
+
+CLAUSES = """clusterspec: 1
+description: {remarks}
+cluster: {{platform: dgx-h200, nodes: 4}}
+acceptance:
+  - {{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 320 GB/s}}
+procurement:
+  currency: EUR
+  as_of: 2026-11-02
+  term: 3 years
+  support: {{term: 3 years, response: 4 h}}
+  prices: {{node_hour: 20}}
+  delivery: {{weeks: 10, milestones: [{milestone}]}}
+  quote:
+    - {{part: "{line}", quantity: {quantity}, unit_price: {price}}}
+    - {{part: "{second}", quantity: 1, unit_price: 420000}}
+"""
+RENT = {"line": "Leasingrate 4 x DGX H200 mit Netz, Monate 1 bis 48", "second": "Restwert am Ende", "quantity": 48}
+OF_LEASE = "Anschaffungswert 2.800.000 EUR, Zins 0,45 % im Monat, Restwert 420.000 EUR"
+
+
+@each(
+    ("changed", "rule", "words"),
+    [
+        # as_of 2026-11-02 and ten weeks are 2027-01-11
+        ({"line": "Bankbürgschaft bis 31.03.2027"}, "", ""),
+        ({"line": "Bankbürgschaft bis 31.12.2026"}, "contract-clause-unmet", "delivered on 2027-01-11"),
+        ({"line": "leaf switch, end of support 2031-12-31"}, "", ""),
+        ({"line": "leaf switch, end of support 2028-12-31"}, "contract-clause-unmet", "bought until 2030-01-1"),
+        ({"remarks": "Die laufende Wartung endet am 2026-12-31", "line": "Wartung 2027-01-01 bis 2029-12-31"}, "", ""),
+        (
+            {"remarks": "Die laufende Wartung endet am 2026-12-31", "line": "Wartung 2027-02-01 bis 2030-01-31"},
+            "contract-clause-unmet",
+            "31 days without support",
+        ),
+        # v = 1.0045^-48 = 0.80613: (2,800,000 - 420,000 v) 0.0045 / (1 - v) = 57,132; without the residual 64,991
+        (RENT | {"remarks": OF_LEASE, "price": 57132.01}, "", ""),
+        (RENT | {"remarks": OF_LEASE, "price": 64990.60}, "quote-pays-twice", "57,132.01 a month with this residual"),
+        (RENT | {"remarks": OF_LEASE, "price": 56876.07}, "", ""),  # at the beginning of the month: over 1.0045
+        ({"line": "NCCL all-reduce test, bus bandwidth 330 GB/s"}, "", ""),
+        (
+            {"line": "NCCL all-reduce test, bus bandwidth 320 Gb/s"},
+            "quote-text-off-design",
+            "320 Gb/s of bus bandwidth, and `acceptance.0.busbw` is 320 GB/s",
+        ),
+        ({"line": "Support, 4 systems x 36 months, system-months", "quantity": 144}, "", ""),
+        (
+            {"line": "Support, 4 systems x 60 months, system-months", "quantity": 240},
+            "quote-text-off-design",
+            "60 months for each part",
+        ),
+        # three years of four nodes have 4 x 26,298 hours
+        ({"line": "node-hours of H200", "quantity": 105192, "price": 20}, "", ""),
+        ({"line": "node-hours of H200", "quantity": 105192, "price": 25}, "quote-off-prices", "25.00 EUR for an hour"),
+        (
+            {"line": "power, B-feed, 40 kW", "remarks": "the second feed is included in the price of the rack"},
+            "quote-pays-twice",
+            "by the description the second feed is in another price",
+        ),
+        ({"line": "power, B-feed, 40 kW", "remarks": "the second feed is charged as the first"}, "", ""),
+        ({"milestone": "'Abnahme in Woche 14'"}, "", ""),
+        ({"milestone": "'Server in Woche 14'"}, "delivery-misses-date", "is in week 14"),
+    ],
+)
+def test_clauses_of_contracts_are_compared(
+    changed: dict[str, str | int | float], rule: str, words: str, check: Check
+) -> None:
+    plain = {"remarks": "x", "milestone": "x", "line": "rails", "second": "rails", "quantity": 1, "price": 10}
+    about = {
+        *("contract-clause-unmet", "quote-pays-twice", "quote-text-off-design", "quote-off-prices"),
+        *("delivery-misses-date", "quote-unit-miscounted"),
+    }
+    found = [one for one in check(CLAUSES.format(**(plain | changed))) if one.rule in about and one.severity != "note"]
+    assert [one.rule for one in found] == ([rule] if rule else [])
+    assert all(words in one.message for one in found)

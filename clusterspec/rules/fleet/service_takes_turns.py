@@ -81,7 +81,8 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                         f"{and_list(others)} {'have' if len(others) > 1 else 'has'} them" if others else "it has none"
                     )
                     message = f"`{job.name}` serves requests as they arrive, but has its nodes for only {percent(job.term_share)} of the time: {owners} for the rest"
-                    severity = "" if _promises_a_tail(job) and job.term_share < DAY else "note"
+                    rented = pool.cluster is not None and pool.cluster.cloud  # the instances may run at peaks alone
+                    severity = "" if _promises_a_tail(job) and job.term_share < DAY and not rented else "note"
                     yield RULE.problem(
                         ("jobs", job.name, "share"), message, "give the job nodes of its own", severity=severity
                     )

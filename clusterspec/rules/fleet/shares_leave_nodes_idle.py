@@ -72,5 +72,5 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                 ("jobs", jobs[-1].name, "share"),
                 message,
                 "name the job that has the rest (`nodes_of`), or raise the share",
-                severity="warning" if used < HALF else "note",
+                severity="warning" if used < HALF and not (pool.cluster is not None and pool.cluster.cloud) else "note",
             )

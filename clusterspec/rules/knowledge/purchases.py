@@ -8,6 +8,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import HOUR, Figure
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec
+from clusterspec.standard import pattern
 
 ROUNDED = 1.002
 """At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
@@ -96,6 +97,21 @@ def money_text(text: str, currency: str | None) -> str:
 
 DATE = r"\b(20\d\d-\d\d-\d\d)\b"
 """The pattern of a date in a text."""
+
+
+_OTHER_DATE = pattern(r"(?<![\d./])([0-3]?\d)[./]([01]?\d)[./](20\d\d)(?![\d/])")
+"""A date with the day first, as most of Europe and South America writes it."""
+_ISO_DATE = pattern(DATE)
+
+
+def dates_in(text: str) -> list[date]:
+    """The dates of a text, in its order: those of ISO 8601, and those with the day first.
+
+    >>> [str(each) for each in dates_in("dal 2026-12-14 fino al 31/03/2027")]
+    ['2026-12-14', '2027-03-31']
+    """
+    iso = _OTHER_DATE.sub(lambda match: f"{match[3]}-{int(match[2]):02}-{int(match[1]):02}", text)
+    return [day for each in _ISO_DATE.findall(iso) if (day := date_of_text(each)) is not None]
 
 
 def date_of_text(text: str | None) -> date | None:

@@ -13,7 +13,7 @@ from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.quoted_parts import SAME, OtherFigure
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
-from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.spec.model import AcceptanceSpec, ScaleOutSpec
 from clusterspec.standard import pattern
 
 FASTEST = {"SFP28": 25, "SFP56": 50, "SFP112": 100, "QSFP28": 100, "QSFP56": 200, "QSFP112": 400, "QSFP-DD": 800}
@@ -343,3 +343,36 @@ def levels_named(text: str) -> set[str]:
     ({'node_leaf'}, {'leaf_spine'}, set())
     """
     return {level for level, named in _LEVELS.items() if named.search(text) is not None}
+
+
+_PROMISED = pattern(
+    rf"(?i:\b(?:bus ?bandwidth|busbw|bus bw)\b)[^\d;]{{0,24}}?{NUMBER} ?([GTgt])(B|b)(?:it)?(?:/s|ps)(?!\w)"
+)
+"""The bus bandwidth that the line of a test promises: bytes with `B`, bits with `b`."""
+
+
+def weaker_tests(lines: Sequence[tuple[Offered, str]], acceptance: Sequence[AcceptanceSpec]) -> Iterator[OtherFigure]:
+    """Lines that promise a lower bus bandwidth in a test than each of the design's for the collective that they name."""
+    for line, text in lines:
+        written = line.line.part or ""
+        found = _PROMISED.search(written)
+        wanted = [
+            (index, test)
+            for index, test in enumerate(acceptance)
+            if test.busbw is not None
+            and (test.collective or "").replace("-", "") in text.replace("-", "").replace(" ", "")
+        ]
+        if found is None or not wanted:
+            continue
+        promised = (
+            number_in_text(found[1]) * 1e9 * (1000.0 if found[2] in "tT" else 1.0) / (1 if found[3] == "B" else 8)
+        )
+        index, test = min(wanted, key=lambda pair: pair[1].busbw.value if pair[1].busbw else 0.0)
+        if test.busbw is not None and promised < test.busbw.value * (1 - SAME):
+            yield OtherFigure(
+                line,
+                f"{found[1]} {found[2]}{found[3]}/s of bus bandwidth",
+                f"acceptance.{index}.busbw",
+                test.busbw.written,
+            )
+            return

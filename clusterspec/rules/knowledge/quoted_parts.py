@@ -96,6 +96,7 @@ _PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) 
 PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
 VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
 _RACK_WATTS = pattern(rf"{NUMBER} ?kw\b")
+_OTHER_RACK = pattern(r"\b(?:network|switch|storage|management) racks?\b")
 
 
 class OtherFigure(NamedTuple):
@@ -345,7 +346,7 @@ def weak_rack(line: Offered, text: str, cluster: Cluster, power: PowerSpec) -> I
         if liquid is not None and watts < drawn * (1 - liquid) * (1 - SAME):
             to_air = f"{per_rack}, whose heat to air is {display(drawn * (1 - liquid), 'W')}"
             yield OtherFigure(line, f"{display(watts, 'W')} in the door of a rack", "power.nodes_per_rack", to_air)
-    elif line.site_kind == "rack" and watts < drawn * (1 - SAME):
+    elif line.site_kind == "rack" and watts < drawn * (1 - SAME) and _OTHER_RACK.search(text) is None:
         draw = f"{per_rack}, which draw {display(drawn, 'W')}"
         yield OtherFigure(line, f"{display(watts, 'W')} for a rack", "power.nodes_per_rack", draw)
 

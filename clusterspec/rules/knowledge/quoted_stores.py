@@ -16,7 +16,7 @@ from clusterspec.units import display
 SAME_SIZE = 0.05
 """Relative difference up to which two sizes of a store are the same."""
 STORE = pattern(
-    r"\b(?:storage|file ?system|flash|store|appliance|nvme (?:shel(?:f|ves)|enclosures?)|jbofs?|\w*speicher|stockage|almacenamiento|armazenamento|opslag\w*|"
+    r"\b(?:storage|file ?system|flash|store|appliance|lustre|gpfs|ceph|beegfs|exascaler|wekapod|nvme (?:shel(?:f|ves)|enclosures?)|jbofs?|\w*speicher|stockage|almacenamiento|armazenamento|opslag\w*|"
     r"lagring\w*|archiviazione|tallennus\w*|system plik\w*|dateisystem\w*|sistema (?:de|di) (?:archivos|ficheros|arquivos|file)|"
     r"système de fichiers|bestandssysteem|filsystem\w*|tiedostojärjestelmä)\b|ストレージ|存储|스토리지|파일 ?시스템|ファイルシステム|文件系统"
 )

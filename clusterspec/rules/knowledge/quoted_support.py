@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import ANY_SWITCH, kinds_of_words
-from clusterspec.quantity import HOUR, YEAR
+from clusterspec.quantity import HOUR, YEAR, Quantity
 from clusterspec.rules.knowledge.quoted_parts import OtherFigure
+from clusterspec.rules.knowledge.written_numbers import products_in
 from clusterspec.spec.model import ProcurementSpec, SupportSpec
 from clusterspec.standard import pattern
 
+LONGER = 1.1
+"""Ratio of two times from which the longer one is no rounding."""
 SAME = 0.02
 """Relative difference up to which a time of a line and of a key are the same."""
 _SUPPORT = pattern(
@@ -38,7 +42,7 @@ _NEXT_DAY = pattern(
     r"\bnbd\b|\bnext[- ](?:business|working)[- ]day\b|\bnächster (?:arbeits|werk)tag\b|\bj ?\+ ?1\b|"
     r"\bsiguiente día (?:laborable|hábil)\b|\bvolgende werkdag\b|\bgiorno lavorativo successivo\b|翌営業日|次工作日|익영업일"
 )
-_BUSINESS_HOURS = pattern(r"\b(?:8|9|10) ?x ?5(?:x|\b)")
+_BUSINESS_HOURS = pattern(r"(?<!\()\b(?:8|9|10) ?x ?5(?:x|\b)(?! (?:years|=))")
 """Support in business hours alone: what fails in the evening waits for the next day."""
 _HOURS_OF_RESPONSE = pattern(
     r"(?:\b24 ?(?:x|/) ?7 ?(?:x|/) ?|(?<![\w.,/x]))(\d{1,2})(?: ?(?:h|hours?|hrs?|stunden|std|horas|heures|uur|ore|godz)\b|(?<=7x\d)\b)"
@@ -77,6 +81,8 @@ def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: Procuremen
         years = years_supported(group)
         if term is not None and years is not None and years * YEAR < term.value * (1 - SAME):
             yield OtherFigure(group[0][0], f"{years:g} {'year' if years == 1 else 'years'}", key, term.written)
+    if term is not None:
+        yield from _longer_support(sold, key, term)
     response = bought.response
     hours = [(line, each) for line, text in sold if (each := hours_of_response(text)) is not None]
     if response is None or not hours or any(each * HOUR <= response.value * (1 + SAME) for _, each in hours):
@@ -84,6 +90,17 @@ def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: Procuremen
     line, fastest = min(hours, key=lambda pair: pair[1])
     states = "the next business day" if fastest == BUSINESS_DAY else f"a response of {fastest:g} h"
     yield OtherFigure(line, states, "procurement.support.response", response.written)
+
+
+def _longer_support(sold: Sequence[tuple[Offered, str]], key: str, term: Quantity) -> Iterator[OtherFigure]:
+    """Support by the part and month or year that the text counts for longer than the design buys."""
+    for line, text in sold:
+        for product in products_in(text):
+            unit = product.units[-1].split("-")[0].split(" ")[0]
+            years = product.factors[-1] * {"months": 1 / 12, "years": 1.0}.get(unit, 0.0)
+            if years * YEAR > term.value * LONGER and line.line.quantity == math.prod(product.factors):
+                yield OtherFigure(line, f"{product.factors[-1]} {unit} for each part", key, term.written)
+                return
 
 
 def _parts_with_support(

@@ -57,6 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
@@ -104,8 +105,16 @@ def check(
         yield RULE.problem(AT, message, help_, confidence="likely")
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
-        severity = "warning" if ordered >= TWICE * needed else "note"
+        of_nics = needed - fabric.modules.node + _module_count_by_nic(scale_out, fabric)
+        by_nic = ordered == of_nics > needed
+        message += ", as one for each NIC, and a cage of the nodes carries several" if by_nic else ""
+        severity = "warning" if ordered >= TWICE * needed or by_nic else "note"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity=severity, fix=fix)
+
+
+def _module_count_by_nic(scale_out: ScaleOut, fabric: Fabric) -> int:
+    """The endpoints of the fabric: a module for each if every NIC had a cage of its own."""
+    return fabric.links["node_leaf"] // scale_out.planes
 
 
 def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Problem]:

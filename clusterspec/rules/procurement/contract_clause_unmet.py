@@ -9,7 +9,10 @@ Clauses in the lines of a quote, the milestones and the description:
 - a committed amount of energy (`take-or-pay`) above what the machine draws at full load all year: a warning;
 - instances that the provider may stop (preemptible, spot), where the text asks for an availability of 99 % or more: an
   error;
-- days between the end of the present support and the start of the next, by the milestones: an error;
+- days between the end of the present support and the start of the next, by the milestones, or by the description and the
+  lines: an error;
+- a bank guarantee that ends before the delivery that it secures: an error;
+- support bought for longer than the maker supports the part, by the date in its line: an error;
 - an order that is signed after the end of the framework agreement that the description names: an error;
 - failed drives that go back to the maker, where the text says that media do not leave the site: a warning.
 
@@ -116,13 +119,15 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY, HOUR, YEAR
-from clusterspec.rules.knowledge.purchases import DATE, date_of_text
+from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -142,7 +147,6 @@ and storage draw the rest.
 """
 KEPT = 99.0
 """Percent of a month from which an availability needs machines that nobody stops."""
-_DATE = pattern(DATE)
 _EXTENDED = pattern(
     r"\b(?:renew\w*|exten[ds]\w*|prolong\w*|roll(?:s|ed)? over|verläng\w*|reconduct\w*|reconduc\w*|renouvel\w*|renuev\w*|renov\w*|prorrog\w*|"
     r"rinnov\w*|proroga\w*|verleng\w*|förläng\w*|forleng\w*|forlæng\w*|jatk\w*|przedłuż\w*)\b|更新|延長|自动续"
@@ -188,7 +192,17 @@ _STAYS = pattern(
     r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w*|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b"
 )
 
-_PRESENT = r"(?:current|present|existing|atual|actual|actuel\w*|bestehend\w*|laufend\w*|attuale|huidige?|nuvarande|nåværende|obecn\w*)"
+_GUARANTEE = pattern(
+    r"\b(?:(?:bank|performance|advance[- ]payment) (?:guarantee|bond)|surety bond|letter of credit|fideiussion\w*|\w*bürgschaft\w*|caution bancaire|"
+    r"aval bancario|garant[ií]a bancaria|fiança bancária|bankgarant\w*|gwarancja bankowa)\b|保証状|保函|보증서"
+)
+_DELIVERED = pattern(
+    r"\b(?:deliver\w*|livr\w*|liefer\w*|geliefert|entreg\w*|consegn\w*|lever\w*|toimit\w*|dostaw\w*)\b|納品|交付|납품"
+)
+_SUPPORT_ENDS = pattern(
+    rf"\b(?:end of (?:support|service|service life)|support ends|eos|eosl)\b[^\d,;]{{0,20}}{DATE}|\b(?:supported|maintained) until {DATE}"
+)
+_PRESENT = r"(?:current|present|existing|atual|actual|actuel\w*|bestehend\w*|laufend\w*|attuale|huidige?|nuvarande|nåværende|obecn\w*|présent)"
 _END_OF_PRESENT = pattern(
     rf"\b(?:ends?|expir\w*|until|fim|fin|ende|endet|fine|scadenza|einde|slut|koniec|termina)\b.*\b{_PRESENT}\b|\b{_PRESENT}\b.*\b(?:ends?|expir\w*|until|endet|läuft|expire|termina|scade)\b"
 )
@@ -212,7 +226,8 @@ def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, rem
     lines = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote)]
     text = remarks.lower()
     yield from _late_notice(procurement, lines, text)
-    yield from _uncovered_days(procurement)
+    yield from _uncovered_days(procurement, text)
+    yield from _ended_cover(procurement, lines, text)
     yield from _late_call_off(procurement, text)
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
@@ -226,11 +241,11 @@ def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
     """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     given = [
-        (index, day) for index, each in enumerate(milestones) if _NOTICE.search(each.lower()) for day in _days(each)
+        (index, day) for index, each in enumerate(milestones) if _NOTICE.search(each.lower()) for day in dates_in(each)
     ]
     clauses = [each for each in [part for _, part in lines] + sentences_of(text) if _EXTENDED.search(each) is not None]
     months = {int(one or other) for each in clauses for one, other in _MONTHS_BEFORE.findall(each)}
-    ends = [day for each in (*milestones, text, *(part for _, part in lines)) for day in _days(each)]
+    ends = [day for each in (*milestones, text, *(part for _, part in lines)) for day in dates_in(each)]
     if len(given) != 1 or len(months) != 1 or not ends:
         return
     ((index, day),), (before,) = given, months
@@ -241,10 +256,14 @@ def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
         yield RULE.problem(at, message, "give notice earlier, or plan the next period")
 
 
-def _uncovered_days(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """Days between the end of the present support and the start of the next, by the dates of two milestones."""
+def _uncovered_days(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """Days between the end of the present support and the start of the next, by the dates of two milestones, or by those
+    of the description and of the lines for support.
+    """
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
-    dated = [(index, each.lower(), days[0]) for index, each in enumerate(milestones) if len(days := _days(each)) == 1]
+    dated = [
+        (index, each.lower(), days[0]) for index, each in enumerate(milestones) if len(days := dates_in(each)) == 1
+    ]
     ends = [day for _, each, day in dated if _END_OF_PRESENT.search(each) is not None]
     starts = [(index, day) for index, each, day in dated if _START_OF_NEXT.search(each) is not None]
     sells = any(sells_support((line.part or "").lower()) for line in procurement.quote or ())
@@ -252,6 +271,48 @@ def _uncovered_days(procurement: ProcurementSpec) -> Iterator[Problem]:
         message = f"the present support ends on {ends[0]}, and the next begins on {starts[0][1]}: {plural(gap, 'day')} without support"
         at = ("procurement", "delivery", "milestones", starts[0][0])
         yield RULE.problem(at, message, "let the next period begin on the day after")
+        return
+    ends = [
+        days[0]
+        for each in map(in_english, sentences_of(remarks))
+        if _END_OF_PRESENT.search(each) and sells_support(each) and len(days := dates_in(each)) == 1
+    ]
+    texts = [(index, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
+    begins = [(index, days[0]) for index, text in texts if sells_support(text) and len(days := dates_in(text)) == 2]
+    if len(ends) == 1 and begins and (gap := (min(day for _, day in begins) - ends[0]).days - 1) > 0:
+        message = f"the present support ends on {ends[0]}, and the lines begin on {begins[0][1]}: {plural(gap, 'day')} without support"
+        yield RULE.problem(
+            ("procurement", "quote", begins[0][0], "part"), message, "let the next period begin on the day after"
+        )
+
+
+def _ended_cover(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], remarks: str) -> Iterator[Problem]:
+    """A guarantee that ends before the delivery that it secures, and support of a part beyond the day on which its maker
+    ends it.
+    """
+    ordered, weeks = date_of_text(procurement.as_of), procurement.delivery.weeks if procurement.delivery else None
+    planned = [] if ordered is None or weeks is None else [ordered + timedelta(days=min(7 * weeks, 36500))]
+    named = [day for each in sentences_of(remarks) if _DELIVERED.search(in_english(each)) for day in dates_in(each)]
+    needed = date_of_text(procurement.needed_by)
+    delivered = max([*planned, *named], default=needed)
+    support = procurement.support.term if procurement.support is not None else None
+    for index, part in lines:
+        text, at = in_english(part), ("procurement", "quote", index, "part")
+        name = name_of_part((procurement.quote or ())[index].part)
+        days = dates_in(text) if _GUARANTEE.search(text) is not None else []
+        if len(days) == 1 and delivered is not None and days[0] < delivered:
+            message = f"`{name}` ends on {days[0]}, and what it secures is delivered on {delivered}"
+            yield RULE.problem(at, message, "ask for a guarantee until the acceptance")
+        ended = _SUPPORT_ENDS.search(text)
+        last = date_of_text(ended[1] or ended[2]) if ended is not None else None
+        start = delivered or needed
+        if last is None or start is None or support is None:
+            continue
+        until = start.toordinal() + support.value / DAY
+        if until > last.toordinal() + MONTH:
+            end = date.fromordinal(min(round(until), date.max.toordinal()))
+            message = f"the maker ends the support of `{name}` on {last}, and support is bought until {end}"
+            yield RULE.problem(at, message, "choose a part that the maker supports for the whole time")
 
 
 def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
@@ -259,17 +320,12 @@ def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]
     lives = [day for each in _FRAMEWORK.findall(text) if (day := date_of_text(each)) is not None]
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     for index, each in enumerate(milestones):
-        signed = _days(each) if _SIGNED.search(each.lower()) is not None else []
+        signed = dates_in(each) if _SIGNED.search(each.lower()) is not None else []
         if len(lives) == 1 and signed and signed[0] > lives[0]:
             message = f"the order is signed on {signed[0]}, and the framework agreement ends on {lives[0]}"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "sign before it ends, or agree on new prices")
             return
-
-
-def _days(text: str) -> list[date]:
-    """The dates of a text."""
-    return [day for each in _DATE.findall(text) if (day := date_of_text(each)) is not None]
 
 
 def _unused_energy(lines: Sequence[tuple[int, str]], procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:

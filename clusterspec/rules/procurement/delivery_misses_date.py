@@ -60,6 +60,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from clusterspec.finding import Problem
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.rule import Rule
@@ -104,7 +105,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
     yield from _test_before_network(delivery)
     for index, milestone in enumerate(delivery.milestones or ()):
         week = _last_week(milestone)
-        if week > delivery.weeks and _AFTER_DELIVERY.search(milestone) is None:
+        if week > delivery.weeks and _AFTER_DELIVERY.search(f"{milestone} {in_english(milestone.lower())}") is None:
             message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")

@@ -206,6 +206,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             surplus = "warning" if (kind == "cable" and decided) or counts_modules else "note"
             if kind == "transceiver" and counted.fabric is not None:
                 offered = shortest_end_first(offered, counted.fabric.modules)
+                if count - counted.fabric.modules.half_empty <= offered_quantity(offered) < count:
+                    continue  # enough where no cage of a switch is half empty
             own = [line for line in offered if not line.is_spare]
             by_link = kind == "cable" and not decided and links_of(offered) >= count
             if not by_link or offered_quantity(own) >= count:
@@ -248,7 +250,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
     each = cluster.accelerators_per_node
     offered = [line for line in lines if line.kind == "node" and line.quantity is not None]
     if not offered:
-        offered = [line for line in lines if line.kind == "accelerator" and line.quantity is not None]
+        offered = [line for line in lines if line.kind == "accelerator" and line.quantity and not line.is_spare]
         total, needed, unit = offered_quantity(offered), nodes * each, "accelerators"
         if total == nodes and each > 1:
             message = (

@@ -79,8 +79,8 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import CABLING, kinds_of_words, plain_part
-from clusterspec.quantity import YEAR
+from clusterspec.procurement.part_names import CABLING, HOURS, kinds_of_words, plain_part
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
 from clusterspec.rules.knowledge.quoted_readings import counts_in_text
@@ -102,6 +102,7 @@ _NETWORKS = {
     "out_of_band": pattern(r"\b(?:out[- ]of[- ]band|oob|management|mgmt|bmc)\b"),
 }
 """Words of a line for a part of another network."""
+_NETWORK_RACK = pattern(r"\bnetwork racks?\b|\bracks? network\b")
 _SEVERAL = pattern(r"\b(?:switches|cables|racks)\b")
 
 
@@ -128,6 +129,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
             )
+    yield from _hour_problem(procurement, cluster)
     yield from _side_part_problems(procurement, cluster)
     yield from _support_problem(procurement, cluster)
     total, counted = procurement.quoted_total, bill(design).total
@@ -140,6 +142,30 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             message,
             "ask which parts the quote leaves out; state `discount` where it has one",
         )
+
+
+def _hour_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    """A rent by the hour that is for all hours of all nodes over the term, and not at the stated price of an hour."""
+    stated, term = (procurement.prices or {}).get("node_hour"), procurement.term
+    if stated is None or term is None or not any(price_ends(stated)):
+        return
+    low, high = price_ends(stated)
+    hours = term.value / HOUR
+    counted = (hours, hours * cluster.nodes, hours * cluster.nodes * cluster.accelerators_per_node)
+    for index, line in enumerate(procurement.quote or ()):
+        price, quantity = line_price(line), line.quantity or 0.0
+        of_rent = HOURS.search(plain_part(line)) is not None and any(
+            abs(quantity / each - 1) < SAME for each in counted
+        )
+        if not price or not of_rent or is_credit(line):
+            continue
+        each = float(price) / (hours * cluster.nodes)
+        may_be = (each, each * (1 - (procurement.discount or 0.0)))
+        if not any(low * (1 - NEAR) <= amount <= high * (1 + NEAR) for amount in may_be):
+            message = f"the quote has {money_text(f'{each:,.2f}', procurement.currency)} for an hour of a node, and `prices.node_hour` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
+            at = ("procurement", "quote", index, "unit_price")
+            yield RULE.problem(at, message, "ask the provider which of the two is right")
+            return
 
 
 def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -167,10 +193,10 @@ def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Itera
 
 def _is_side_part(line: Offered, kind: str) -> bool:
     """Whether a line sells racks, the store, or a part of the frontend or out-of-band network."""
-    if kind in {"rack", "storage"}:
-        return line.site_kind == kind
-    network, _, part = kind.rpartition("_")
     text = plain_part(line.line)
+    if kind in {"rack", "storage"}:
+        return line.site_kind == kind or (kind == "rack" and _NETWORK_RACK.search(text) is not None)
+    network, _, part = kind.rpartition("_")
     named = text == kind or (
         _NETWORKS[network].search(text) is not None and {*kinds_of_words(text)} & {*CABLING, "switch"} == {part}
     )

@@ -85,6 +85,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
 from clusterspec.rules.knowledge.written_numbers import sentences_of
@@ -94,14 +95,18 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
+MOST_MONTHS = 600.0
+"""Months of a lease at most."""
 WITH_SUBSCRIPTION = ("h100-pcie", "h100-nvl", "h200-nvl")
 """The beginning of ids of cards that come with five years of NVIDIA AI Enterprise."""
 _ENTERPRISE = r"(?:nvidia )?(?:ai enterprise|nvaie)"
+_FEED = r"(?:second|b|redundant)[- ]?(?:power )?feed"
 THINGS = {
     "NVIDIA AI Enterprise": _ENTERPRISE,
     "Cumulus Linux": r"cumulus(?: linux)?",
     "SONiC": r"(?:enterprise )?sonic",
     "power distribution units": r"(?:rack[- ])?pdus?",
+    "the second feed": _FEED,
     "installation": r"(?:on-?site )?(?:installation|commissioning|installatie|montage|instalação|instalación|inbetriebnahme)",
     "transport": r"(?:freight|shipping|transport|delivery|versand|fracht|flete|frete)",
     "support": r"(?:hardware |\d{1,2} (?:years|months) |24x7 ){0,2}(?:support|maintenance|wartung|soporte|assistenza|suporte)",
@@ -118,6 +123,15 @@ _INCLUDES = {
     for name, words in THINGS.items()
 }
 _SELLS = {name: pattern(rf"(?:^|[:–-] ?|\d\.? ){words}\b") for name, words in THINGS.items()}
+_SELLS["the second feed"] = pattern(rf"\b{_FEED}\b")
+OF_PRICE = ("the second feed", "transport", "installation")
+"""What a description may include in a price."""
+_IN_PRICE = {
+    name: pattern(
+        rf"\b{THINGS[name]}\b[^.;]{{0,60}}? {_INCLUDED} (?:in|im|dans|en|nel|no|w) (?:the |all |every )?(?:price|cost|fee|rent|kw)"
+    )
+    for name in OF_PRICE
+}
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
@@ -135,7 +149,21 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
         at = ("procurement", "quote", again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+    yield from _priced_again(lines, remarks.lower())
     yield from _financed_problem(lines, remarks.lower())
+    yield from _residual_problem(lines, in_english(remarks.lower()))
+
+
+def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+    """The problem with a line for what the description includes in another price."""
+    for name in OF_PRICE:
+        sentence = next((each for each in sentences_of(remarks) if _IN_PRICE[name].search(each) is not None), None)
+        if sentence is None or _NOT.search(sentence) is not None:
+            continue
+        for line in _sold_lines(name, lines):
+            message = f"`{name_of_part(line.line.part)}` is sold, and by the description {name} is in another price"
+            at = ("procurement", "quote", line.index, "part")
+            yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
 
 _FINANCED = pattern(
@@ -151,12 +179,49 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
         return
     financed = [each for each in sentences_of(remarks) if _FINANCED.search(each) is not None]
     amounts = {float("".join(filter(str.isdigit, each))) for text in financed for each in _AMOUNT.findall(text)}
-    for line, _ in lines:
+    for line, text in lines:
         price = float(line_price(line.line) or 0)
-        if price in amounts and not line.counts_periods:
+        if price in amounts and not line.counts_periods and _RESIDUAL.search(text) is None:
             message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease by the text"
             at = ("procurement", "quote", line.index, "part")
             yield RULE.problem(at, message, "ask the lessor whether the rent or the line pays for it")
+            return
+
+
+_RESIDUAL = pattern(
+    r"\b(?:residual(?: value)?|buy-?out|purchase option|balloon|restwert\w*|kaufoption|valeur résiduelle|option d'achat|valor residual|valore residuo|"
+    r"riscatto|restwaarde|koopoptie|restvärde|restværdi|restverdi|jäännösarvo|wartość końcowa)\b|残価|残存価額|잔존가치"
+)
+"""Words for what a lessee pays at the end."""
+_MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")
+SAME_RATE = 0.003
+"""Relative difference up to which two instalments are the same: days of a month, and rounding."""
+
+
+def _residual_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+    """The problem with the instalment of a lease that pays back the whole purchase price, beside a residual value.
+
+    With the monthly rate i, n months, the price A and the residual R, the instalment at the end of each month is
+    (A - R v^n) i / (1 - v^n) with v = 1 / (1 + i); at its beginning it is that over 1 + i (annuity formula).
+    """
+    rates = {float(each.replace(",", ".")) / 100 for each in _MONTHLY_RATE.findall(remarks)}
+    rents = [line.line for line, _ in lines if line.counts_periods and (line.line.quantity or 0) > 1]
+    paid = [
+        float(line_price(line.line) or 0) for line, text in lines if _RESIDUAL.search(text) and line.line.quantity == 1
+    ]
+    amounts = [float("".join(filter(str.isdigit, each))) for each in _AMOUNT.findall(remarks)]
+    if len(rates) != 1 or len(paid) != 1 or not rents or not amounts or not paid[0]:
+        return
+    rent, rate, whole = max(rents, key=lambda line: line_price(line) or 0), rates.pop(), max(amounts)
+    months, each = float(rent.quantity or 0), float(rent.unit_price or 0)
+    kept = (1 + rate) ** -min(months, MOST_MONTHS)
+    share = rate / (1 - kept) if rate else 0.0
+    for factor in (1.0, 1 / (1 + rate)):
+        full, reduced = whole * share * factor, (whole - paid[0] * kept) * share * factor
+        if full and abs(each / full - 1) < SAME_RATE < abs(each / reduced - 1):
+            message = f"the instalment of {amount_text(each)} pays back all of {amount_text(whole)}, and {amount_text(paid[0])} are paid at the end as well: {amount_text(reduced)} a month with this residual value"
+            at = ("procurement", "quote", next(line.index for line, _ in lines if line.line is rent), "unit_price")
+            yield RULE.problem(at, message, "ask the lessor for the instalment down to the residual value")
             return
 
 

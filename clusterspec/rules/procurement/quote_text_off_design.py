@@ -8,6 +8,7 @@ Lines of `procurement.quote` whose text states
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
 - a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
   where the text names no parts; and one for switches or a store alone;
+- a bus bandwidth of a test below that of `acceptance` for the same collective;
 - a store slower than the `bandwidth` or the `read` of `networks.storage`;
 - less host memory of a node than `host_memory`;
 - a rack, or the cooler in its door, for less power than a rack of the design draws;
@@ -130,7 +131,7 @@ from clusterspec.procurement.product_names import (
     names_of_entry,
 )
 from clusterspec.rules.knowledge.fabric_parts import link_rate
-from clusterspec.rules.knowledge.quoted_links import SIDES, TWO_PORTS, fiber_of, short_cables, slower_nics
+from clusterspec.rules.knowledge.quoted_links import SIDES, TWO_PORTS, fiber_of, short_cables, slower_nics, weaker_tests
 from clusterspec.rules.knowledge.quoted_parts import (
     PDU,
     SAME,
@@ -146,7 +147,7 @@ from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
-from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
+from clusterspec.spec.model import AcceptanceSpec, NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display_bits
 
@@ -182,6 +183,7 @@ def check(
     written_scale_out: ScaleOutSpec | None,
     power: PowerSpec | None,
     networks: NetworksSpec | None,
+    acceptance: tuple[AcceptanceSpec, ...] | None,
     catalog: Catalog,
     remarks: str,
 ) -> Iterator[Problem]:
@@ -208,6 +210,8 @@ def check(
     yield from _mains_problem(lines, power, remarks)
     for other in _other_figures(lines, procurement, cluster, power, networks):
         yield _problem(other.line, other.states, other.key, other.design)
+    for test in weaker_tests(lines, acceptance or ()):
+        yield _problem(test.line, test.states, test.key, test.design)
     for short in short_cables(lines, written_scale_out):
         yield _problem(short.line, short.states, short.key, short.design)
     yield from _cage_problem(lines)

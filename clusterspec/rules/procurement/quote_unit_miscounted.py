@@ -261,6 +261,8 @@ _PERIODS = (
     "stunde",
 )
 """How words for a period begin."""
+MOST_PERIODS = 84
+"""Months or years of one line at most: seven years."""
 _SCALES = (1.0, 1000.0, 1e6, 1e-3)
 """Factors between a product and a number in another unit of size: terabytes and gigabytes."""
 
@@ -283,7 +285,11 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
     value, by_period = math.prod(product.factors), _is_period(product.units[-1])
     by_period = by_period and (HOURS.search(text) is None or product.units[-1].startswith("h"))
     partial = {*product.factors, math.prod(product.factors[:-1]), math.prod(product.factors[1:])}
-    if by_period and not any(_is_close(quantity, each * scale) for each in (value, *partial) for scale in _SCALES):
+    several = round(quantity / value) if value else 0
+    in_hours = product.units[-1].startswith("h")  # those of a month, for several months
+    in_parts = in_hours and 2 <= several <= MOST_PERIODS and _is_close(quantity, several * value)
+    fits = any(_is_close(quantity, each * scale) for each in (value, *partial) for scale in _SCALES)
+    if by_period and not (fits or in_parts):
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
