@@ -21,37 +21,24 @@ SERVICES = """support warranty care license licence licenses licences subscripti
     shipping training service services management months"""
 """Words of lines that offer work, licenses or time."""
 _NOUNS = {
-    "other": f"""{SERVICES} migration migración migrazione migração migratie
-        a-care smartnet prosupport prodeploy nbd nvaie uplift fee fees deposit buyback trade-in
-        tax vat discount rebate insurance transport commissioning cleaning consumables crate colocation
-        rack racks cabinet cabinets pdu pdus ups psu psus power feed feeds busbar busway whip whips
-        cdu cdus chiller cooling manifold manifolds fan fans dimm dimms baseboard baseboards bridge bridges
-        storage store file filer nas san nfs lustre weka wekapod ceph gpfs beegfs array jbof jbod enclosure enclosures
-        exascaler clusterstor flashblade powerscale netapp vast oceanstor dss-g minio
-        keep-your-drive exchanger containment
-        frontend front-end out-of-band oob bmc ipmi kvm console login bastion head control
-        spares repuestos ersatzteile reservedele linux socket sockets
-        firewall router routers loadbalancer ufm labels velcro trunking panel panels
-        maintenance entretien サポート 保守 保証 ライセンス ラック ストレージ 设备维保 维保 机柜 存储 fileserver
-        suporte manutenção assinatura mantenimiento manutenzione onderhoud wsparcie serwis
-        wartung lizenz lizenzen garantie versand fracht montage montaggio alimentazione alimentation alimentación
-        netzkabel stromkabel soporte servicio servicios licencia licencias flete
-        assistenza huolto toimitus fragt frakt licens
-        speicher stockage almacenamiento schrank serverschrank armoire baie armadio""",
-    "transceiver": """transceiver transceivers transceptor transceptores optic optics xcvr cwdm4 psm4 bidi
-        émetteur-récepteur トランシーバ 光模块""",
-    "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail
-        fiber fibers fibre fibres patch patchcord patchcords jumper jumpers cord cords trunk trunks harness
-        splitter splitters breakout breakouts kabel câble câbles cavo cavi cabo cabos latiguillo latiguillos
-        glasfaser fibra lwl
-        ケーブル 光ケーブル 线缆 光纤""",
-    "switch": "switch switches commutateur commutateurs conmutador conmutadores スイッチ 交换机",
-    "nic": """thor nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2
-        netzwerkkarte netzwerkadapter adaptateur adaptador""",
+    "other": f"""{SERVICES} migration a-care smartnet prosupport prodeploy nbd nvaie uplift fee fees deposit buyback trade-in
+        tax vat discount rebate insurance transport commissioning cleaning consumables crate colocation rack racks
+        cabinet cabinets pdu pdus ups psu psus power feed feeds busbar busway whip whips cdu cdus chiller cooling
+        manifold manifolds fan fans dimm dimms baseboard baseboards bridge bridges storage store file filer nas san
+        nfs lustre weka wekapod ceph gpfs beegfs array jbof jbod enclosure enclosures exascaler clusterstor
+        flashblade powerscale netapp vast oceanstor dss-g minio keep-your-drive exchanger containment frontend
+        front-end out-of-band oob bmc ipmi kvm console login bastion head control spares linux socket sockets
+        firewall router routers loadbalancer ufm labels velcro trunking panel panels maintenance fileserver versand
+        montaggio alimentazione alimentation alimentación servicio servicios toimitus armoire""",
+    "transceiver": """transceiver transceivers optic optics xcvr cwdm4 psm4 bidi""",
+    "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail fiber fibers fibre fibres patch
+        patchcord patchcords jumper jumpers cord cords trunk trunks harness splitter splitters breakout breakouts
+        lwl""",
+    "switch": "switch switches",
+    "nic": """thor nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2 netzwerkkarte
+        netzwerkadapter adaptateur adaptador""",
     "node": """node nodes server servers dgx hgx tray trays machine machines sled sleds blade blades worker workers
-        workstation workstations poweredge thinksystem proliant esc hls
-        knoten rechenknoten serveur serveurs servidor servidores nodo nodos nodi nœud
-        サーバー サーバ 服务器""",
+        workstation workstations poweredge thinksystem proliant esc hls""",
     "accelerator": "gpu gpus accelerator accelerators oam oams rtx grafikkarte grafikkarten",
 }
 """The nouns that name a kind of part, in the languages of suppliers."""
@@ -65,10 +52,7 @@ _FORMS = {
     "node": "system systems chassis",
 }
 """Words for the form or the place of a part, which name its kind only where no noun does."""
-_COMPOUNDS = (
-    *("support", "wartung", "garantie", "lizenz", "lizenzen", "speicher", "schrank"),
-    *("kabel", "server", "knoten", "switch", "adapter"),
-)
+_COMPOUNDS = ("support", "server", "switch", "adapter")
 """The last nouns of German compounds, which name the kind: `Herstellersupport`, `Parallelspeicher`."""
 _KIND_OF_NOUN = {word: kind for kind, words in _NOUNS.items() for word in words.split()}
 _KIND_OF_FORM = {word: kind for kind, words in _FORMS.items() for word in words.split()}
@@ -256,7 +240,7 @@ def kind_of_part(text: str) -> str:
     ('other', 'other', 'switch')
     >>> kind_of_part("nvidia ai enterprise, per gpu"), kind_of_part("nvlink switch tray")
     ('other', 'other')
-    >>> kind_of_part("herstellersupport server 60 monate, nbd"), kind_of_part("lwl-kabel, 20 m")
+    >>> kind_of_part("herstellersupport server 60 months, nbd"), kind_of_part("lwl-cable, 20 m")
     ('other', 'cable')
     >>> kind_of_part("dgx h200 system, nvidia ai enterprise included"), kind_of_part("spare parts kit (gpu trays)")
     ('node', 'other')

@@ -84,7 +84,11 @@ months: monate månader måneder maanden kuukautta
 years: jahre jahren jaren vuotta lata år
 cable: kabel kablar kabler
 server: servrar palvelin
-license: lizenz licens licentie lisenssi
+license: lizenz lizenzen licens licentie lisenssi
+maintenance: wartung
+warranty: garantie
+storage: speicher
+node: knoten
 rack: schrank kast kasten skåp schränke
 """
 """The ends of compounds, which name what the whole word means."""
