@@ -113,6 +113,15 @@ SAMPLES = {
     "  batch_accumulation_per_replica: 4\n",
     "levanter": "model:\n  type: llama\n  num_layers: 2\n  hidden_dim: 64\ntrainer:\n  mp: p=f32,c=bfloat16\n"
     "  train_batch_size: 8\n  num_train_steps: 10\n  per_device_parallelism: 2\n",
+    "paddlenlp": (
+        '{"per_device_train_batch_size": 2, "gradient_accumulation_steps": 8, "tensor_parallel_degree": 4,\n'
+        '"pipeline_parallel_degree": 2, "sharding": "stage1", "max_seq_length": 4096}\n'
+    ),
+    "colossalai": "colossalai run --nproc_per_node 8 train.py --plugin 3d --tp 2 --pp 2 --batch_size 16\n",
+    "mindformers": (
+        "run_mode: train\nrunner_config: {batch_size: 2}\nparallel_config:\n  data_parallel: 8\n  model_parallel: 4\n"
+        "  pipeline_stage: 2\n  micro_batch_num: 16\nmodel: {model_config: {type: LlamaConfig, hidden_size: 8192}}\n"
+    ),
     "easylm": "python -m EasyLM.models.llama.llama_train --mesh_dim='1,8,1' --train_dataset.a.batch_size=64\n",
     "modalities": "settings:\n  step_profile:\n    local_train_micro_batch_size: 2\n    dp_degree: 4\n"
     "app_state:\n  component_key: app_state\n  config:\n    model:\n      component_key: model\n"

@@ -170,6 +170,17 @@ WORKLOADS = (
     ImportFormat("levanter", "workloads", "Levanter configurations", "workloads.levanter"),
     ImportFormat("easylm", "workloads", "launches of EasyLM", "workloads.easylm"),
     ImportFormat(
+        "paddlenlp",
+        "workloads",
+        "launches and configurations of PaddleNLP and PaddleFormers",
+        "workloads.paddlenlp",
+        ("paddleformers", "paddlefleet"),
+    ),
+    ImportFormat("colossalai", "workloads", "launches of Colossal-AI", "workloads.colossalai", ("colossal-ai",)),
+    ImportFormat(
+        "mindformers", "workloads", "MindFormers configurations", "workloads.mindformers", ("mindspore-transformers",)
+    ),
+    ImportFormat(
         "llm-foundry", "workloads", "LLM Foundry configurations", "workloads.llm_foundry", ("mosaicml", "composer")
     ),
     ImportFormat("neuronx", "workloads", "launches of NeuronX Distributed", "workloads.neuronx", ("nxd",)),

@@ -90,6 +90,13 @@ SUGGESTIONS = (
         r"(?:GPU|CUDA|HIP|NPU|XPU|HBM|device|accelerator).{0,60}(?:[Oo]ut of memory|OOM\b|OutOfMemory)"
         r"|RESOURCE_EXHAUSTED.{0,120}(?:memory|[Rr]eserve|[Aa]llocat)",
     ),
+    # what a user or a container may not do; "insufficient" alone is of memory
+    (
+        "container-permission",
+        r"[Ii]nsufficient (?:privileges?|permissions?|capabilities)\b.{0,80}(?:\bdevices?\b|\bNVIDIA_|nvml|\bcontainer)"
+        r"|(?:nvml|NVML|\bdevices?|\bcontainer).{0,60}[Ii]nsufficient (?:privileges?|permissions?|capabilities)",
+    ),
+    ("file-permission", r"[Ii]nsufficient (?:privileges?|permissions?|rights)"),
     ("memory-full", r"\b[Ii]nsufficient (?:\w{1,20} )?(?:GPU|device|HBM) memory"),
     ("gpudirect-refused", r"\b[Rr]egister\w{0,12} ?(?:\w{1,12} ){0,3}?[Mm]emory ?[Rr]egions?\b.{0,80}[Ff]ail"),
     ("gpudirect-refused", r"\b[Ff]ail\w{0,3} to register (?:\w{1,12} ){0,3}(?:GPU|device|CUDA|HIP) (?:memory|buffer)"),
@@ -238,6 +245,7 @@ SUGGESTIONS = (
         r"\b[A-Za-z]{1,12}_[A-Za-z0-9_]{2,60} (?:is |was |are )?(?:not (?:set|present|defined|exported|found in)|unset)"
         r"|\b(?:missing|undefined|unset) (?:the )?(?:environment )?variable",
     ),
+    ("invalid-setting", r"\b(?:is|are) mutually exclusive\b"),
     ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
     ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),
     (

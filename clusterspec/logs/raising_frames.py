@@ -19,6 +19,8 @@ _REGISTRY = re.compile(r"/transformers/models/auto/\w{1,40}\.py$")
 """Files of Transformers that look a model up by its name."""
 _ABSENT_KEY = re.compile(r"\bKeyError: '[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){1,5}'$")
 """A key with the form of an option. Thread: PHOENIXcenter/pi-PrimeNovo issue 4."""
+_ENVIRONMENT = re.compile(r"/python[0-9.]{1,5}/os\.py$")
+"""The file of Python that looks an environment variable up. Thread: The-AI-Summer/pytorch-ddp issue 2."""
 _LOOKED_UP = re.compile(r"\b(?:Key|Attribute)Error: (?!'NoneType')")
 """Exceptions about a name that is not there."""
 _MODEL = re.compile(r"/(?:models?|modeling)/\S{1,80}\.py$|/modeling_\w{1,60}\.py$")
@@ -88,6 +90,8 @@ def family_of_frame(lines: list[str], number: int) -> str:
         return "registry"
     if _ABSENT_KEY.search(raised) and not (looked_up and _MODEL.search(raising)):
         return "key"
+    if "KeyError" in raised and _ENVIRONMENT.search(raising):
+        return "settings"
     if _SETTINGS.search(raising):
         return "settings"
     if _REFUSAL.search(raised):

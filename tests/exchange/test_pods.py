@@ -15,7 +15,7 @@ from clusterspec.exchange.fabrics.pods import (
 )
 from clusterspec.exchange.import_result import ImportBuilder
 from tests.effort import each
-from tests.exchange.imports import counts, given, unknown
+from tests.exchange.imports import counts, given, read, unknown
 
 
 def template(*resources: Any) -> dict[str, Any]:
@@ -118,3 +118,31 @@ def test_pods_that_are_bound_to_one_node_are_not_its_nodes() -> None:
     apart = ImportBuilder("kubernetes", "a.yaml")
     assert record_pods([bound[0], bound[1]._replace(host="n2")], apart, 1) == 2
     assert given(apart.reading())["layout.nodes"] == 2
+
+
+VOLCANO = """\
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train}
+spec:
+  minAvailable: 3
+  tasks:
+  - name: master
+    replicas: 1
+    template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}
+  - name: worker
+    replicas: REPLICAS
+    template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}
+  - name: log
+    replicas: 1
+    template: {spec: {containers: [{name: a, resources: {limits: {cpu: 1}}}]}}
+"""
+
+
+def test_tasks_of_a_job_of_volcano_are_its_nodes() -> None:
+    reading = read(VOLCANO.replace("REPLICAS", "3"), name="job.yaml")
+    assert given(reading) == {"cluster.accelerators_per_node": 8, "layout.nodes": 1 + 3}
+    assert counts(reading)["accelerators"] == 32
+    open_one = read(VOLCANO.replace("    replicas: REPLICAS\n", ""), name="job.yaml")  # the field has no default
+    assert "layout.nodes" not in given(open_one)
+    assert NO_COUNT in unknown(open_one)

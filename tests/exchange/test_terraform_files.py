@@ -145,3 +145,19 @@ def test_values_are_literals_or_the_text_of_an_expression() -> None:
 def test_a_text_that_is_no_hcl_is_refused_with_its_line(text: str) -> None:
     with pytest.raises(FormatError, match=r"line [12]: is not HCL"):
         blocks_of(text)
+
+
+def test_a_module_with_accelerators_and_no_machine_is_listed() -> None:
+    text = """
+        resource "google_compute_instance" "box" {
+          machine_type = "n2-standard-64"
+        }
+        module "tpus" {
+          source           = "../modules/tpu"
+          accelerator_type = "tpu7x-8"
+          instance_count   = 18
+        }
+    """
+    reading = read(text, name="main.tf")
+    assert not given(reading)
+    assert "tpus.accelerator_type = tpu7x-8: names accelerators and no type of machine" in unknown(reading)

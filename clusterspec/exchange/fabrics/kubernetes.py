@@ -2,9 +2,9 @@
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
-TrainJob and its runtimes (kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``,
-single pods, and runtimes of engines and objects that name a machine (`serving_runtimes`). A pod that asks for
-accelerators counts as a node. Nodes themselves are read by `cluster_nodes`.
+TrainJob and its runtimes (kubeflow/trainer, v1alpha1), Job of ``batch/v1`` and of Volcano, Deployment and StatefulSet
+of ``apps/v1``, single pods, and runtimes of engines and objects that name a machine (`serving_runtimes`). A pod that
+asks for accelerators counts as a node. Nodes themselves are read by `cluster_nodes`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from clusterspec.exchange.fabrics.pods import (
     requested_resources,
     requests_only_processors,
     template_pods,
+    volcano_pods,
 )
 from clusterspec.exchange.fabrics.ray_clusters import (
     record_ray_cluster,
@@ -245,6 +246,9 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
 def _job(yaml: Yaml, builder: ImportBuilder) -> None:
     """The pods that a Job runs at a time. Raises `FormatError` if they ask for no accelerators."""
     spec = mapping_of(yaml.mapping.get("spec"))
+    if isinstance(tasks := spec.get("tasks"), list):  # of Volcano, batch.volcano.sh/v1alpha1
+        record_pods(volcano_pods(yaml, tasks), builder, yaml.line("spec", "tasks"))
+        return
     pods = template_pods(yaml, ("spec",), spec.get("template"), spec.get("parallelism"), "pod")
     if not pods.accelerators:
         raise FormatError("a Job whose containers ask for no accelerators", yaml.line("spec"))

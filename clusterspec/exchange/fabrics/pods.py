@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.source import value_at
 
 RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
@@ -39,6 +39,22 @@ def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str)
     selected = value_at(template, "spec", "nodeSelector", "kubernetes.io/hostname")
     host = selected or value_at(template, "spec", "nodeName")
     return Pods(pod_count(copies), asked, yaml.line(*path), what, is_open, host if isinstance(host, str) else "")
+
+
+def volcano_pods(yaml: Yaml, tasks: list[Any]) -> list[Pods]:
+    """The pods of the tasks of a Job of Volcano; a task without ``replicas`` has no count, as the field has no default.
+
+    Raises `FormatError` if none of them asks for accelerators. Form: volcano-sh/apis 7c2e554c,
+    pkg/apis/batch/v1alpha1/job.go, ``TaskSpec``.
+    """
+    found = []
+    for number, task in enumerate(tasks):
+        copies, name = value_at(task, "replicas"), str(value_at(task, "name") or number + 1)[:40]
+        path = ("spec", "tasks", number)
+        found.append(template_pods(yaml, path, value_at(task, "template"), copies if copies else "no count", name))
+    if not any(pods.accelerators or pods.is_open for pods in found):
+        raise FormatError("a Job of Volcano whose containers ask for no accelerators", yaml.line("spec", "tasks"))
+    return found
 
 
 def pod_count(value: Any) -> int | None:

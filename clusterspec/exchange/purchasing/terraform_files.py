@@ -99,6 +99,8 @@ def record_pools(stated: Pools, builder: ImportBuilder) -> None:
         raise FormatError(f"states {where} variables or other files give: import `terraform show -json PLAN`", line)
     for what, line in stated.open[:MOST_LISTED]:
         builder.unknown(what[:120], "a reference that this file does not resolve", line)
+    for what, line in stated.bare[:MOST_LISTED]:
+        builder.unknown(what, "names accelerators and no type of machine: not part of the cluster", line)
     ids = Catalog.open().ids("platform")
     known = []
     for pool in pools:
@@ -178,6 +180,8 @@ class Pools:
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks, self.defaults = blocks, _values_by_reference(blocks)
         self.open: list[tuple[str, int]] = []
+        self.bare: list[tuple[str, int]] = []
+        """Blocks that name accelerators without a type of machine, and their lines."""
 
     def pools(self) -> Iterator[Pool]:
         """The pools of resources and modules. Raises `FormatError` for too many."""
@@ -201,6 +205,13 @@ class Pools:
             elif isinstance(machine, str) and _MACHINE.fullmatch(machine):
                 yield self.pool(block, table, around, machine)
                 return
+        elif not around and isinstance(product := table.get("accelerator_type"), str):
+            self.bare.append(
+                (
+                    f"{block.labels[-1]}.accelerator_type = {product}"[:80],
+                    table.lines.get("accelerator_type", block.line),
+                )
+            )
         for key, stated in table.items() if len(around) < DEEPEST else ():
             value = _resolved_value(stated, self.defaults)
             for each in value if isinstance(value, list) else [value]:
