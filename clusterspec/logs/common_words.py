@@ -93,10 +93,10 @@ SUGGESTIONS = (
     # what a user or a container may not do; "insufficient" alone is of memory
     (
         "container-permission",
-        r"[Ii]nsufficient (?:privileges?|permissions?|capabilities)\b.{0,80}(?:\bdevices?\b|\bNVIDIA_|nvml|\bcontainer)"
-        r"|(?:nvml|NVML|\bdevices?|\bcontainer).{0,60}[Ii]nsufficient (?:privileges?|permissions?|capabilities)",
+        r"[Ii]nsufficient (?:[Pp]rivilege|[Pp]ermission|capabilit).{0,80}(?:\bdevices?\b|\bNVIDIA_|nvml|\bcontainer)"
+        r"|(?:nvml|NVML|\bdevices?|\bcontainer).{0,60}[Ii]nsufficient (?:[Pp]rivilege|[Pp]ermission|capabilit)",
     ),
-    ("file-permission", r"[Ii]nsufficient (?:privileges?|permissions?|rights)"),
+    ("file-permission", r"[Ii]nsufficient (?:[Pp]rivileges?|[Pp]ermissions?|rights)"),
     ("memory-full", r"\b[Ii]nsufficient (?:\w{1,20} )?(?:GPU|device|HBM) memory"),
     ("gpudirect-refused", r"\b[Rr]egister\w{0,12} ?(?:\w{1,12} ){0,3}?[Mm]emory ?[Rr]egions?\b.{0,80}[Ff]ail"),
     ("gpudirect-refused", r"\b[Ff]ail\w{0,3} to register (?:\w{1,12} ){0,3}(?:GPU|device|CUDA|HIP) (?:memory|buffer)"),
@@ -217,6 +217,8 @@ SUGGESTIONS = (
         r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
         r"|[Nn]o module named|PackageNotFoundError|DistributionNotFound|ImportError"
         r"|[Cc]ommand not found|cannot find -l|build stopped|VersionConflict"
+        r"|\bsh: [0-9]{1,6}: [\w.+-]{1,60}: not found$|^[\w./-]{1,200}: [0-9]{1,6}: [\w.+-]{1,60}: not found$"
+        r"|\bconfigure(?:\.ac:[0-9]{1,6})?: error: "
         r"|[Ff]ailed to import (?!docker|image)|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
         r"|unexpected keyword argument"
         r"|[Rr]equires? .{0,60}(?:version|[<>]=) ?[0-9v=<>]|not installed\b",

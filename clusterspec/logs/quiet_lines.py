@@ -32,6 +32,10 @@ that ended is given back twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a modul
 """
 
 
+_RAISES = re.compile(r"^(?:.{0,120}?\s)?raise \w[\w.]{1,60}\(f[\"'][^{]{0,400}\{\w")
+"""A line of source that raises an exception with values to fill in: the exception itself is printed with them."""
+
+
 def is_outlived(line: str) -> bool:
     """Whether a run outlives what a library warns of.
 
@@ -55,7 +59,9 @@ def is_quiet(line: str) -> bool:
 
     >>> is_quiet("INFO: 0 errors"), is_quiet("you may encounter an out-of-memory error"), is_quiet("OSError: disk")
     (True, True, False)
+    >>> is_quiet('    raise ValueError(f"size={size} must be divisible by world_size")')
+    True
     """
-    if _HINT.search(line) and not _CERTAIN.search(line):
+    if (_HINT.search(line) and not _CERTAIN.search(line)) or _RAISES.search(line):
         return True
     return _QUIET.search(line) is not None or is_harmless(line)

@@ -22,7 +22,7 @@ _ERROR = re.compile(
     r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
     r"|^[^:]{1,160}: (?:.{0,300}?\b)?(?:[Cc]ould(?: ?not|n't)|[Cc]annot|[Cc]an(?:'t| not)|[Uu]nable|[Ii]nsufficient)\b"
     r"|(?:^|\s)[EF] {1,8}(?:[0-9]{1,9} )?(?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]"
-    r"|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b"
+    r"|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b|: [0-9]{1,6}: [\w.+-]{1,60}: not found$"
 )
 """Words by which a line tells of an error."""
 _OF_ERRORS = (
@@ -41,6 +41,7 @@ _OF_ERRORS = (
     "nable",
     "nsufficient",
     " exception",
+    ": not found",
     "ERROR",
     "FAIL",
     "FATAL",

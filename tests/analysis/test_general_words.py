@@ -51,6 +51,16 @@ LINES = (
     ("RuntimeError: CUDA error: operation failed due to a previous error during capture", "program-error"),
 )
 OTHER_WORDS = (
+    # what may not be done is no memory that is full
+    ("error: insufficient privileges to read device list from NVIDIA_VISIBLE_DEVICES envvar", "container-permission"),
+    ("ERROR: failed to initialize NVML: Insufficient Permissions", "container-permission"),
+    ("ERROR: cannot write /data/a: insufficient permissions", "file-permission"),
+    ("RuntimeError: insufficient GPU memory for 4 copies", "memory-full"),
+    ("srun: fatal: SLURM_GPUS_PER_TASK is mutually exclusive with --ntasks-per-gpu", "invalid-setting"),
+    # programs that a shell does not find, and what a build lacks
+    ("sh: 1: nvcc: not found", "library-release"),
+    ("./bootstrap: 3: autoreconf: not found", "library-release"),
+    ("configure: error: MPI compiler requested, but could not use MPI.", "library-release"),
     # locks of files
     ("filelock._error.Timeout: The file lock '/nfs/c/x.lock' could not be acquired.", "storage-fault"),
     ("lmdb.LockError: mdb_txn_begin: Resource temporarily unavailable", "storage-fault"),

@@ -110,6 +110,11 @@ names, and lines in the form that programs print them.
   were named first before anything was changed, and one among the causes that end alike; none in certainty.
 - `Z17` (2026-11-27): the same with the seed 2911270371, after Z16. Of 16 that a log can decide ten were named first
   before anything was changed, no other at all, three were refused; none in certainty.
+- `Z18` (2026-11-27): queries for each of 14 parts with a symptom that the seed 2911270800 draws; threads that stand in
+  a table are left out. Of 12 that a log can decide nine were named first before anything was changed, no other at all,
+  none with another cause in certainty.
+- `Z19` (2026-11-27): eight of 16 parts with a symptom of the seed 2911270910, after Z18 was mended by variables of the
+  environment, privileges and options that exclude each other. Of 7 (10 more stood in a table) six were named first.
 """
 
 from __future__ import annotations

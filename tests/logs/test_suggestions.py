@@ -63,3 +63,17 @@ def test_a_line_with_a_word_of_errors_suggests_its_cause(word: str) -> None:
     (found,) = suggested_causes(f"step 1\n{word}: no space left on the device\n")
     assert (found[0], found[2]) == ("storage-full", 2)
     assert list(suggested_causes("step 1\nremark: no space left on the device\n")) == []
+
+
+def test_a_variable_that_the_environment_lacks_is_a_setting_and_another_key_is_not() -> None:
+    from clusterspec.logs.raising_frames import family_of_frame
+
+    frames = ['  File "a.py", line 7, in main', '  File "/usr/lib/python3.11/os.py", line 679, in __getitem__']
+    assert family_of_frame([*frames, "    raise KeyError(key) from None", "KeyError: 'RANK'"], 4) == "settings"
+    assert family_of_frame([frames[0], "    a = table['RANK']", "KeyError: 'RANK'"], 3) == "program"
+
+
+def test_a_line_of_source_that_raises_suggests_nothing() -> None:
+    line = '        raise ValueError(f"reshape[0]={n} must be divisible by world_size")'
+    assert not list(suggested_causes(line))
+    assert [cause for cause, _, _ in suggested_causes("ValueError: 7 must be divisible by world_size")]
