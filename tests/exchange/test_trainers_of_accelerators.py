@@ -99,6 +99,8 @@ def test_losses_of_pairs_are_refused() -> None:
         ),
         ("--plugin 3d --tp 2 --batch_size 16", {"layout.dp": None, "layout.micro_batch": None}),
         ("--plugin gemini --batch_size 2", {"layout.sharding": "fsdp", "layout.nodes": 1}),
+        # degrees that not every program gives to the plugin
+        ("--plugin gemini --tp_size 2 --pp_size 2 --batch_size 2", {"layout.tp": None, "layout.dp": None}),
         ("--plugin zero2_cpu --batch_size 2", {"layout.offload.optimizer": 1}),
         (
             "--plugin 3d --tp 2 --pp 1 --enable_sequence_parallelism --sp_mode split_gather",

@@ -274,6 +274,9 @@ def _deployment(yaml: Yaml, builder: ImportBuilder) -> None:
     if _JOINED.search(without_comments(yaml.document.source.text)):
         builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
         builder.unknown("layout.nodes", "its pods may join in one launch, which its commands decide", line)
+    elif stated == 0:
+        builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
+        builder.unknown("layout.nodes", "replicas of 0: none of its pods runs", line)
     else:
         record_pods([pods], builder, line)
     if (copies := pod_count(stated)) is None:

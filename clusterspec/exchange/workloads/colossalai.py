@@ -67,7 +67,7 @@ def read_colossalai(file: InputFile) -> ImportResult:
     builder.set("workload.kind", "train", keys.line("plugin", "p"))
     if isinstance(named := keys.get(*_MODELS), str):
         set_trained_model(named, builder, keys.line(*_MODELS))
-    set_counts(keys, _DEGREES, builder)
+    _set_degrees(plugin, keys, builder)
     _set_sharding(plugin, keys, builder)
     shared = _set_sequences(plugin, keys, builder)
     replicas = _replicas(plugin, keys, shared, builder)
@@ -75,6 +75,17 @@ def read_colossalai(file: InputFile) -> ImportResult:
     _set_options(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _set_degrees(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
+    """Set the degrees of a hybrid plugin; other plugins take none of some programs, so that degrees are listed."""
+    if plugin in _HYBRID:
+        set_counts(keys, _DEGREES, builder)
+        return
+    for names in _DEGREES.values():
+        if (keys.whole(*names) or 1) > 1:
+            why = f"beside the plugin {plugin[:20]}, which not every program gives it to: state the layout"
+            builder.unknown(f"{keys.find(*names)}: {keys.whole(*names)}", why, keys.line(*names))
 
 
 def _set_sharding(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
@@ -124,6 +135,8 @@ def _replicas(plugin: str, keys: Keys, shared: int | None, builder: ImportBuilde
     degrees = [whole_of(keys.get(*_DEGREES[path])) for path in ("layout.tp", "layout.pp")]
     if plugin not in _HYBRID:
         degrees = [each or 1 for each in degrees]
+        if set(degrees) != {1}:
+            return None
     if not own or not nodes or not shared or None in degrees:
         return None
     ranks, divided = own * nodes, shared * (degrees[0] or 1) * (degrees[1] or 1)
