@@ -749,12 +749,27 @@ def test_manifests_have_a_component_for_each_kind_of_engine() -> None:
     assert frontend["type"] == "frontend" and "resources" not in frontend["podTemplate"]["spec"]["containers"][0]
     with pytest.raises(NotExportable, match="several nodes"):
         exported("dynamo", plan("vllm 0.31", "{replicas: 1, tp: 8, ep: 8}", WIDE))
-    patches = list(
-        yaml.safe_load_all(exported("llm-d", plan("vllm 0.33", "{replicas: 2, tp: 4, ep: 4}", "{tp: 8, ep: 8}")))
-    )
-    assert [each["metadata"]["name"] for each in patches] == ["prefill", "decode"]
-    ports = [each["spec"]["template"]["spec"]["containers"][0]["args"][-1] for each in patches]
-    assert ports == ["8000", "8200"]
+
+
+def test_values_of_the_chart_of_llm_d_leave_to_it_what_it_writes() -> None:
+    values = yaml.safe_load(exported("llm-d", plan("vllm 0.33", "{replicas: 2, tp: 4, ep: 4}", "{tp: 8, ep: 8}")))
+    first, second = values["prefill"], values["decode"]
+    assert (first["replicas"], second["replicas"]) == (2, 1)
+    assert [each["parallelism"]["tensor"] for each in (first, second)] == [4, 8]
+    containers = [each["containers"][0] for each in (first, second)]
+    assert [each["resources"]["limits"] for each in containers] == [{"nvidia.com/gpu": "4"}, {"nvidia.com/gpu": "8"}]
+    for each in containers:
+        assert each["modelCommand"] == "vllmServe"
+        assert not {"--tensor-parallel-size", "--port", "--model"} & set(each["args"])
+        assert "--kv-transfer-config" in each["args"]
+    assert values["modelArtifacts"]["uri"] == f"hf://{values['modelArtifacts']['name']}"
+    with pytest.raises(NotExportable, match="several nodes"):
+        exported("llm-d", plan("vllm 0.33", "{replicas: 1, tp: 8, ep: 8}", WIDE))
+    one = "workload: {kind: serve, model: llama-3.1-8b, serving: {requests: 8, input_tokens: 100, output_tokens: 10}}\n"
+    whole = yaml.safe_load(exported("llm-d", pod(rest=f"{one}layout: {{framework: vllm, tp: 1, dp: 8}}\n")))
+    # 8.03 billion weights of 2 bytes and a tenth are 16.5 GiB; without roles no proxy stands before the engines
+    assert (whole["modelArtifacts"]["size"], whole["routing"]["proxy"]["enabled"]) == ("20Gi", False)
+    assert (whole["prefill"], whole["decode"]["replicas"]) == ({"create": False}, 8)
 
 
 def test_deepspeed_is_given_no_sharding_that_its_own_parser_refuses() -> None:

@@ -82,19 +82,21 @@ def vllm() -> Load:
     parser = make_arg_parser(FlexibleArgumentParser())
 
     def load(text: str) -> None:
-        for words in _commands(text, "vllm serve") if "kind: Deployment" not in text else _argument_lists(text):
+        for words in _commands(text, "vllm serve") if "modelCommand: " not in text else _argument_lists(text):
             _parse(parser, words)
 
     return load
 
 
 def _argument_lists(text: str) -> Iterator[list[str]]:
-    """The arguments of the containers of objects."""
+    """The arguments of the engines in values of llm-d's chart, with the degrees that it writes before them."""
     import yaml
 
-    for each in yaml.safe_load_all(text):
-        spec = each["spec"]["template"]["spec"]
-        yield from ([str(word) for word in container["args"]] for container in spec["containers"])
+    values = yaml.safe_load(text)
+    for role in (values[name] for name in ("prefill", "decode") if values.get(name, {}).get("containers")):
+        degrees = ["--tensor-parallel-size", "tensor"], ["--data-parallel-size", "data"]
+        written = [word for option, name in degrees for word in (option, str(role["parallelism"][name]))]
+        yield from ([*written, *map(str, container["args"])] for container in role["containers"])
 
 
 def dynamo() -> Load:

@@ -1,23 +1,25 @@
-"""Serving designs as manifests of Kubernetes: a graph of NVIDIA Dynamo, and patches of the guides of llm-d.
+"""Serving designs as manifests of Kubernetes: a graph of NVIDIA Dynamo, and values of the chart of llm-d's engines.
 
 Dynamo: the keys of ai-dynamo/dynamo, examples/backends/vllm/deploy/v1beta1/disagg-multinode.yaml and its like for
 sglang, commit 04521f47, and of deploy/operator/api/v1beta1, dynamographdeployment_types.go (``backendFramework``) and
 dynamocomponentdeployment_types.go (``type``, of which prefill and decode are values), read 2026-11-26; the options of
 dynamo/vllm/backend_args.py, dynamo/common/constants.py and dynamo/frontend/frontend_args.py of ai-dynamo 1.6.1 on PyPI,
-which requires vLLM 0.31.0 and SGLang 0.5.21. llm-d: llm-d/llm-d, guides/pd-disaggregation/modelserver/gpu/vllm/base,
-patch-prefill.yaml (commit 04291b76) and patch-decode.yaml (commit 34272a64); the guides choose the image, with vLLM
-0.23.0 on 2026-06-27 (zetxqx/llm-d 7edda66d, guides/pd-disaggregation). Since August 2026 guides are based on a
-DisaggregatedSet instead (llm-d/llm-d, pull request 2379; 5e758d87, guides/pd-disaggregation), of which a patch by names
-changes nothing.
+which requires vLLM 0.31.0 and SGLang 0.5.21. llm-d: llm-d-incubation/llm-d-modelservice 3051935e, charts/
+llm-d-modelservice, values.yaml, values.schema.json and templates/_helpers.tpl (version 0.4.12), read 2026-11-27: the
+chart writes the model, ``--port``, ``--tensor-parallel-size`` and ``--data-parallel-size`` before the arguments of a
+container; its images are those of examples/values-pd.yaml. The guides of llm-d changed their base from Deployments to
+a DisaggregatedSet in August 2026 (llm-d/llm-d, pull request 2379), which the chart does not depend on.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from clusterspec.cost.parameters import model_weights
 from clusterspec.exchange.exporters import sglang, vllm
 from clusterspec.exchange.exporters.engines import (
     EngineKind,
@@ -39,8 +41,9 @@ ROCm is in ai-dynamo/dynamo, pull request 12537, open on 2026-08-01)."""
 RESOURCES = {"nvidia": "nvidia.com/gpu", "amd": "amd.com/gpu"}
 """The resource of an accelerator by vendor."""
 SECRET = "hf-token-secret"
-DECODE_PORT, SERVER_PORT = 8200, 8000
-"""llm-d: the routing sidecar of a decode engine has the port of the service, the engine another."""
+LLM_D_CHART = "0.4.12"
+"""The version of the chart llm-d-modelservice whose values are written."""
+LLM_D_IMAGE = "ghcr.io/llm-d/llm-d-cuda:latest"
 
 
 def write_dynamo(source: ExportInput) -> ExportedFile:
@@ -142,57 +145,83 @@ def _container_lines(image: str, module: str, words: list[str], accelerators: in
     return found
 
 
-# llm-d: patches over the model servers of its guides
+# llm-d: values of the chart of its model servers
 
 
 def write_llm_d(source: ExportInput) -> ExportedFile:
-    """Patches of the Deployments of a guide of llm-d: replicas, arguments and accelerators.
+    """Values of the chart llm-d-modelservice: replicas, degrees, arguments and accelerators of each kind of engine.
 
-    Raises `NotExportable` for engines on several nodes, which are no Deployments.
+    Raises `NotExportable` for engines on several nodes, whose launch by the chart was not checked.
     """
     if source.layout.framework != "vllm":
-        raise NotExportable(f"engines of {source.layout.framework}: the guides that were checked run vLLM")
+        raise NotExportable(f"engines of {source.layout.framework}: the chart's engines that were checked run vLLM")
     work, _ = served_workload(source, "vllm")
     release = checked_release(source, "vllm", vllm.RELEASES)
     omitted: list[str] = [
-        "the base of the guide that the patches change, its router, secret and volumes",
-        "a DisaggregatedSet, on which guides are based since August 2026: the patches are for Deployments",
-        f"the image of the guide, whose vLLM may be another release than {release}",
+        "the router and the gateway of llm-d, which have charts of their own, and the secret",
+        f"the vLLM of the image, which may be another release than {release}",
     ]
     omitted += vllm.omitted_degrees(engine_kinds(source))
     model, resource = repository_of(source, omitted), _device_resource(source)
+    vendor = next(name for name, each in RESOURCES.items() if each == resource)
+    image = LLM_D_IMAGE if vendor == "nvidia" else "IMAGE-WITH-VLLM"
+    if vendor != "nvidia":
+        omitted.append(f"the image of the engines: that of the chart's examples runs on NVIDIA's, not on {resource}")
     limits = _option_words(vllm.limit_options(work, omitted))
-    parts = []
-    for kind in engine_kinds(source):
-        first = next(launches(kind, source.cluster.ranks_per_node))
-        if first.nodes > 1:
-            raise NotExportable("engines on several nodes: the Deployments of the guides have one pod for each engine")
-        port = DECODE_PORT if kind.role == "decode" else SERVER_PORT
-        args = [model, *_option_words(vllm.engine_options(kind, work)), *limits, "--port", str(port)]
-        accelerators = _accelerators_per_pod(source, kind, 1)
-        parts.append("\n".join(_patch_lines(kind, args, accelerators, resource)))
-    head = f"# {source.name}: patches of llm-d, options of vLLM {release}\n"
-    return ExportedFile(head + "\n---\n".join(parts) + "\n", tuple(dict.fromkeys(omitted)))
+    kinds = engine_kinds(source)
+    lines = [
+        f"# {source.name}: values of the chart llm-d-modelservice {LLM_D_CHART}, options of vLLM {release}",
+        "modelArtifacts:",
+        f"  name: {json.dumps(model)}",
+        f"  uri: {json.dumps(f'hf://{model}')}",
+        f"  size: {_checkpoint_limit(source)}",
+        f"  authSecretName: {SECRET}",
+        f"accelerator: {{type: {vendor}}}",
+    ]
+    if not kinds[0].role:
+        lines += ["routing: {proxy: {enabled: false}}", "prefill: {create: false}"]
+    for kind in kinds:
+        if next(launches(kind, source.cluster.ranks_per_node)).nodes > 1:
+            raise NotExportable("engines on several nodes: how the chart starts them was not checked")
+        words = _without_degrees([*_option_words(vllm.engine_options(kind, work)), *limits])
+        lines += _chart_lines(kind, image, words, {resource: _accelerators_per_pod(source, kind, 1)})
+    return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
 
-def _patch_lines(kind: EngineKind, args: list[str], accelerators: int, resource: str) -> Iterator[str]:
-    yield "apiVersion: apps/v1"
-    yield "kind: Deployment"
-    yield f"metadata: {{name: {kind.role or 'decode'}}}"
-    yield "spec:"
-    yield f"  replicas: {kind.layout.dp}"
-    yield "  template:"
-    yield "    spec:"
-    yield "      containers:"
-    yield "        - name: modelserver"
-    yield "          command: [vllm, serve]"
-    yield "          args:"
-    for word in args:
-        yield f"            - {json.dumps(word)}"
+def _checkpoint_limit(source: ExportInput) -> str:
+    """The limit of the volume of a checkpoint: 16 bits for each weight and a tenth, in steps of 10 GiB."""
+    needed = model_weights(source.workload.model).total * 2 * 1.1 / 2**30
+    return f"{-(-math.ceil(needed) // 10) * 10}Gi"
+
+
+_OF_CHART = ("--tensor-parallel-size", "--data-parallel-size")
+"""Options that the chart writes from its values."""
+
+
+def _without_degrees(words: list[str]) -> list[str]:
+    """The arguments without options that the chart writes, and their values."""
+    return [word for word, before in zip(words, ["", *words], strict=False) if not {word, before} & set(_OF_CHART)]
+
+
+def _chart_lines(kind: EngineKind, image: str, words: list[str], asked: dict[str, int]) -> Iterator[str]:
+    replicas, copies = kind.layout.dp, kind.layout.attention_dp
+    yield f"{kind.role or 'decode'}:"
+    yield "  create: true"
+    yield f"  replicas: {replicas}"
+    yield f"  parallelism: {{tensor: {kind.layout.tp}, data: {copies}, dataLocal: {copies}, workers: 1}}"
+    yield "  containers:"
+    yield "    - name: vllm"
+    yield f"      image: {image}"
+    yield "      modelCommand: vllmServe"
+    yield "      mountModelVolume: true"
+    yield "      args:"
+    for word in words:
+        yield f"        - {json.dumps(word)}"
     if kind.role:
-        yield "          env:"
-        yield "            - name: VLLM_NIXL_SIDE_CHANNEL_HOST"
-        yield "              valueFrom: {fieldRef: {fieldPath: status.podIP}}"
-    yield "          resources:"
-    yield f'            limits: {{{resource}: "{accelerators}"}}'
-    yield f'            requests: {{{resource}: "{accelerators}"}}'
+        yield "      env:"
+        yield "        - name: VLLM_NIXL_SIDE_CHANNEL_HOST"
+        yield "          valueFrom: {fieldRef: {fieldPath: status.podIP}}"
+    for part in ("limits", "requests"):
+        if part == "limits":
+            yield "      resources:"
+        yield f"        {part}: {{{', '.join(f'{name}: {json.dumps(str(count))}' for name, count in asked.items())}}}"

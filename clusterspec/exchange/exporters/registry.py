@@ -253,7 +253,7 @@ EXPORTERS = (
         ("tensorrt-llm", "trtllm", "trtllm-serve"),
     ),
     Exporter("dynamo", "graph deployment of NVIDIA Dynamo", "orchestrators", "write_dynamo"),
-    Exporter("llm-d", "patches of the guides of llm-d", "orchestrators", "write_llm_d"),
+    Exporter("llm-d", "values of llm-d's chart llm-d-modelservice", "orchestrators", "write_llm_d"),
     Exporter("prometheus", "alerting rules for Prometheus", "monitoring", "prometheus", ("alerts", "prometheus-rules")),
     Exporter("bom-csv", "bill of materials as CSV", "documents", "bill_as_csv", ("bom", "csv")),
     Exporter("bom-xlsx", "bill of materials as XLSX", "documents", "bill_as_xlsx", ("xlsx",)),
