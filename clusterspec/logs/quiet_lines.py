@@ -6,6 +6,7 @@ import re
 
 _QUIET = re.compile(
     r"(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?)(?![\w./-])"
+    r"|\bW[0-9]{4} [0-9:]{8}\.[0-9]{3,6} {1,8}[0-9]{1,9} "
     r"|\b(?:[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
 )
 """Words by which a line with one of those tells of none, or of one that the program outlives."""
@@ -19,6 +20,8 @@ _HINT = re.compile(
     r"|\b(?:[Tt]he|[Aa]n?) error (?:log|occurs|message|is logged)\b"
 )
 """Words of a sentence about an error that did not happen, or that a text describes."""
+_RECOVERED = re.compile(r"\b[Ff]alling back to\b")
+"""What a program does in place of what failed."""
 _CERTAIN = re.compile(r"\w(?:Error|Exception)\b|\bERROR\b|\bFATAL\b")
 """Names by which a line reports one that did."""
 _HARMLESS = re.compile(
@@ -62,6 +65,8 @@ def is_quiet(line: str) -> bool:
     >>> is_quiet('    raise ValueError(f"size={size} must be divisible by world_size")')
     True
     """
-    if (_HINT.search(line) and not _CERTAIN.search(line)) or _RAISES.search(line):
+    if (_RECOVERED.search(line) or _HINT.search(line)) and not _CERTAIN.search(line):
+        return True
+    if _RAISES.search(line):
         return True
     return _QUIET.search(line) is not None or is_harmless(line)

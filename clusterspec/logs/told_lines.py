@@ -27,7 +27,15 @@ LABELLED = 0.5
 FEWEST = 3
 """Lines below which a number and a colon are no label."""
 _IGNORED = "Exception ignored in"
-_RANK = re.compile(r"\[(?:rank|default)[0-9]{1,7}\]:? ?")
+_RANK = re.compile(
+    r"(?:\x1b\[[0-9;]{0,8}m)?\(\w{1,60} pid=[0-9]{1,9}(?:, [^()\n]{1,80})?\)(?:\x1b\[0m)? ?"
+    r"|\[(?:rank|default)[0-9]{1,7}\]:? ?"
+)
+"""What PyTorch's launcher, Ray and vLLM print before the lines of a process."""
+_JOB_ENDED = re.compile(r"Job '[\w-]{1,80}' (succeeded|failed)\b")
+"""How Ray's command line ends the log of a job (ray-project/ray, dashboard/modules/job/cli.py)."""
+_LAST = 2_000
+"""Characters at the end of a log in which that stands."""
 _RAISED = re.compile(r"(?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Exit|Interrupt)?(?::|$)")
 _BEFORE_ITS_TEXT = re.compile(
     r"((?:^|[\s.])[A-Z]\w{1,60}(?:Error|Exception)):[ \t]{0,9}(?=\n[ \t]{0,40}\n?[ \t]{1,40}(\S[^\n]{4,400}))",
@@ -68,11 +76,13 @@ def text_with_whole_exceptions(text: str) -> str:
 
 
 def ended_well(text: str) -> bool:
-    """Whether the last run of a log states its success, as MLPerf's and nccl-tests do; a run that started after it has
-    not ended.
+    """Whether the last run of a log states its success, as MLPerf's, nccl-tests and jobs of Ray do; a run that started
+    after it has not ended.
     """
     if _RIGHT in text and _OF_A_TEST not in text[text.rindex(_RIGHT) :]:
         return True
+    if (job := next(iter(deque(_JOB_ENDED.finditer(text, max(0, len(text) - _LAST)), maxlen=1)), None)) is not None:
+        return job[1] == "succeeded"
     if '"run_stop"' not in text:
         return False
     last = next(iter(deque(_STOP.finditer(text), maxlen=1)), None)

@@ -138,3 +138,21 @@ def test_lines_that_ranks_cut_within_a_character_are_read() -> None:
     log = read_log("a.log", whole + error, unfinished=True)
     assert any(each.name == "out-of-memory" for each in log.evidence)
     assert with_whole_characters(b"\xe9" * 9) == b"\xe9" * 9, "no log in UTF-8"
+
+
+def test_a_job_of_ray_ends_as_its_command_line_says() -> None:
+    line = "ValueError: a\n2026-02-27 05:11:57,609 SUCC cli.py:66 -- Job 'raysubmit_Ab1' %s\n-----\n"
+    assert ended_well(line % "succeeded") and not ended_well(line % "failed")
+    assert not ended_well(line % "succeeded" + "x\n" * 2_000), "other lines follow"
+
+
+def test_an_exception_that_a_worker_of_ray_ignores_is_left_out() -> None:
+    worker = "\x1b[36m(Worker pid=7, ip=10.0.0.1)\x1b[0m "
+    lines = (
+        "Exception ignored in: <function A.__del__ at 0x7f>",
+        "Traceback (most recent call last):",
+        "  a",
+        "KeyError: 'b'",
+    )
+    text = "\n".join([*(worker + line for line in lines), worker + "ValueError: c"])
+    assert text_without_labels(text) == "\n" * len(lines) + worker + "ValueError: c"

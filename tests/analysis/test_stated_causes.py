@@ -115,6 +115,7 @@ names, and lines in the form that programs print them.
   none with another cause in certainty.
 - `Z19` (2026-11-27): eight of 16 parts with a symptom of the seed 2911270910, after Z18 was mended by variables of the
   environment, privileges and options that exclude each other. Of 7 (10 more stood in a table) six were named first.
+- `Z20` (2026-11-27): three queries, after Z19. Of three that were new, and that a log can decide, all were named first.
 """
 
 from __future__ import annotations

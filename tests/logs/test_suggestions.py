@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.logs.raising_frames import family_of_frame
 from clusterspec.logs.suggestions import stated_families, suggested_causes
 from tests.effort import each
 
@@ -66,8 +67,6 @@ def test_a_line_with_a_word_of_errors_suggests_its_cause(word: str) -> None:
 
 
 def test_a_variable_that_the_environment_lacks_is_a_setting_and_another_key_is_not() -> None:
-    from clusterspec.logs.raising_frames import family_of_frame
-
     frames = ['  File "a.py", line 7, in main', '  File "/usr/lib/python3.11/os.py", line 679, in __getitem__']
     assert family_of_frame([*frames, "    raise KeyError(key) from None", "KeyError: 'RANK'"], 4) == "settings"
     assert family_of_frame([frames[0], "    a = table['RANK']", "KeyError: 'RANK'"], 3) == "program"
@@ -77,3 +76,9 @@ def test_a_line_of_source_that_raises_suggests_nothing() -> None:
     line = '        raise ValueError(f"reshape[0]={n} must be divisible by world_size")'
     assert not list(suggested_causes(line))
     assert [cause for cause, _, _ in suggested_causes("ValueError: 7 must be divisible by world_size")]
+
+
+def test_what_a_program_does_in_place_of_what_failed_is_no_error() -> None:
+    line = "[2026-08-01 23:37:38] Failed to get GPU memory capacity from nvidia-smi. Falling back to torch.cuda"
+    assert not list(suggested_causes(line))
+    assert list(suggested_causes(f"RuntimeError: CUDA out of memory. {line}"))

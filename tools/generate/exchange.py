@@ -124,6 +124,8 @@ no reader had seen were written down before the first reading, and what failed w
 | eighty-sixth, likewise of 19 with more objects of Kubernetes, after those; 13 state none | 22 | 20 | 0 | 2 | 0 |
 | eighty-seventh, likewise of 24, all never used, after those; 18 state none | 24 | 21 | 2 | 1 | 0 |
 | eighty-eighth, of 12 others by lot, 10 of them never used, after those; 9 state none | 16 | 15 | 0 | 1 | 0 |
+| eighty-ninth, of 24 repositories that were never used, by lot; 14 state none | 25 | 22 | 1 | 1 | 1 |
+| ninetieth, of 16 by lot, 13 of them never used, after those; 13 state none | 21 | 20 | 0 | 0 | 1 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -345,6 +347,8 @@ nodes of a rollout were lacking. Lacking in the eighty-fifth were the ranks and 
 refused in the eighty-sixth were a VLLMRuntime and a chart whose arguments name the model. In the eighty-seventh, the
 options that vLLM prints in its log were lacking once and refused once, and a launch of LLaMA-Factory by the path of its
 program lacked its overrides. Refused in the eighty-eighth were values of a chart that name the model by `repoId`.
+Lacking in the eighty-ninth were the degrees of PaddleNLP, which had no reader; refused was a Job of Volcano, and modules
+with accelerators were left out of machines of Terraform. In the ninetieth a Deployment of no replicas had a node.
 """
 LIMITS = """
 ### Limits for the health checks of a site
