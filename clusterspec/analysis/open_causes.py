@@ -60,6 +60,7 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
         ("nic-fault", STEP_OF["nic-fault"]),
     ),
     "absent-ranks": (("unreachable-peer", _ALONE), ("peer-ended", _STARTED)),
+    "throttled-clocks": (("accelerator-fault", _HEALTH), ("shared-accelerator", STEP_OF["shared-accelerator"])),
     "host-memory-full": (("job-ended", STEP_OF["job-ended"]), ("program-fault", STEP_OF["program-fault"])),
     "missing-accelerator": (
         ("driver-release", STEP_OF["driver-release"]),

@@ -274,3 +274,31 @@ def test_a_program_of_one_accelerator_is_read_for_what_it_states() -> None:
     compared = read(H100, "CUDA error: uncorrectable ECC error encountered", 1)
     assert compared is not None
     assert (names(compared), compared.ranks) == (["accelerator-fault"], 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[WARNING] [training.py:2199:run] This node is a straggler!",
+        "STRAGGLER DETECTION WARNING: Some GPUs have worse relative performance. Affected ranks: {3}",
+        "STRAGGLER DETECTION WARNING: Some GPUs performance dropped. Affected ranks: {3}",
+    ],
+)
+def test_a_straggler_may_have_lower_clocks_a_fault_or_another_job(line: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert names(compared) == ["throttled-clocks"]
+    assert all(each.weight < 0.5 for each in compared.causes)
+    assert [each.name for each in compared.alike] == ["accelerator-fault", "shared-accelerator"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Fault nodes are: [] with reason: , and stragglers are: [] with reason: ",
+        "exclude_straggler: The node will exit if it is a straggler in network check and exclude_straggler is True.",
+        "GPU relative performance: Best performing 3/8 ranks:",
+    ],
+)
+def test_a_check_for_stragglers_that_found_none_states_nothing(line: str) -> None:
+    assert read(PAIR, line, 16) is None

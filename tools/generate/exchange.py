@@ -347,8 +347,9 @@ nodes of a rollout were lacking. Lacking in the eighty-fifth were the ranks and 
 refused in the eighty-sixth were a VLLMRuntime and a chart whose arguments name the model. In the eighty-seventh, the
 options that vLLM prints in its log were lacking once and refused once, and a launch of LLaMA-Factory by the path of its
 program lacked its overrides. Refused in the eighty-eighth were values of a chart that name the model by `repoId`.
-Lacking in the eighty-ninth were the degrees of PaddleNLP, which had no reader; refused was a Job of Volcano, and modules
-with accelerators were left out of machines of Terraform. In the ninetieth a Deployment of no replicas had a node.
+Lacking in the eighty-ninth were the degrees of PaddleNLP, which had no reader; refused was a Job of Volcano, and
+modules with accelerators were left out of machines of Terraform. In the ninetieth a Deployment of no replicas had a
+node.
 """
 LIMITS = """
 ### Limits for the health checks of a site
