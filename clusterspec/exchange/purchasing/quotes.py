@@ -1,6 +1,7 @@
 """Suppliers' quotes as CSV, XLSX and text: the lines that have a part, a quantity and a price.
 
-The header is the first row that names a part and a quantity. Rows above it may state the currency and the date. One
+The header is the first row that names a part and a quantity. Rows above it may state the currency and the date. The
+last row with a total that is no subtotal is the quoted total; a tax above it that a row states in percent is in it. One
 decimal mark holds for the whole file, see `exchange.purchasing.numbers`; a number that stays ambiguous is listed with
 both readings. openpyxl reads XLSX without evaluating formulas; saved values are used, and numeric cells are used
 unchanged.
@@ -25,7 +26,7 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.purchasing.numbers import CURRENCY, SYMBOLS, DecimalMark, Number, decimal_mark, written_number
-from clusterspec.exchange.purchasing.text_tables import text_rows
+from clusterspec.exchange.purchasing.text_tables import LONGEST_PART, SUM_NAME, TAX_NAME, text_rows
 from clusterspec.records import dataclass
 from clusterspec.standard import pattern
 
@@ -55,7 +56,8 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 }
 """The headings of each field, the clearest first: ``Unit`` names a price only where no heading says so."""
 _NUMBERS = ("quantity", "unit_price", "price")
-_SUM = re.compile(r"(grand |sub)?-?total\b|sum\b|partial_sum", re.IGNORECASE)
+_INCLUDED = re.compile(r"incl|inkl|davon|of which", re.IGNORECASE)
+_SUBTOTAL = re.compile(r"sub|zwischen|partial", re.IGNORECASE)
 KINDS = {"node", "leaf_switch", "spine_switch", "core_switch", "cable", "transceiver", "nic"}
 
 Row = Sequence[object]
@@ -86,6 +88,24 @@ class _QuoteRow:
         return kind if kind in KINDS else self.text("part") or kind
 
     @property
+    def is_sum(self) -> bool:
+        """Whether the row has a sum of others; the word may stand beside the amount where no part is named."""
+        titles = self.cells if not self.part and not self.text("quantity") else ()
+        named = SUM_NAME.match(self.part) or any(SUM_NAME.match(self.text(name)) for name in titles)
+        return self.text("kind") == "total" or bool(named)
+
+    @property
+    def is_subtotal(self) -> bool:
+        return any(_SUBTOTAL.match(self.text(name)) for name in self.cells)
+
+    @property
+    def tax_share(self) -> float:
+        """The share of the other rows that a row without a quantity adds as tax; 0 for other rows."""
+        found = None if self.text("quantity") else TAX_NAME.match(self.part)
+        percent = (found[1] or found[2]) if found is not None else None
+        return float(percent.replace(",", ".")) / 100 if percent else 0.0
+
+    @property
     def currencies(self) -> set[str]:
         """The currencies named in the prices and in the currency column."""
         stated = self.text("currency").upper()
@@ -104,15 +124,18 @@ class _QuoteRow:
 def read_quote(file: InputFile) -> ImportResult:
     """The lines of a quote. Raises `FormatError` if no row names parts and quantities."""
     builder = ImportBuilder(QUOTE, file.name)
-    rows, named, as_of = _quote_rows(file, builder)
+    rows, named, above = _quote_rows(file, builder)
     mark = decimal_mark((name, row.text(name)) for row in rows for name in _NUMBERS if _is_text(row.cells.get(name)))
     currencies = named.union(*(row.currencies for row in rows))
     prices = len(currencies) <= 1
     count = sum(_add_quote_line(row, mark, builder, prices=prices) for row in rows)
     if not count:
         raise FormatError("has no line with a part and a quantity")
+    if prices:
+        _set_total([row for row in rows if row.is_sum], [row for row in rows if row.tax_share], mark, builder)
     builder.count("quote_lines", count)
-    builder.set("procurement.as_of", as_of)
+    builder.set("procurement.as_of", above.get("date"))
+    builder.count("valid_until", above.get("valid_until"))
     if prices:
         builder.set("procurement.currency", next(iter(currencies), None))
     else:
@@ -121,8 +144,8 @@ def read_quote(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str], str | None]:
-    """The rows below the header, the currencies named in or above the header, and the date above it."""
+def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str], dict[str, str]]:
+    """The rows below the header, the currencies named in or above it, and what `_stated_above` reads above it."""
     rows = _spreadsheet_rows(file, builder) if file.zipped else enumerate(_rows_of_text(_decoded_text(file)), 1)
     columns: dict[str, int] = {}
     named: set[str] = set()
@@ -141,28 +164,51 @@ def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow
         found.append(_QuoteRow({name: row[at] for name, at in columns.items() if at < len(row)}, number))
     if not columns:
         raise FormatError("has no heading that names a part and a quantity")
-    return found, named or {above[name] for name in ("currency",) if name in above}, above.get("date")
+    return found, named or {above[name] for name in ("currency",) if name in above}, above
 
 
 def _stated_above(cells: Sequence[str]) -> dict[str, str]:
-    """The currency and the date that a row above the table states, the date as ISO.
+    """The currency, the date and the end of validity that a row above the table states, the days as ISO.
+
+    A label and its value stand in two cells, or in one with a colon or a space between them.
 
     >>> _stated_above(["Currency:", "EUR"]), _stated_above(["Quotation date", "", "14.10.2026"])
     ({'currency': 'EUR'}, {'date': '2026-10-14'})
+    >>> _stated_above(["Quote 17", "Date: 2026-10-20", "Valid through 2026-12-15"])
+    {'date': '2026-10-20', 'valid_until': '2026-12-15'}
     >>> _stated_above(["Date", "10/11/2026"]), _stated_above(["Vendor", "EUR GmbH"])
     ({}, {})
     """
-    label, value, *_ = [*(text for cell in cells if (text := cell.strip(" :"))), "", ""]
+    texts = [text for cell in cells if (text := cell.strip(" :"))]
+    label, value, *_ = [*texts, "", ""]
     if pattern(_COLUMNS["currency"][0]).fullmatch(label.lower()) and pattern("[A-Z]{3}").fullmatch(value):
         return {"currency": value}
-    if pattern(r"(?:(?:quot(?:e|ation)|offer|angebots)[ -]?)?dat(?:e|um)").fullmatch(label.lower()) is None:
-        return {}
+    found: dict[str, str] = {}
+    for text in [f"{label}: {value}", *texts]:
+        stated = pattern(r"([^\W\d][\w -]{2,30}?)[: ]{1,3}([\d.-]{8,10})(?:[ T]00:00:00)?").fullmatch(text)
+        name = next(
+            (name for name, words in _DAYS.items() if stated and pattern(words).fullmatch(stated[1].lower())), ""
+        )
+        if stated is not None and name and (day := _iso_day(stated[2])):
+            found.setdefault(name, day)
+    return found
+
+
+_DAYS = {
+    "date": r"(?:(?:quot(?:e|ation)|offer|angebots)[ -]?)?dat(?:e|um)",
+    "valid_until": r"(?:(?:quote|offer|angebot) )?(?:valid (?:until|through|to)|expires(?: on)?|gültig bis)(?: zum)?",
+}
+"""The words before a day above the table of a quote, by what it is."""
+
+
+def _iso_day(text: str) -> str | None:
+    """A day written as 2026-10-14 or 14.10.2026, as ISO; None for other texts and days that do not exist."""
     with suppress(ValueError):  # no such day
-        if day := pattern(r"(\d{4})-(\d\d)-(\d\d)(?:[ T]00:00:00)?").fullmatch(value):
-            return {"date": date(int(day[1]), int(day[2]), int(day[3])).isoformat()}
-        if day := pattern(r"(\d\d?)\.(\d\d?)\.(\d{4})").fullmatch(value):
-            return {"date": date(int(day[3]), int(day[2]), int(day[1])).isoformat()}
-    return {}
+        if day := pattern(r"(\d{4})-(\d\d)-(\d\d)").fullmatch(text):
+            return date(int(day[1]), int(day[2]), int(day[3])).isoformat()
+        if day := pattern(r"(\d\d?)\.(\d\d?)\.(\d{4})").fullmatch(text):
+            return date(int(day[3]), int(day[2]), int(day[1])).isoformat()
+    return None
 
 
 def _is_text(cell: object) -> bool:
@@ -219,26 +265,45 @@ def _field_columns(cells: Iterable[str]) -> dict[str, int]:
     return found if "quantity" in found and {"part", "kind"} & set(found) else {}
 
 
+def _set_total(
+    sums: Sequence[_QuoteRow], taxes: Sequence[_QuoteRow], mark: DecimalMark, builder: ImportBuilder
+) -> None:
+    """Set the quoted total from the last row with one, a subtotal only where there is no other, and its tax."""
+    for row in sums:
+        _report_unread(row, ("price",), mark, builder, "the total")
+    found = [row for row in sums if row.number("price", mark) is not None and row.text("kind") != "partial_sum"]
+    totals = [row for row in found if not row.is_subtotal] or found
+    if not totals:
+        return
+    last = totals[-1]
+    amount = last.number("price", mark)
+    for row in totals[:-1]:
+        if row.number("price", mark) != amount:
+            builder.unknown(f"total of {row.number('price', mark):,}", f"line {last.line} has a later one", row.line)
+    builder.set("procurement.quoted_total", amount, last.line)
+    for row in taxes:
+        if row.number("price", mark) is not None and (row.line < last.line or _INCLUDED.match(row.part)):
+            builder.set("procurement.tax", row.tax_share, row.line)
+            return
+
+
 def _add_quote_line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *, prices: bool) -> int:
-    """Add a line of the quote; returns 1 if the row is one. Sums become the quoted total."""
+    """Add a line of the quote; returns 1 if the row is one. A row with a name and an amount alone has no quantity."""
     quantity, unit, whole = (row.number(name, mark) for name in _NUMBERS)
     part, number = row.part, row.line
-    titles = row.cells if not part and quantity is None else ()  # the word may stand beside the amount
-    if _SUM.match(part) or row.text("kind") == "total" or any(_SUM.match(row.text(name)) for name in titles):
-        if row.text("kind") != "partial_sum" and prices:
-            _report_unread(row, ("price",), mark, builder, "the total")
-            builder.set("procurement.quoted_total", whole, number)
+    if row.is_sum or row.tax_share or (not part and quantity is None):
         return 0
-    if not part and quantity is None:
-        return 0
-    if not part or quantity is None:
+    lump = bool(prices and part and whole is not None and unit is None and not row.text("quantity"))
+    if not lump and (not part or quantity is None):
         shown = ", ".join(text for name in row.cells if (text := row.text(name)))
         why = _ambiguity_text(row, "quantity", mark) or "no part, or no numeric quantity"
         builder.unknown(f"row {shown[:60]}", why, number)
         return 0
     if len(builder.given) >= MOST_LINES:
         raise FormatError(f"has more than {MOST_LINES:,} lines with a part and a quantity", number)
-    entry: dict[str, Value] = {"part": part[:200], "quantity": quantity}
+    entry: dict[str, Value] = {"part": part[:LONGEST_PART]}
+    if quantity is not None:
+        entry["quantity"] = quantity
     if prices:
         _report_unread(row, ("unit_price", "price"), mark, builder, part)
         entry |= {name: value for name, value in (("unit_price", unit), ("price", whole)) if value is not None}

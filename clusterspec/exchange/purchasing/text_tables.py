@@ -7,15 +7,39 @@ from collections.abc import Callable, Mapping, Sequence
 
 _GAP = re.compile(r"[ \t]{2,}|\t")
 _RULE = re.compile(r"[\s|:=+_-]+")
-_SUM = re.compile(r"(?:grand |sub)?-?total\b|sum\b|gesamt", re.IGNORECASE)
+SUM_NAME = re.compile(
+    r"(?:(?:grand|net|gross|quote|order) )?(?:(?:sub|zwischen|netto|brutto|gesamt|end)[ -]?)?(?:total|summe?)\b"
+    r"|(?:gesamt|end)(?:betrag|preis)?\b|partial_sum",
+    re.IGNORECASE,
+)
+"""The words that begin a row with a sum, in English and German."""
+TAX_NAME = re.compile(
+    r"(?:(?:zzgl|plus|incl|inkl|including|davon|of which)\b[. ]{0,3})?(?:(\d{1,2}(?:[.,]\d{1,2})?) ?% )?"
+    r"(?:vat|gst|sales tax|tax|mwst|ust|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms)\b[.: ]{0,3}"
+    r"\(?(?:(\d{1,2}(?:[.,]\d{1,2})?) ?%)?",
+    re.IGNORECASE,
+)
+"""The words that begin a row with the tax on the rows above, and its percents before or after the name."""
+_AMOUNT = re.compile(
+    r"-?(?:[A-Z]{3}|[A-Z]{0,2}[$€£¥])? ?-?[1-9]\d{0,2}"
+    r"(?:(?:[., ']\d{3}){1,4}(?:[.,]\d\d)?|[.,]\d\d)(?: ?(?:[A-Z]{3}|[€£]))?"
+)
+"""An amount of money as a cell of its own: with groups of thousands, or with cents."""
+_DETAIL = re.compile(
+    r"(?:[-–•*+] |(?:incl(?:uding|udes|\.)?|inkl(?:usive|\.)?|with|mit|each with|je)\b)", re.IGNORECASE
+)
+"""The words that begin a line about the part of the row above."""
+LONGEST_PART = 200
+"""Characters of the name of a part, its details included."""
 Columns = Callable[[Sequence[str]], Mapping[str, int]]
 
 
 def text_rows(text: str, columns_of: Columns) -> list[list[str]] | None:
-    """The rows of a text with a table of prices, one for each line, empty above its header; None if there is none.
+    """The rows of a text with a table of prices, one for each line; None if there is none.
 
-    A row of columns counts if it has as many cells as the header. Of another row with figures, the whole text stands
-    in the column of parts, and the last cell of a total in that of prices, so that it is listed or added as such.
+    A row of columns counts if it has as many cells as the header. A line below it that tells what the part includes is
+    added to its name. Of another row with figures, the whole text stands in the column of parts; the amount that ends
+    a row with one name, such as a sum, a tax or the freight, stands in that of prices.
     """
     lines = text.split("\n")
     split = _cells_of_page if any(line.lstrip().startswith("|") for line in lines) else _cells_of_columns
@@ -25,7 +49,23 @@ def text_rows(text: str, columns_of: Columns) -> list[list[str]] | None:
         return None
     columns, width = columns_of(rows[head]), len(rows[head])
     below = [_aligned_cells(cells, columns, width) for cells in rows[head + 1 :]]
-    return [*([] for _ in range(head)), rows[head], *below]
+    _join_details(rows[head + 1 :], below, columns, width)
+    return [*([] if columns_of(cells) else cells for cells in rows[:head]), rows[head], *below]
+
+
+def _join_details(rows: Sequence[list[str]], aligned: list[list[str]], columns: Mapping[str, int], width: int) -> None:
+    """Add lines that tell what a part includes to the name of the part above them, and empty their rows."""
+    part = columns.get("part", columns.get("kind", 0))
+    owner: list[str] | None = None
+    for number, cells in enumerate(rows):
+        if len(cells) == width:
+            owner = aligned[number]
+        elif owner is not None and len(cells) == 1 and _DETAIL.match(cells[0]):
+            if len(owner[part]) + len(cells[0]) < LONGEST_PART:
+                owner[part] = f"{owner[part]}, {cells[0].strip(' -–•*+')}"
+                aligned[number] = []
+        else:
+            owner = None
 
 
 def _is_header(columns: Mapping[str, int]) -> bool:
@@ -58,7 +98,8 @@ def _aligned_cells(cells: list[str], columns: Mapping[str, int], width: int) -> 
         return cells if len(cells) == width else []
     row = [""] * width
     row[columns.get("part", columns.get("kind", 0))] = " ".join(cells)
-    if len(cells) > 1 and _SUM.match(cells[0]) and "price" in columns:
+    amount = len(cells) == 2 and _AMOUNT.fullmatch(cells[1])
+    if (amount or (len(cells) > 1 and SUM_NAME.match(cells[0]))) and "price" in columns:
         row[columns.get("part", columns.get("kind", 0))] = " ".join(cells[:-1])
         row[columns["price"]] = cells[-1]
     return row
