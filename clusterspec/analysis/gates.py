@@ -255,7 +255,10 @@ def _lacking_text(lacking: list[QuotedPart]) -> str:
 def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workload | None) -> Gate:
     used, whole = cost.accelerators_used, cost.accelerators
     if used is None:
-        text = "no planned work is stated; of a fleet, the report of a job (`--job`) has that of its pool"
+        if work is not None:
+            text = "the spec has no layout that runs, so that the accelerators that the work uses are not known"
+        else:
+            text = "no planned work is stated; of a fleet, the report of a job (`--job`) has that of its pool"
         return Gate("use", GateStatus.OPEN, text, "have the work planned")
     idle = 1 - used / whole if whole else 0.0
     most = served.most_in_flight if served is not None else None

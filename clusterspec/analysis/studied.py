@@ -19,7 +19,7 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.search import Section
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import Study, variation
-from clusterspec.units import displayed_apart
+from clusterspec.units import displayed_apart, plural
 
 # The space of a search: families of layouts with the same degrees, and the choices inside each family.
 #
@@ -292,7 +292,9 @@ def with_a_layout(study: Study) -> Study:
 
 
 def missing_for_search(study: Study) -> str:
-    """What the spec must state before a search can run: the messages of the study's errors, if any."""
+    """What the spec must state before a search can run: the first message of the study's errors and their number, if
+    any.
+    """
     design, workload = study.design, study.spec.workload
     if workload is not None and workload.implied_kind == "serve" and workload.serving is None:
         keys = "`concurrency`, `input_tokens` and `output_tokens`"
@@ -302,7 +304,8 @@ def missing_for_search(study: Study) -> str:
     errors = study.errors
     wanted = [found for found in errors if found.rule in {"missing-key", "unknown-catalog-id"}] or errors
     if wanted:
-        return "; ".join(dict.fromkeys(found.message for found in wanted))
+        first, more = wanted[0].message, len(errors) - 1
+        return f"{first}; {plural(more, 'other error')}: `clusterspec check` reports all" if more else first
     if design.cluster is None:
         return "`cluster` is missing: the machine is not known"
     if workload is None:

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.latency import ServingTimes
 
 
+OF_EXPERTS = ("products.grouped", "fusion.routing", "routing.", "launch.expert", "unevenness", "spread.experts")
+OF_EXPERTS += ("experts.", "router.")
+"""The beginnings of names of figures of experts and their routing, which a dense model has none of."""
+OF_RECURRENCE = ("scan.",)
+"""The same of linear attention and state spaces."""
+
+
 def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
     """The assumptions of the design, then those of memory and time, each key once."""
     found = list(plan.design.assumptions)
@@ -32,7 +39,6 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
 
         parts.append(
             (
-                *plan.step.rates.assumptions,
                 *_assumed_figures(_time_figures(plan)),
                 *_assumed_figures(range_figures(plan.design, plan.step.seconds)),
             )
@@ -62,12 +68,13 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     """The figures of accelerator and software in the order of their entries, and those of the kernels by name."""
     cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
     assert cluster and workload and step  # what a timed plan has
-    stack = step.software.stack
+    stack, model = step.software.stack, workload.model
+    unused = (() if model.experts else OF_EXPERTS) + (() if model.linear else OF_RECURRENCE)
     yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
-    yield from ((f"{stack.id} {name}", figure) for name, figure in stack.achievable.items())
-    fixed = sorted(name for name in FIXED if not name.startswith("usual."))
+    achieved = ((name, figure) for name, figure in stack.achievable.items() if not name.startswith(unused))
+    yield from ((f"{stack.id} {name}", figure) for name, figure in achieved)
+    fixed = sorted(name for name in FIXED if not name.startswith(("usual.", *unused)))
     yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
-    model = workload.model
     biased = step.software.biases and (model.expert_biases or model.limited_activation)
     for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased)):
         if held:

@@ -232,10 +232,20 @@ def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str
     accelerator of `cluster`. A mapping where a scalar belongs (`nics: {per_node: 8}`) is another form of the same, and
     so is any value of a key that a mapping inside this one has.
     """
-    homes = sorted(conforms.mappings_with_key(fault.schema, key), key=lambda home: _steps_between(home, fault.path))
+    homes = sorted(
+        conforms.mappings_with_key(fault.schema, key),
+        key=lambda home: (*_steps_between(home, fault.path), _is_for_other_work(home, fault)),
+    )
     found = [home for home in homes if _has_type(value, conforms.node_at(fault.schema, (*home, key)), fault.schema)]
     found = found or [home for home in homes if isinstance(value, dict) or home[: len(fault.path)] == fault.path != ()]
     return [f"`{dotted_path(home)}`" if home else "the top level" for home in found[:2]]
+
+
+def _is_for_other_work(home: Path, fault: ValidationError) -> bool:
+    """Whether a mapping describes reinforcement learning, which the workload with the key does not name."""
+    return (
+        "rl" in home and isinstance(fault.value, dict) and "rl" not in fault.value and fault.value.get("kind") != "rl"
+    )
 
 
 def _is_below(homes: list[Path], path: Path) -> bool:

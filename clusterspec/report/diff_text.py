@@ -46,8 +46,11 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
         (one.name, effect_figure(one, one.old), effect_figure(one, one.new), _colored_change(one, ink))
         for one in report.effects
     ]
+    unsure = any(one.within_band for one in report.effects)
     heads = ("effect", "old", "new", "change")
     parts.append(text_table(heads, effects, right=(1, 2), wrap=(0, 3), ink=ink) if effects else "No figure changes.\n")
+    if unsure:
+        parts[-1] += paragraph(f"{UNSURE} within the uncertainty of the model", ink)
     if report.caution:
         parts.append(paragraph(plain_line(report.caution), ink))
     for label, findings in _labeled_findings(report):
@@ -82,6 +85,8 @@ def diff_as_markdown(report: DiffReport) -> str:
         for one in report.effects
     ]
     parts.append(markdown_table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
+    if any(one.within_band for one in report.effects):
+        parts.append(f"{UNSURE} within the uncertainty of the model")
     if report.caution:
         parts.append(plain_line(report.caution))
     found = [
@@ -129,6 +134,8 @@ def shown_value(given: Any, other: Any = None) -> str:
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 
 
+UNSURE = "≈"
+"""The mark of a change within the uncertainty of the model."""
 NEARLY_ALL = 0.9
 """A share above this is printed with one more digit."""
 
@@ -158,7 +165,7 @@ def effect_figure(effect: Effect, number: float | None) -> str:
 
 
 def relative_change(effect: Effect) -> str:
-    """The relative change of a figure, and whether it is significant."""
+    """The relative change of a figure, marked where it is within the uncertainty of the model."""
     if effect.old is None or effect.new is None:
         return ""
     by = (
@@ -166,4 +173,4 @@ def relative_change(effect: Effect) -> str:
         if effect.old > 0
         else ""
     )
-    return f"{by} (within the uncertainty of the model)".strip() if effect.within_band else by
+    return f"{by} {UNSURE}".strip() if effect.within_band else by

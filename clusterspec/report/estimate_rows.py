@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from clusterspec.cost.plan import Communication, Plan
@@ -12,6 +12,10 @@ from clusterspec.records import NamedTuple
 from clusterspec.report import Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results.verdict import Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.results.machine import Loss
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -357,3 +361,20 @@ def value_text(value: Any) -> str:
 
 def heading_line(text: str, ink: Ink) -> str:
     return "".join(ink.paint("bold", line) + "\n" for line in wrapped_lines(text, ink.measure))
+
+
+def losses_text(losses: Sequence[Loss], mfu: float | None, ink: Ink) -> str:
+    """The losses from the peak of the accelerators to MFU, each as time of a step and as share of the peak."""
+    rows = [("  peak of the accelerators", "", "100 %", "")]
+    rows += [
+        (
+            f"  {loss.label}",
+            display(loss.seconds, "s"),
+            f"{'−' if loss.share > 0 else '+'}{portion(abs(loss.share))}",
+            ink.paint("blue", share_bar(abs(loss.share))),
+        )
+        for loss in losses
+    ]
+    rows.append(("  achieved (MFU)", "", percent(mfu or 0.0), ink.paint("blue", share_bar(mfu or 0.0))))
+    title = ink.paint("bold", "From peak to achieved FLOP/s")
+    return f"{title}\n{text_table(('  loss', 'time', 'of the peak', ''), rows, right=(1, 2), ink=ink)}"

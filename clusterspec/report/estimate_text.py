@@ -21,6 +21,7 @@ from clusterspec.report.estimate_rows import (
     breakdown_text,
     day_rows,
     joined_notes,
+    losses_text,
     serving_rows,
     value_text,
     verdict_word,
@@ -32,6 +33,10 @@ from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.results.machine import Loss
 
 # Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
 
@@ -60,10 +65,11 @@ def explainable_terms(report: EstimateReport) -> Iterator[Term]:
         yield from term.walk()
 
 
-def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
+def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses: Sequence[Loss] = ()) -> str | None:
     """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
 
-    An axis (``tp``) stands for all its communication, and a row such as ``energy`` for all terms that it shows.
+    An axis (``tp``) stands for all its communication, and a row such as ``energy`` for all terms that it shows. That of
+    MFU ends with the ``losses`` below the peak.
     """
     wanted = _folded_name(name)
     wanted = ALIASES.get(wanted, wanted)
@@ -76,7 +82,8 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str
     several = {_folded_name(term.name): term for term in explainable_terms(report)} if not found else {}
     found = found or [several[name] for name in TERMS_OF_ROWS.get(wanted, ()) if name in several]
     if found:
-        return "\n".join(term_text(term, report, ink) for term in found)
+        lost = [losses_text(losses, report.plan.mfu, ink)] if wanted == "mfu" and losses else []
+        return "\n".join([*(term_text(term, report, ink) for term in found), *lost])
     for key, value, why in report.plan.assumptions:
         if wanted in (_folded_name(key), _folded_name(key.rpartition(" ")[2])):
             lines = wrapped_lines(why, ink.measure, "  assumed  ", " " * 11)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from clusterspec.finding import Severity
 from clusterspec.report import PLAIN, Ink, plain_line, text_table
 from clusterspec.report.diff_text import (
+    UNSURE,
     diff_as_markdown,
     diff_as_text,
     effect_figure,
@@ -129,7 +130,7 @@ def _cell(spec: SpecDiff, effect: Effect) -> str:
 
 
 def _movement_text(effect: Effect) -> str:
-    change = relative_change(effect).partition(" (")[0]
+    change = relative_change(effect).removesuffix(UNSURE).rstrip()
     moved = f"{effect_figure(effect, effect.old)} to {effect_figure(effect, effect.new)}"
     return f"{moved} ({change})" if change else moved
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
@@ -109,7 +110,11 @@ SHOWN = (
 
 def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
     """The number of layouts evaluated, the best layouts, and the difference to the present one."""
-    parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_counts_text(report), ink)]
+    parts = (
+        [paragraph(f"Nothing to search: {report.why}.", ink)]
+        if report.incomplete
+        else [paragraph(_counts_text(report), ink)]
+    )
     if report.layouts:
         parts.append(ink.paint("bold", f"Best by {_objective_text(report)}") + "\n")
         parts[-1] += layouts_table(report.layouts, ink, report.currency)
@@ -246,15 +251,17 @@ def _notes_text(report: SearchReport, ink: Ink) -> str:
 
 
 def _order_text(report: SearchReport) -> str:
-    """Why a faster layout is listed after the first; empty if the first one is the fastest or tied with it."""
+    """Why a faster layout is listed after a slower one that it does not tie with; empty where none is."""
     times = {number: row.step_time for number, row in enumerate(report.layouts, 1) if row.step_time is not None}
     if report.objective != "step_time" or 1 not in times:
         return ""
-    fastest = min(times, key=lambda number: times[number])
-    if fastest == 1 or report.layouts[fastest - 1].tied:
+    order = [time for number, time in times.items() if number == 1 or not report.layouts[number - 1].tied]
+    if all(first <= later for first, later in pairwise(order)):
         return ""
-    gain = percent(1 - times[fastest] / times[1], 2)
-    return f"Layouts to which `check` objects more are last: layout {fastest} takes {gain} less time than layout 1."
+    told, fastest = "Layouts to which `check` objects more are last", min(times, key=lambda number: times[number])
+    if fastest == 1 or report.layouts[fastest - 1].tied:
+        return f"{told}, even if they are faster."
+    return f"{told}: layout {fastest} takes {percent(1 - times[fastest] / times[1], 2)} less time than layout 1."
 
 
 def _front_text(report: SearchReport, ink: Ink) -> str:

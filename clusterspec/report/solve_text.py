@@ -112,7 +112,7 @@ def _telling_values(
 
 def _answer_text(report: SolveReport) -> str:
     if report.value is None:
-        return f"{report.condition}: {report.why}."
+        return f"{report.condition if report.probes else 'Nothing to solve'}: {report.why}."
     if report.free:
         return _unbounded_sentence(report, report.value)
     found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""

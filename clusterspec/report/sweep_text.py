@@ -28,7 +28,11 @@ SHORT = {"attention_dp": "adp"}
 
 def serving_search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
     """The number of plans evaluated, the best plans, the Pareto front, and the plan of the spec."""
-    parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_counts_text(report), ink)]
+    parts = (
+        [paragraph(f"Nothing to sweep: {report.why}.", ink)]
+        if report.incomplete
+        else [paragraph(_counts_text(report), ink)]
+    )
     if report.layouts:
         title = f"Best by {report.objective.replace('_', ' ')}"
         parts.append(heading_line(title, ink) + plans_table(report.layouts, ink, report.currency))

@@ -98,9 +98,10 @@ class FullReport(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of this design and of each compared one."""
-        letters = zip("BCD", self.against, strict=False)
-        return ("A: this design", *(f"{letter}: {other.title}" for letter, other in letters))
+        """The names of this design and of each compared one, with the file where two designs have the same title."""
+        titles = [self.title, *(other.title for other in self.against)]
+        named = [f"{each.title} ({each.file})" if titles.count(each.title) > 1 else each.title for each in self.against]
+        return ("A: this design", *(f"{letter}: {name}" for letter, name in zip("BCD", named, strict=False)))
 
     @property
     def file(self) -> str:

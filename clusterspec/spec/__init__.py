@@ -132,7 +132,7 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     if not isinstance(document.value, dict):
         return Spec(document.source.name, broken=frozenset({()})), problems
     if not document.value.keys() & root["properties"].keys():
-        problems = [problem for problem in problems if problem.rule == "unsupported-spec-version"]
+        problems = [_keyless_problem() for problem in problems if problem.rule == "unsupported-spec-version"]
         return Spec(document.source.name, broken=frozenset({()})), problems
     values = reader.fields(Spec, root, (), document.value)
     return Spec(document.source.name, **values, broken=frozenset(reader.broken)), problems
@@ -142,6 +142,13 @@ def _foreign_file_problem(what: str) -> Problem:
     """The problem with a file of another program."""
     message = f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
     return Problem("unsupported-spec-version", (), message, "leave it out; of a folder only specs are checked")
+
+
+def _keyless_problem() -> Problem:
+    """The problem with a file of which no key is one of a spec."""
+    message = "no key of the top level is one of a spec, and `clusterspec` is missing"
+    advice = "write `clusterspec: 1` in a spec; leave another file out, or pass `--only-specs`"
+    return Problem("unsupported-spec-version", (), message, advice)
 
 
 @cache

@@ -292,7 +292,15 @@ def test_a_peak_that_the_author_states_counts() -> None:
 def test_an_accelerator_without_figures_is_estimated_and_says_what_was_assumed() -> None:
     found = plan({"platform": None, "accelerator": "trainium2", "accelerators_per_node": 16})
     assert found.step_time is not None
-    assert any(key.startswith("accelerator.") for key, _, _ in found.assumptions)
+    assert {"trainium2 sustained.bf16", "trainium2 attention"} <= {key for key, _, _ in found.assumptions}
+
+
+def test_constants_of_experts_and_recurrence_are_assumed_only_where_the_model_has_them() -> None:
+    dense, routed = (plan(workload={"model": name}) for name in ("llama-3.1-70b", "mixtral-8x7b"))
+    named = [{key.rpartition(" ")[2] for key, _, _ in each.assumptions} for each in (dense, routed)]
+    assert {"unevenness", "router.bytes", "routing.launches"} <= named[1] - named[0]
+    assert not any(name.startswith("scan.") for name in named[0] | named[1])
+    assert named[0] & {"tile.depth", "fusion", "jitter"} == {"tile.depth", "fusion", "jitter"}
 
 
 def test_the_work_of_an_estimate_does_not_grow_with_the_cluster() -> None:

@@ -93,12 +93,20 @@ def test_a_faster_layout_behind_the_first_is_explained() -> None:
     assert told in flat(search_text.search_as_text(report(slow, fast), WIDE))
     assert told not in flat(search_text.search_as_text(report(slow, replace(fast, tied=True)), WIDE))
     assert "less time" not in flat(search_text.search_as_text(report(fast, slow), WIDE))
+    between = [replace(slow, step_time=each, tied=each == 1.0) for each in (1.0, 3.0, 2.0)]
+    assert "objects more are last, even if they are faster." in flat(search_text.search_as_text(report(*between), WIDE))
+    assert "are last" not in flat(
+        search_text.search_as_text(report(*sorted(between, key=lambda row: row.step_time or 0)), WIDE)
+    )
 
 
 def test_a_search_without_a_layout_says_why_and_how_small_it_gets() -> None:
     text = search_text.search_as_text(report(why="nothing fits", smallest=SLOW), WIDE)
     assert "No layout found: nothing fits. The smallest takes 90 GB." in text and "Best by" not in text
-    assert search_text.search_as_text(report(why="add a model", incomplete=True), WIDE) == "add a model\n"
+    assert (
+        search_text.search_as_text(report(why="add a model", incomplete=True), WIDE)
+        == "Nothing to search: add a model.\n"
+    )
 
 
 def test_findings_are_told_once_and_further_ones_with_their_layouts() -> None:
@@ -311,7 +319,7 @@ def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | N
     [
         (2.0, 3.0, False, "+50 %"),
         (2.0, 1.0, None, "−50 %"),
-        (2.0, 2.1, True, "+5 % (within the uncertainty of the model)"),
+        (2.0, 2.1, True, "+5 % ≈"),
         (0.0, 1.0, False, ""),
         (None, 1.0, None, ""),
         (1.0, None, None, ""),

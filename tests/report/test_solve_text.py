@@ -145,7 +145,10 @@ ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
      "The spec meets its targets up to a request rate of 1,234/s. The best layout there: tp 8."),
     ("sequence_length", "fits", "", None, {"layout": {"tp": 8}},
      "The plan fits in memory up to a sequence length of 80 tokens."),
-    ("nodes", "mfu>=40%", "1", 16, {"value": None, "why": "nothing does"}, "mfu>=40%: nothing does."),
+    ("nodes", "mfu>=40%", "1", 16, {"value": None, "why": "nothing does", "probes": ((1.0, 0.2, False), (2.0, 0.2, False), (3.0, 0.2, False))},
+     "mfu>=40%: nothing does."),
+    ("nodes", "fits", "1", 16, {"value": None, "probes": (), "why": "`workload` is missing"},
+     "Nothing to solve: `workload` is missing."),
 ]  # fmt: skip
 
 

@@ -50,8 +50,8 @@ UNKNOWN = "    - {part: PX-77 elements, quantity: %d}\n"
         (MODULES % 508 + "    - {part: support per module, quantity: 516}\n", "error", "516 are missing"),
         (MODULES % 508 + "    - {part: rack, quantity: 516}\n", "error", "516 are missing"),
         # a line without modules at all
-        (UNKNOWN % 1024, "note", "no line for 1,024 × transceiver, which the design needs; `PX-77 elements` may"),
-        (UNKNOWN % 1023, "error", "no line for 1,024 × transceiver"),
+        (UNKNOWN % 1024, "note", "no line for 1,024 transceivers, which the design needs; `PX-77 elements` may"),
+        (UNKNOWN % 1023, "error", "no line for 1,024 transceivers"),
         # packs, which some count in pieces
         (MODULES.replace("transceiver", "transceiver (pack of 4)") % 256, "", ""),
         (MODULES.replace("transceiver", "transceiver (pack of 4)") % 128, "error", "has 512 transceivers"),

@@ -88,7 +88,8 @@ def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
         near = rules.nearest_rules(name, others=rules.groups())
         raise UsageFault(
             f"no rule is called {name!r}"
-            + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules")
+            + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules, and")
+            + ("" if near else f" `clusterspec estimate SPEC --explain {name}` explains a figure of an estimate")
         )
     page = rules.page_markdown(name)
     return page_text(page, paint), {"rule": current_name(name), "page": page}

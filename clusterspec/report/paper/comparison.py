@@ -117,6 +117,14 @@ def _total_price(report: FullReport) -> float | None:
     return total.middle.low if total is not None else None
 
 
+def _quoted_amount(report: FullReport) -> float | None:
+    """The amount of the quote without its tax, so that offers with and without tax compare."""
+    purchase, buying = report.purchase, report.estimate.design.spec.procurement
+    if purchase is None or purchase.basis != "quote" or purchase.amount is None:
+        return None
+    return purchase.amount.middle.low / (1 + ((buying.tax if buying else None) or 0))
+
+
 def _term_cost(report: FullReport) -> float | None:
     cost = report.cost.cost
     return cost.total.value if cost and cost.total and cost.years else None
@@ -171,6 +179,7 @@ ROWS = (
     Compared("Open errors / warnings", "findings", _findings_text),
     Compared("Planned work", "estimate.parameters", _planned_text),
     Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
+    Compared("Quote, without tax", "purchase.amount", _quoted_amount, "", -1),
     Compared("Price", "bill.total.price", _total_price, "", -1),
     Compared("Term", "cost.years", _term_text),
     Compared("Cost over the term", "cost.total", _term_cost, TERM, -1),

@@ -101,7 +101,9 @@ def decision_sentence(report: FullReport) -> str:
     what = machine_phrase(cluster, purchase.added_nodes)
     done = work_sentence(report)
     failed = sorted(purchase.gates_with_status(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
-    sentences = [f"{verb} {what} for {amount_phrase(purchase)}{': ' if done else ''}{done}."]
+    buying = report.estimate.design.spec.procurement
+    amount = amount_phrase(purchase, buying.tax if buying is not None else None)
+    sentences = [f"{verb} {what} for {amount}{': ' if done else ''}{done}."]
     if better is not None and report.choices is not None:
         sentences.append(f"Recommended instead: {choice_name(better)}, {difference_text(report.choices, better)}.")
     sentences += [f"Do not sign: {failure_phrase(failed[0], purchase)}."] if failed else []
@@ -152,15 +154,15 @@ def failure_phrase(gate: Gate, purchase: Purchase) -> str:
     return f"{first} (all reasons below)" if rest and len(gate.text) > LONG_REASON else gate.text
 
 
-def amount_phrase(purchase: Purchase) -> str:
-    """The amount, its source and, for a quote, the cost at the spec's prices."""
+def amount_phrase(purchase: Purchase, tax: float | None = None) -> str:
+    """The amount, its source and, for a quote, its ``tax`` as a share, and the cost at the spec's prices."""
     if purchase.amount is None:
         return "an amount that the spec does not state"
     origin = {"quote": "as quoted", "prices": "at the prices of the spec", "rent": "over the term"}[purchase.basis]
-    beside = ""
+    beside = f" with {percent(tax, 2)} tax" if tax and purchase.basis == "quote" else ""
     if purchase.basis == "quote" and purchase.expected is not None:
         whole = "for the whole machine at these prices" if purchase.added_nodes else "at the prices of the spec"
-        beside = f"; {rounded_text(purchase.expected)} {whole}"
+        beside += f"; {rounded_text(purchase.expected)} {whole}"
     return f"{rounded_text(purchase.amount)} ({origin}{beside})"
 
 

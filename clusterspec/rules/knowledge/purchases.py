@@ -128,5 +128,10 @@ def plural_of_kind(kind: str) -> str:
     >>> plural_of_kind("leaf_switch"), plural_of_kind("nic"), plural_of_kind("cable")
     ('leaf switches', 'NICs', 'cables')
     """
-    name = kind.replace("_", " ")
-    return "NICs" if kind == "nic" else name + ("es" if name.endswith("switch") else "s")
+    name = name_of_kind(kind)
+    return name + ("es" if name.endswith("switch") else "s")
+
+
+def name_of_kind(kind: str) -> str:
+    """A kind of parts of a bill as a word for one: `leaf switch`, `NIC`."""
+    return "NIC" if kind == "nic" else kind.replace("_", " ")

@@ -78,5 +78,5 @@ def check(
         yield RULE.problem(
             at,
             f"the {named} network{plural} not described: {its} ports, switches and rate are not checked",
-            f"declare {'them with their rates' if len(missing) > 1 else 'it with its rate'}; `shares: scale_out` for one without links of its own",
+            f"declare {'each with its rate' if len(missing) > 1 else 'it with its rate'}, or with `shares: scale_out` where it has no links of its own",
         )

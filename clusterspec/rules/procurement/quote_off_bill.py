@@ -154,7 +154,7 @@ from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered
 from clusterspec.rules.knowledge.fabric_parts import is_far_surplus, may_have_no_fabric, states_cabling, states_links
 from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
-from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
+from clusterspec.rules.knowledge.purchases import is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_readings import (
     OF_ENDPOINT,
     doubt_about,
@@ -366,7 +366,7 @@ def _missing_part_problems(
         return
     if not missing:
         return
-    named = and_list(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
+    named = and_list(plural(count, name_of_kind(kind)) for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
     elsewhere = set(missing) <= included or may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)

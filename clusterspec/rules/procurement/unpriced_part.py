@@ -65,8 +65,10 @@ from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import PRICED_AS, Bill, bill, may_have_fixed_ends
 from clusterspec.rules.knowledge.market import usual_cost
+from clusterspec.rules.knowledge.purchases import name_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 FABRIC = frozenset({"leaf_switch", "spine_switch", "core_switch", "cable", "transceiver"})
@@ -89,7 +91,7 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
             kind = PRICED_AS.get(item.kind, item.kind)
             missing[kind] = missing.get(kind, 0) + item.quantity
     if missing:
-        named = ", ".join(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
+        named = ", ".join(plural(count, name_of_kind(kind)) for kind, count in missing.items())
         message = f"no price for {named}: the total is too low"
         yield RULE.problem(
             "procurement.prices",
