@@ -217,11 +217,11 @@ POINTS = FrontPoint(50.0, 1000.0, "8 engines", "64"), FrontPoint(100.0, 500.0, "
 
 
 def test_plans_of_the_front_are_numbered_and_the_design_has_a_mark() -> None:
-    table = serving._front_table(POINTS, FrontPoint(70.0, 600.0, "own", "32"))
+    table = serving._front_table(POINTS, FrontPoint(7.2, 600.0, "own", "32"))
     assert [(row.cells, row.field) for row in table.rows] == [
-        (("1", "8 engines", "64"), "plans.pareto[0]"),
-        (("2", "4 engines", "16"), "plans.pareto[1]"),
-        (("◆", "this design", "32"), "plans.present"),
+        (("1", "8 engines", "64", "50", "1,000"), "plans.pareto[0]"),
+        (("2", "4 engines", "16", "100", "500"), "plans.pareto[1]"),
+        (("◆", "this design", "32", "7.2", "600"), "plans.present"),
     ]
     assert len(serving._front_table(POINTS, None).rows) == 2
 

@@ -114,6 +114,7 @@ def test_sensitivity_shows_no_row_without_effect() -> None:
         assert not re.search(r"[+−]0\.0 %", text), text
 
 
+MISSED = ((1.0, 0.2, False), (2.0, 0.2, False), (3.0, 0.2, False))
 ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
     # key, condition, unit of the metric, present value, what else is known of the value 80, and the sentence
     ("nodes", "power_peak<=1 MW", "W", 16, {}, "power_peak<=1 MW holds up to 80 nodes (the spec has 16 nodes)."),
@@ -145,7 +146,7 @@ ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
      "The spec meets its targets up to a request rate of 1,234/s. The best layout there: tp 8."),
     ("sequence_length", "fits", "", None, {"layout": {"tp": 8}},
      "The plan fits in memory up to a sequence length of 80 tokens."),
-    ("nodes", "mfu>=40%", "1", 16, {"value": None, "why": "nothing does", "probes": ((1.0, 0.2, False), (2.0, 0.2, False), (3.0, 0.2, False))},
+    ("nodes", "mfu>=40%", "1", 16, {"value": None, "why": "nothing does", "probes": MISSED},
      "mfu>=40%: nothing does."),
     ("nodes", "fits", "1", 16, {"value": None, "probes": (), "why": "`workload` is missing"},
      "Nothing to solve: `workload` is missing."),

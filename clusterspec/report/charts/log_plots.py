@@ -45,37 +45,95 @@ def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint
     parts.append(svg.text_shape(x.start, 14, f"peak {display(peak, 'FLOP/s')}", size=12, bold=True))
     ordered = sorted(points, key=lambda point: -point.share)
     places = [(x(point.intensity), y(point.rate)) for point in ordered]
-    for number, (place, mark) in enumerate(zip(places, separated_marks(places, roof, bottom), strict=True), 1):
-        if mark != place:
-            parts += [svg.segment(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
-        parts.append(svg.dot(*mark, "forward", radius=RADIUS))
-        parts.append(svg.text_shape(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
+    labels = [str(number) for number in range(1, len(places) + 1)]
+    parts += labeled_marks(places, separated_marks(places, roof, bottom), labels)
     return svg.drawing(bottom + 40, parts, alt, name="roofline")
 
 
 def separated_marks(
-    places: Sequence[tuple[float, float]], roof: Sequence[tuple[float, float]] = (), bottom: float = inf
+    places: Sequence[tuple[float, float]],
+    roof: Sequence[tuple[float, float]] = (),
+    bottom: float = inf,
+    halves: Sequence[float] = (),
 ) -> list[tuple[float, float]]:
     """The positions of marks, moved apart until they do not overlap or the space is used up. No mark is moved above
-    the line ``roof``, since nothing can be there, or onto the labels of the axis at ``bottom``.
+    the line ``roof``, since nothing can be there, or onto the labels of the axis at ``bottom``. ``halves`` are half the
+    widths of marks that are wider than circles.
 
     >>> separated_marks([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
     [(50.0, 50.0), (90.0, 50.0), (52.0, 72.0)]
     >>> separated_marks([(50.0, 50.0), (52.0, 50.0)], bottom=60.0)
     [(50.0, 50.0), (52.0, 28.0)]
+    >>> separated_marks([(50.0, 50.0), (75.0, 50.0)], halves=[20.0, 9.0])
+    [(50.0, 50.0), (75.0, 72.0)]
     """
+    halves = halves or [RADIUS] * len(places)
     marks: list[tuple[float, float]] = []
-    for x, y in places:
+    for (x, y), half in zip(places, halves, strict=True):
         around = [(x + reach * right, y + reach * down) for reach in (0, 22, 44, 66) for right, down in AROUND]
         inside = (spot for spot in around if spot[1] <= bottom - RADIUS and spot[1] >= _height_of(roof, spot[0]))
         near = [(x, y), *inside]
-        free = (
-            spot
-            for spot in near
-            if all((spot[0] - mark[0]) ** 2 + (spot[1] - mark[1]) ** 2 >= (2 * RADIUS + 1) ** 2 for mark in marks)
-        )
+        apart = [half + other for other in halves]
+        free = (spot for spot in near if not any(map(_overlap, [spot] * len(marks), marks, apart)))
         marks.append(next(free, (x, y)))
     return marks
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float], halves: float) -> bool:
+    """Whether two marks overlap, whose half widths add up to ``halves``: circles, or rectangles with round ends."""
+    across, along = abs(one[0] - other[0]), abs(one[1] - other[1])
+    beyond = max(0.0, across - (halves - 2 * RADIUS))
+    return beyond**2 + along**2 < (2 * RADIUS + 1) ** 2
+
+
+def labeled_marks(
+    places: Sequence[tuple[float, float]], spots: Sequence[tuple[float, float]], labels: Sequence[str]
+) -> list[str]:
+    """Numbered marks: filled on its place; one moved aside is a ring that a thin line joins to the dot on its place, so
+    that its position is not read as a value.
+    """
+    parts = []
+    marks = [(*each, each[0] != each[1]) for each in zip(places, spots, labels, strict=True)]
+    for place, spot, _, aside in marks:
+        parts += [svg.segment(*place, *spot, "soft"), svg.dot(*place, "forward", radius=3.5)] if aside else []
+    for _, spot, label, aside in marks:
+        half = mark_half(label)
+        parts.append(_round_mark(spot, half, RADIUS, "soft" if aside else "forward"))
+        parts += [_round_mark(spot, half - 1, RADIUS - 1, "paper")] if aside else []
+        tint = "ink" if aside else "paper"
+        parts.append(svg.text_shape(spot[0], spot[1] + 4, label, size=11, tint=tint, end="middle"))
+    return parts
+
+
+def mark_half(label: str) -> float:
+    """Half the width of a mark with a label: a circle for a number, longer for a range of numbers."""
+    return RADIUS if len(label) < 3 else svg.text_width(label, 11) / 2 + 4
+
+
+def _round_mark(spot: tuple[float, float], half: float, radius: float, tint: str) -> str:
+    """A circle, or a rectangle with round ends."""
+    if half <= radius:
+        return svg.dot(*spot, tint, radius=radius)
+    return svg.box(spot[0] - half, spot[1] - radius, 2 * half, 2 * radius, tint, radius=radius)
+
+
+SAME = 3.0
+"""Units of a drawing within which points look like one."""
+
+
+def joined_marks(places: Sequence[tuple[float, float]]) -> list[tuple[tuple[float, float], str]]:
+    """The places of numbered points with their labels; consecutive points that look like one share a mark.
+
+    >>> joined_marks([(0.0, 0.0), (50.0, 9.0), (51.0, 8.0), (52.0, 8.0), (90.0, 9.0)])
+    [((0.0, 0.0), '1'), ((50.0, 9.0), '2–4'), ((90.0, 9.0), '5')]
+    """
+    found: list[tuple[tuple[float, float], int, int]] = []
+    for number, (x, y) in enumerate(places, 1):
+        if found and max(abs(x - found[-1][0][0]), abs(y - found[-1][0][1])) <= SAME:
+            found[-1] = (*found[-1][:2], number)
+        else:
+            found.append(((x, y), number, number))
+    return [(place, str(first) if first == last else f"{first}–{last}") for place, first, last in found]
 
 
 def _height_of(line: Sequence[tuple[float, float]], x: float) -> float:
@@ -126,12 +184,9 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     joined = [*points, present] if present and not any(_is_better(point, present) for point in points) else points
     ordered = sorted(joined, key=lambda point: (-point.per_user, point.per_accelerator))
     parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in ordered], "forward"))
-    places = [(x(point.per_user), y(point.per_accelerator)) for point in points]
-    for number, (place, spot) in enumerate(zip(places, separated_marks(places, bottom=BOTTOM), strict=True), 1):
-        if spot != place:
-            parts += [svg.segment(*place, *spot, "forward"), svg.dot(*place, "forward", radius=3)]
-        parts.append(svg.dot(*spot, "forward", radius=8))
-        parts.append(svg.text_shape(spot[0], spot[1] + 4, str(number), size=11, tint="paper", end="middle"))
+    joint = joined_marks([(x(point.per_user), y(point.per_accelerator)) for point in points])
+    places, labels = [place for place, _ in joint], [label for _, label in joint]
+    parts += labeled_marks(places, separated_marks(places, (), BOTTOM, [*map(mark_half, labels)]), labels)
     if present:
         parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
     return svg.drawing(BOTTOM + 42, parts, alt, name="front")

@@ -57,13 +57,22 @@ def _assumed_table(found: FaultsReport) -> PaperTable:
     """The assumed rates and times; a reason that the row above has too is not repeated."""
     above = ("", *(why for _, _, why in found.assumptions))
     rows = (
-        TableRow((key, assumed_value(value), "as above" if why == before else why), f"faults.assumptions[{number}]")
+        TableRow(
+            (key, _unbroken_rate(assumed_value(value)), "as above" if why == before else why),
+            f"faults.assumptions[{number}]",
+        )
         for number, ((key, value, why), before) in enumerate(zip(found.assumptions, above, strict=False))
     )
     columns = TableColumn("Assumed", key="key"), TableColumn("Value", key="value"), TableColumn("Why", key="why")
     return PaperTable(
         columns, tuple(rows), "faults.assumptions", caption="Rates and times that the spec does not state"
     )
+
+
+def _unbroken_rate(text: str) -> str:
+    """A yearly rate and its range, each on one line: `0.11 in a year` above `(0.07 to 0.2)`."""
+    rate, mark, span = text.partition(" (")
+    return rate.replace(" ", "\xa0") + mark + span.replace(" ", "\xa0")
 
 
 def _other_goodput(found: FaultsReport, kept: Reliability | None) -> Iterator[str]:

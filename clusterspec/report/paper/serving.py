@@ -264,13 +264,21 @@ def plans_section(report: FullReport) -> Section | None:
 def _front_table(points: Sequence[FrontPoint], own: FrontPoint | None) -> PaperTable:
     """The plans of the front by number, and the plan of the spec."""
     rows = [
-        TableRow((f"{number}", point.label, point.note), f"plans.pareto[{number - 1}]", bare=True)
+        TableRow((f"{number}", point.label, *_front_cells(point)), f"plans.pareto[{number - 1}]", bare=True)
         for number, point in enumerate(points, 1)
     ]
     if own is not None:
-        rows.append(TableRow(("◆", "this design", own.note), "plans.present", bare=True))
-    columns = (TableColumn("Plan"), TableColumn("Engines"), TableColumn("In flight", "right"))
+        rows.append(TableRow(("◆", "this design", *_front_cells(own)), "plans.present", bare=True))
+    heads = ("In flight", "Tokens per second of a user", "of an accelerator")
+    columns = (TableColumn("Plan"), TableColumn("Engines"), *(TableColumn(head, "right") for head in heads))
     return PaperTable(columns, tuple(rows), "plans.pareto", caption="The plans of the front, by number")
+
+
+def _front_cells(point: FrontPoint) -> tuple[str, str, str]:
+    """The requests in flight, and the tokens per second of a user and of an accelerator."""
+    rates = (point.per_user, point.per_accelerator)
+    user, accelerator = (f"{rate:,.0f}" if rate >= 10 else plain(rate, 2) for rate in rates)
+    return point.note, user, accelerator
 
 
 def _front_point(row: LayoutRow) -> FrontPoint:
