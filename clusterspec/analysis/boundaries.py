@@ -17,7 +17,7 @@ from clusterspec.analysis.conditions import (
 from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever, lever_of
 from clusterspec.analysis.rl_nodes import Divisions
 from clusterspec.analysis.rl_splits import nodes_by_role
-from clusterspec.analysis.solutions import Probe, Refusal, Trial, boundary_of
+from clusterspec.analysis.solutions import Probe, Refusal, Solution, Trial, boundary_of
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
@@ -67,10 +67,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     if study.document is None or (study.plan.memory is None and not of_machine):
         return SolveReport(**head, why=missing_for_estimate(study))
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
-    found = boundary_of(lever, condition, trials.trial, present or 1.0)
-    likely = replace(condition, surely=False)
-    unsure = boundary_of(lever, likely, trials.trial, present or 1.0) if found.value is None else found
-    found = unsure if unsure.value is not None else found
+    found = _sure_boundary(lever, condition, trials, present or 1.0)
     plan, best = found.plan, (trials.layouts.get(found.value, {}) if found.value is not None else {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
@@ -92,8 +89,19 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         why="" if found.value is not None else missed,
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
         misfits={probe.value: probe.misfit for probe in found.probes if probe.misfit},
-        unsure=found.condition == likely,
+        unsure=found.condition == replace(condition, surely=False),
     )
+
+
+def _sure_boundary(lever: Lever, condition: Condition, trials: _Trials, present: float) -> Solution:
+    """The boundary at the unfavorable ends of the ranges; without one, that of the predictions themselves if there is
+    one.
+    """
+    found = boundary_of(lever, condition, trials.trial, present)
+    if found.value is not None:
+        return found
+    unsure = boundary_of(lever, replace(condition, surely=False), trials.trial, present)
+    return unsure if unsure.value is not None else found
 
 
 def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> dict[str, Any]:

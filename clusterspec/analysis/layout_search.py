@@ -158,6 +158,13 @@ def search(
         from clusterspec.analysis.serving_search import search_serving
 
         return search_serving(study, options, progress)
+    return _search_training(study, options, progress, searched_before)
+
+
+def _search_training(
+    study: Study, options: SearchOptions, progress: Progress, searched_before: Searched | None
+) -> SearchReport:
+    """The best layouts of a training job, and what a report compares with them."""
     options = replace(options, objective=options.objective or "step_time")
     searched = with_a_layout(study)
     job = job_of(searched.design)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import gcd
+from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import (
@@ -216,7 +217,7 @@ def resolve_layout(
     cp_method = _cp_method(section, degrees, log)
     sharding, serves = _resolved_sharding(section, software, workload, log), _is_serving(workload)
     micro_batch = log.written_for_training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
-    master_precision, moments_precision = _state_precisions(section, serves, log)
+    states = _state_settings(section, serves, log)
     layout = Layout(
         framework=software.framework,
         software_year=software.year,
@@ -244,11 +245,7 @@ def resolve_layout(
         micro_batch=micro_batch,
         micro_batches=_micro_batches(workload, degrees.dp, micro_batch),
         recompute=_resolved_recomputation(section, serves, log),
-        offload_optimizer=_offload(section).optimizer or 0.0,
-        offload_activations=_offload(section).activations or 0.0,
-        master_precision=master_precision,
-        moments_precision=moments_precision,
-        gradient_compression=float(section.gradient_compression or 1.0),
+        **states,
         overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
     )
@@ -281,15 +278,18 @@ def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
     return replace(stack, fused=fused, captured=captured or False, loss=loss, fused_experts=experts or False)
 
 
-def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> tuple[str, str]:
-    """The precisions of the master weights and of the moments."""
+def _state_settings(section: LayoutSpec, serves: bool, log: ResolutionLog) -> dict[str, Any]:
+    """How the states of the optimizer, gradients and activations are kept: precisions, compression and offloading."""
+    offload = section.offload or OffloadSpec()
     written, key = section.optimizer_states or OptimizerStatesSpec(), f"{LAYOUT_KEY}.optimizer_states"
     master = log.written_for_training(written.master, f"{key}.master", "fp32", "usual", serves)
-    return master, log.written_for_training(written.moments, f"{key}.moments", "fp32", "usual", serves)
-
-
-def _offload(section: LayoutSpec) -> OffloadSpec:
-    return section.offload or OffloadSpec()
+    return {
+        "master_precision": master,
+        "moments_precision": log.written_for_training(written.moments, f"{key}.moments", "fp32", "usual", serves),
+        "offload_optimizer": offload.optimizer or 0.0,
+        "offload_activations": offload.activations or 0.0,
+        "gradient_compression": float(section.gradient_compression or 1.0),
+    }
 
 
 def _has_separate_engines(workload: Workload | None) -> bool:

@@ -58,14 +58,7 @@ def resolve_serving(
     of software may depend on the ``accelerator``.
     """
     section = _with_highest_rate(_with_traced_requests(section, log), log)
-    for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of the output")):
-        if getattr(section, key) is None:
-            log.report_missing(
-                (*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}"
-            )
-    prompt, answer = (
-        resolved_lengths(getattr(section, key), (*SERVING_PATH, key), log) for key in ("input_tokens", "output_tokens")
-    )
+    prompt, answer = _stated_lengths(section, log)
     if prompt is None or answer is None:
         return None
     speculative, targets = section.speculative or SpeculativeSpec(), section.targets or TargetsSpec()
@@ -98,6 +91,18 @@ def resolve_serving(
         receive_interval=section.receive_interval or 1,
         **_kept_caches(section, prompt.mean, log),
     )
+
+
+def _stated_lengths(section: ServingSpec, log: ResolutionLog) -> tuple[Lengths | None, Lengths | None]:
+    """The lengths of prompts and of outputs; those not stated are None, with a problem."""
+    lengths = {"input_tokens": "of a prompt", "output_tokens": "of the output"}
+    for key, what in lengths.items():
+        if getattr(section, key) is None:
+            log.report_missing(
+                (*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}"
+            )
+    prompt, answer = (resolved_lengths(getattr(section, key), (*SERVING_PATH, key), log) for key in lengths)
+    return prompt, answer
 
 
 def _batching_settings(

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.latency import ServingTimes
 
 
-OF_EXPERTS = ("products.grouped", "fusion.routing", "routing.", "launch.expert", "unevenness", "spread.experts")
-OF_EXPERTS += ("experts.", "router.")
+OF_EXPERTS = (
+    *("products.grouped", "fusion.routing", "routing.", "launch.expert", "unevenness", "spread.experts"),
+    *("experts.", "router."),
+)
 """The beginnings of names of figures of experts and their routing, which a dense model has none of."""
 OF_RECURRENCE = ("scan.",)
 """The same of linear attention and state spaces."""

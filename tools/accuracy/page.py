@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tools.accuracy import (
     board,
@@ -96,75 +97,109 @@ these.
 """
 
 
+class _Scored(NamedTuple):
+    """All published cases with their predictions, by what they measure."""
+
+    runs: list[Case]
+    small: list[Case]
+    new: list[Case]
+    memory: list[Case]
+    collectives: list[Case]
+
+    @staticmethod
+    def now() -> _Scored:
+        """The cases as this version predicts them."""
+        return _Scored(
+            list(published.runs()),
+            list(published.small_runs()),
+            list(published.new_runs()),
+            list(published.memory()),
+            list(published.collectives()),
+        )
+
+
 def build() -> None:
-    """Scores everything and writes the page and its pictures."""
-    runs, memory = list(published.runs()), list(published.memory())
-    collectives, fabrics, fits = list(published.collectives()), list(published.fabrics()), list(published.fits())
-    mixtures = [case for case in runs if _is_mixture(case.id)]
-    small, new = list(published.small_runs()), list(published.new_runs())
-    serving = list(serving_cases.cases())
-    parts = [
-        HEAD,
-        "## Step time\n",
-        "![predicted against published step time](accuracy-runs.svg)\n",
-        table([*grouped(runs), score("mixture of experts", mixtures), score("null model", null_model())]),
-        "\n### Fitted and not fitted\n",
-        SPLIT,
-        table(by_split(runs)),
-        "\n### Fitted to one side of the sources\n",
-        SOURCES,
-        board_page.split_table(),
-        "\n### Held out\n",
-        held_out_table(),
-        "\n### By source\n",
-        table(by_source(runs)),
-        "\n### Small models\n",
-        SMALL,
-        table(grouped(small)),
-        "\n## Step time of sources never fitted to\n",
-        new_sources.section(new, list(published.first_predictions())),
-        "\n### Ranges by regime\n",
-        ranges.section([*runs, *new]),
-        "\n### The worst ten\n",
-        worst(runs),
-        PEERS,
-        "## Ranking\n",
-        regrets(ranking(runs)),
-        "\n## Collectives\n",
-        "![predicted against measured time](accuracy-collectives.svg)\n",
-        table(grouped(collectives)),
-        "\n### By series\n",
-        table(by_series(collectives)),
-        "\n### Source left out\n",
-        UNSEEN,
-        table(unseen_collectives()),
-        "\n### Sources never fitted to\n",
-        NEW,
-        table(new_collectives(collectives)),
-        "\n## Memory\n",
-        "![predicted against published peak memory](accuracy-memory.svg)\n",
-        table(grouped(memory)),
-        "\n### Memory of sources never fitted to\n",
-        NEW_MEMORY,
-        table(new_sources.scores(list(published.new_memory()))),
-        "\n## Whether it fits\n",
-        fit_table(fits),
-        "\n## Fabrics\n",
-        f"{sum(abs(case.error) < 1e-9 for case in fabrics)} of {len(fabrics)} published counts are exact.\n",
-        "",
-        *section(serving, table),
-        "".join(rl_page.section(rl_cases.cases())),
-        "\n## Fitted constants\n",
-        constants_table(),
-        "",
-        constants(),
-    ]
+    """Scores everything and writes the pages and their pictures."""
+    found = _Scored.now()
+    parts = [HEAD, *_step_parts(found), *_collective_parts(found), *_memory_parts(found), *_other_parts()]
     (DOCS / "accuracy.md").write_text("\n".join(parts), "utf-8")
-    board.write(board.lines(runs, new, memory, collectives))
+    board.write(board.lines(found.runs, found.new, found.memory, found.collectives))
     (DOCS / "board.md").write_text(board_page.page(), "utf-8")
     (DOCS / "reality.md").write_text(reality.page(), "utf-8")
-    for name, found, unit in (("runs", runs, "s"), ("collectives", collectives, "s"), ("memory", memory, "B")):
-        (DOCS / f"accuracy-{name}.svg").write_text(scatter(found, unit), "utf-8")
+    pictures = (("runs", found.runs, "s"), ("collectives", found.collectives, "s"), ("memory", found.memory, "B"))
+    for name, cases, unit in pictures:
+        (DOCS / f"accuracy-{name}.svg").write_text(scatter(cases, unit), "utf-8")
+
+
+def _step_parts(found: _Scored) -> Iterator[str]:
+    """Step times and their ranges, and the ranking of layouts by step time."""
+    mixtures = [case for case in found.runs if _is_mixture(case.id)]
+    yield "## Step time\n"
+    yield "![predicted against published step time](accuracy-runs.svg)\n"
+    yield table([*grouped(found.runs), score("mixture of experts", mixtures), score("null model", null_model())])
+    yield "\n### Fitted and not fitted\n"
+    yield SPLIT
+    yield table(by_split(found.runs))
+    yield "\n### Fitted to one side of the sources\n"
+    yield SOURCES
+    yield board_page.split_table()
+    yield "\n### Held out\n"
+    yield held_out_table()
+    yield "\n### By source\n"
+    yield table(by_source(found.runs))
+    yield "\n### Small models\n"
+    yield SMALL
+    yield table(grouped(found.small))
+    yield "\n## Step time of sources never fitted to\n"
+    yield new_sources.section(found.new, list(published.first_predictions()))
+    yield "\n### Ranges by regime\n"
+    yield ranges.section([*found.runs, *found.new])
+    yield "\n### The worst ten\n"
+    yield worst(found.runs)
+    yield PEERS
+    yield "## Ranking\n"
+    yield regrets(ranking(found.runs))
+
+
+def _collective_parts(found: _Scored) -> Iterator[str]:
+    """Times of collectives."""
+    yield "\n## Collectives\n"
+    yield "![predicted against measured time](accuracy-collectives.svg)\n"
+    yield table(grouped(found.collectives))
+    yield "\n### By series\n"
+    yield table(by_series(found.collectives))
+    yield "\n### Source left out\n"
+    yield UNSEEN
+    yield table(unseen_collectives())
+    yield "\n### Sources never fitted to\n"
+    yield NEW
+    yield table(new_collectives(found.collectives))
+
+
+def _memory_parts(found: _Scored) -> Iterator[str]:
+    """Peak memory."""
+    yield "\n## Memory\n"
+    yield "![predicted against published peak memory](accuracy-memory.svg)\n"
+    yield table(grouped(found.memory))
+    yield "\n### Memory of sources never fitted to\n"
+    yield NEW_MEMORY
+    yield table(new_sources.scores(list(published.new_memory())))
+
+
+def _other_parts() -> Iterator[str]:
+    """Whether designs fit, fabrics, serving, reinforcement learning and the constants."""
+    fabrics, fits = list(published.fabrics()), list(published.fits())
+    yield "\n## Whether it fits\n"
+    yield fit_table(fits)
+    yield "\n## Fabrics\n"
+    yield f"{sum(abs(case.error) < 1e-9 for case in fabrics)} of {len(fabrics)} published counts are exact.\n"
+    yield ""
+    yield from section(list(serving_cases.cases()), table)
+    yield "".join(rl_page.section(rl_cases.cases()))
+    yield "\n## Fitted constants\n"
+    yield constants_table()
+    yield ""
+    yield constants()
 
 
 def _is_mixture(name: str) -> bool:

@@ -30,6 +30,24 @@ def rows() -> list[Row]:
 
 def spec_of_row(row: Row) -> dict[str, Any]:
     """The spec of a row; what its source does not state is left to defaults."""
+    workload = {
+        "kind": "rl",
+        "model": row["model"],
+        "sequence_length": _number(row["sequence_length"]),
+        "precision": row["precision"] or None,
+        "rl": _learning_section(row),
+    }
+    return {
+        "clusterspec": 1,
+        "name": row["id"],
+        "cluster": json.loads(row["cluster"]) | {"nodes": _number(row["nodes"])},
+        "workload": _stated_keys(workload),
+        "layout": _trainer_section(row),
+    }
+
+
+def _learning_section(row: Row) -> dict[str, Any]:
+    """The section `workload.rl`: samples of a step, rollout and the transfer of weights."""
     output: dict[str, int] = {"mean": int(row["output_mean"])}
     if row["output_max"]:
         output["max"] = int(row["output_max"])
@@ -60,26 +78,17 @@ def spec_of_row(row: Row) -> dict[str, Any]:
     if row["sync_method"]:
         names = ("method", "ranks", "gather", "load", "requests")
         rl["weight_sync"] = _stated_keys({name: row[f"sync_{name}"] or None for name in names})
-    workload = {
-        "kind": "rl",
-        "model": row["model"],
-        "sequence_length": _number(row["sequence_length"]),
-        "precision": row["precision"] or None,
-        "rl": _stated_keys(rl),
-    }
+    return _stated_keys(rl)
+
+
+def _trainer_section(row: Row) -> dict[str, Any]:
+    """The section `layout`, of the trainer."""
     layout: dict[str, Any] = {name: _number(row[name]) for name in ("tp", "cp", "ep", "pp")}
     layout |= {"framework": row["train_framework"], "sharding": row["sharding"] or None}
     layout |= {"expert_tp": 1} if layout["ep"] not in {None, 1} else {}
     layout |= {"recompute": row["recompute"] or None, "nodes": _number(row["trainer_nodes"])}
     layout |= {"offload": {"optimizer": float(row["offload"])} if row["offload"] else None}
-    cluster = json.loads(row["cluster"]) | {"nodes": _number(row["nodes"])}
-    return {
-        "clusterspec": 1,
-        "name": row["id"],
-        "cluster": cluster,
-        "workload": _stated_keys(workload),
-        "layout": _stated_keys(layout),
-    }
+    return _stated_keys(layout)
 
 
 def _number(text: str) -> int | None:

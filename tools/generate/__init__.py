@@ -13,24 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pages() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root, with the function that generates its text."""
-    from tools.generate import (
-        catalog,
-        catalog_tables,
-        commands,
-        configuration,
-        exchange,
-        figures,
-        first_hour,
-        formulas,
-        gallery,
-        notebook,
-        prose,
-        review,
-        rules,
-        spec,
-        understand,
-        units,
-    )
+    return _reference_pages() | _catalog_pages() | _example_pages() | _rule_pages()
+
+
+def _reference_pages() -> dict[str, Callable[[], str]]:
+    """What the program reads and computes: commands, keys, settings, formats, formulas, units."""
+    from tools.generate import commands, configuration, exchange, figures, formulas, prose, spec, units
 
     return {
         "docs/commands.md": commands.page,
@@ -39,12 +27,30 @@ def pages() -> dict[str, Callable[[], str]]:
         "docs/exchange.md": exchange.page,
         "docs/formulas.md": formulas.page,
         "docs/prose.md": prose.page,
+        "README.md": figures.readme,
+        "clusterspec/units/table.py": units.table,
+    }
+
+
+def _catalog_pages() -> dict[str, Callable[[], str]]:
+    """The catalog, and the ids of its entries for editors."""
+    from tools.generate import catalog, catalog_tables
+
+    return {
         "docs/catalog.md": catalog.page,
         **catalog.kind_pages(),
         **catalog_tables.table_pages(),
         "catalog/index.json": catalog.rows_of_all,
         "catalog/VERSION": catalog.version,
         "schemas/editor.schema.json": lambda: editor_schema(Catalog.open()),
+    }
+
+
+def _example_pages() -> dict[str, Callable[[], str]]:
+    """Pages with the output of examples."""
+    from tools.generate import figures, first_hour, gallery, notebook, understand
+
+    return {
         "docs/first-hour.md": first_hour.page,
         "docs/gallery.md": gallery.page,
         "docs/gallery.html": gallery.table_page,
@@ -52,8 +58,14 @@ def pages() -> dict[str, Callable[[], str]]:
         "docs/step.svg": figures.timeline,
         "docs/understand.md": understand.page,
         **understand.drawings(),
-        "README.md": figures.readme,
-        "clusterspec/units/table.py": units.table,
+    }
+
+
+def _rule_pages() -> dict[str, Callable[[], str]]:
+    """The rules: their index, overview and pages, and the scores of reviews."""
+    from tools.generate import review, rules
+
+    return {
         "clusterspec/rules/index.py": rules.index,
         "docs/review.md": review.page,
         "docs/rules.md": rules.overview,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from clusterspec.analysis.simulation.caches import cache_sizes
 from clusterspec.analysis.simulation.conversations import traffic_of_conversations, traffic_with_hits
@@ -70,10 +71,7 @@ def simulate(
         load=traffic.load,
         engines=len(run.decode) + len(run.prefill),
         accelerators=expected.accelerators,
-        ttft=percentiles([first_token_seconds(each) for each in counted]),
-        tpot=token_percentiles(counted),
-        itl=gap_percentiles(run.gaps),
-        end_to_end=percentiles([each.ended - each.arrival for each in counted]),
+        **_latency_percentiles(counted, run.gaps),
         goodput=share_within_targets(counted, pools.load),
         hit_rate=hit_rate,
         request_rate=finished / seconds,
@@ -88,6 +86,16 @@ def simulate(
         notes=tuple(_report_notes(pools, traffic, saturation, run.preemption_count)),
         day=() if traffic.traced else simulated_day(study, seed, requests),
     )
+
+
+def _latency_percentiles(counted: Sequence[Request], gaps: dict[float, float]) -> dict[str, Any]:
+    """The percentiles of first tokens, of times per output token, of gaps between tokens and of whole requests."""
+    return {
+        "ttft": percentiles([first_token_seconds(each) for each in counted]),
+        "tpot": token_percentiles(counted),
+        "itl": gap_percentiles(gaps),
+        "end_to_end": percentiles([each.ended - each.arrival for each in counted]),
+    }
 
 
 def _requests_of_load(

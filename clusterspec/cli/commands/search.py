@@ -63,21 +63,7 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
         "tokens_per_accelerator (default without), tokens_per_user or memory; of a fleet time (default), "
         "cost or energy",
     )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="fix a key of the layout, such as tp=8; in serving also pools=aggregated or pools=disaggregated",
-    )
-    parser.add_argument(
-        "--min-headroom",
-        metavar="SHARE",
-        type=fraction,
-        default=None,
-        help="fraction of memory that the prediction leaves free, from 0 to 1 (default: the upper end of the memory "
-        "range has to fit)",
-    )
+    _limit_options(parser)
     parser.add_argument(
         "--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp"
     )
@@ -93,6 +79,25 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
     )
     goal_options(parser)
     format_option(parser, "text", "json", "csv")
+
+
+def _limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that leave layouts out of a search."""
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="fix a key of the layout, such as tp=8; in serving also pools=aggregated or pools=disaggregated",
+    )
+    parser.add_argument(
+        "--min-headroom",
+        metavar="SHARE",
+        type=fraction,
+        default=None,
+        help="fraction of memory that the prediction leaves free, from 0 to 1 (default: the upper end of the memory "
+        "range has to fit)",
+    )
 
 
 def fraction(text: str) -> float:

@@ -257,6 +257,16 @@ _GATES = ("swiglu", "gated_linear_unit", "quick_geglu")
 """Options of a gated network (``--quick-geglu``: NVIDIA/Megatron-LM, megatron/training/argument_utils.py)."""
 
 
+def _set_predicted_layers(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the layers of multi-token prediction, whose blocks have experts where those of the model have."""
+    if predicted := keys.whole("mtp_num_layers"):
+        at = keys.line("mtp_num_layers")
+        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
+        ffn = "experts" if keys.whole("num_experts", "num_moe_experts") else "dense"
+        builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
+        builder.set("workload.predicted_layers", predicted, at)
+
+
 def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     """Set the sizes of the model. For options that a launch leaves out, Megatron-LM's defaults hold; for keys that a
     recipe of NeMo or Megatron-Bridge leaves out, those of the model that it changes.
@@ -294,12 +304,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     shared, expert = keys.whole("moe_shared_expert_intermediate_size"), keys.whole("moe_ffn_hidden_size")
     if shared and expert and shared % expert == 0:
         builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
-    if predicted := keys.whole("mtp_num_layers"):
-        at = keys.line("mtp_num_layers")
-        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
-        ffn = "experts" if keys.whole("num_experts", "num_moe_experts") else "dense"
-        builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
-        builder.set("workload.predicted_layers", predicted, at)
+    _set_predicted_layers(keys, builder)
     if match := re.match(r"\(?\s*([0-9]{1,9})\s*,", str(keys.get("window_size") or "")):
         set_window(keys, int(match[1]) + 1, builder)
     if not dense:
