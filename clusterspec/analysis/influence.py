@@ -12,6 +12,7 @@ from clusterspec.cost.collectives import falls_back_to_sockets
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.plan_assumptions import unused_figures
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure, Quantity, precision_width
 from clusterspec.records import fields, replace
@@ -37,19 +38,6 @@ EARLIEST_SOFTWARE = 2021
 PLUGIN = "cluster.scale_out.collective_plugin"
 OF_RANGES = frozenset({"spread", "spread.experts", "spread.part"})
 """Figures of a software release or an accelerator that widen a range and change no time."""
-OF_EXPERTS = frozenset(
-    {
-        "products.grouped",
-        "fusion.routing",
-        "routing.copies",
-        "routing.biases",
-        "routing.launches",
-        "routing.launches.backward",
-        "launch.expert",
-        "unevenness",
-    }
-)
-"""Figures of a software release that only models with experts use."""
 OF_QUESTION = frozenset({"workload.kind"})
 """Keys with alternatives that change the question, and so yield incomparable figures."""
 PARAMETERS = "workload.parameter_precision"
@@ -213,9 +201,11 @@ def _by_kind(key: str, choices: list[Any]) -> list[list[Any]]:
 
 
 def _is_unused_figure(design: Design, key: str) -> bool:
-    """Whether a figure affects no time of a design: it sets a range, or applies to experts that the model lacks."""
-    name, workload = key.partition(" ")[2], design.workload
-    return name in OF_RANGES or (name in OF_EXPERTS and workload is not None and not workload.model.experts)
+    """Whether a figure affects no time of a design: it sets a range, or applies to layers that the model lacks."""
+    model = design.workload.model if design.workload is not None else None
+    return (name := key.partition(" ")[2]) in OF_RANGES or (
+        model is not None and name.startswith(unused_figures(model))
+    )
 
 
 def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:

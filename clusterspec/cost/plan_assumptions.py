@@ -13,6 +13,7 @@ from clusterspec.source import Assumed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.catalog.models import Model
     from clusterspec.cost.plan import Plan
     from clusterspec.cost.serving.latency import ServingTimes
 
@@ -71,7 +72,7 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
     assert cluster and workload and step  # what a timed plan has
     stack, model = step.software.stack, workload.model
-    unused = (() if model.experts else OF_EXPERTS) + (() if model.linear else OF_RECURRENCE)
+    unused = unused_figures(model)
     yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
     achieved = ((name, figure) for name, figure in stack.achievable.items() if not name.startswith(unused))
     yield from ((f"{stack.id} {name}", figure) for name, figure in achieved)
@@ -81,6 +82,11 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased)):
         if held:
             yield from ((f"{group} {name}", figure) for name, figure in sorted(CONSTANTS[group].items()))
+
+
+def unused_figures(model: Model) -> tuple[str, ...]:
+    """The beginnings of names of figures of software and kernels that layers of a model do not use."""
+    return (() if model.experts else OF_EXPERTS) + (() if model.linear else OF_RECURRENCE)
 
 
 def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
