@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.influence import (
-    OF_EXPERTS,
     OF_RANGES,
     PLUGIN,
     SIZES,
@@ -17,11 +16,13 @@ from clusterspec.analysis.influence import (
     other_choices,
     ranked_influences,
 )
+from clusterspec.catalog import Catalog
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.plan_assumptions import unused_figures
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
 from clusterspec.results.verdict import Influence
@@ -167,7 +168,22 @@ def test_a_rate_that_is_a_tenth_lower_slows_a_step_by_at_most_a_ninth() -> None:
     assert change == 0.0
 
 
-@pytest.mark.parametrize("name", sorted(OF_EXPERTS | OF_RANGES))
+EXPERTS = (
+    *("products.grouped", "fusion.routing", "routing.copies", "routing.biases", "routing.launches"),
+    *("routing.launches.backward", "launch.expert", "unevenness"),
+)
+
+
+def test_the_figures_of_experts_are_unused_by_a_dense_model_alone() -> None:
+    dense, routed = (Catalog.open().model(name) for name in ("llama-3.1-70b", "mixtral-8x7b"))
+    assert all(name.startswith(unused_figures(dense)) for name in EXPERTS)
+    assert not any(name.startswith(unused_figures(routed)) for name in EXPERTS)
+    assert not any(
+        name.startswith(unused_figures(dense)) for name in ("products", "fusion", "launch.interval", "spread")
+    )
+
+
+@pytest.mark.parametrize("name", sorted({*EXPERTS, *OF_RANGES}))
 def test_a_figure_that_is_left_out_changes_no_time_of_a_dense_model(name: str) -> None:
     plan = plan_of(POD.replace("pp: 2", "pp: 2, software_year: 2024") if name == "routing.copies" else POD)
     cluster, layout = plan.design.cluster, plan.design.layout

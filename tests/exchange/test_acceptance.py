@@ -332,3 +332,26 @@ def test_the_threshold_of_a_test_names_runs_and_sets_only_where_there_are_severa
     ]
     assert repetition_count(once) == 1 and repetition_count(often) == 2
     assert repetition_count(replace(often, duration=10 * SECONDS_A_SWEEP)) == 10
+
+
+@pytest.mark.parametrize(
+    ("ranks", "nodes", "algorithm", "wanted", "is_test"),
+    [
+        (32, 4, "ring", "ring", True),
+        (32, 4, "ring", "tree", False),
+        (32, 4, "ring", None, True),  # the test leaves the algorithm open
+        (32, 4, None, "ring", True),  # the log does not tell it
+        (32, None, None, None, True),
+        (None, 4, None, None, True),  # all accelerators of the nodes
+        (None, None, None, None, False),
+        (16, 4, None, None, False),
+        (32, 2, None, None, False),
+    ],
+)
+def test_a_series_measures_a_test_on_as_many_ranks_by_its_algorithm(
+    ranks: int | None, nodes: int | None, algorithm: str | None, wanted: str | None, is_test: bool
+) -> None:
+    one = AcceptanceCase("all-reduce", "all-reduce", 4, 32, 2.0**33, 100.0, "nccl-tests", wanted)
+    points = (SizePoint(2.0**33, 1.0, 200.0, 1),)
+    found = evaluate([one], [("a.log", Benchmark("t", (Series("all-reduce", ranks, nodes, points, algorithm),)))])
+    assert found[0][0].status == ("pass" if is_test else "not-run")

@@ -177,3 +177,11 @@ def test_any_value_comes_back_from_its_flow_form(value: object) -> None:
 
 def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
     assert unknown_keys("exchange") == []
+
+
+def test_a_new_spec_has_its_sections_in_the_order_of_the_format_whatever_was_read_first() -> None:
+    builder = ImportBuilder("test", "a.txt")
+    for path in ("procurement.currency", "layout.tp", "workload.model", "cluster.nodes"):
+        builder.set(path, {"layout.tp": 8, "cluster.nodes": 4}.get(path, "USD"), 1)
+    heads = [line.rstrip(":") for line in new_spec(builder.reading()).splitlines() if line[:1].isalpha()]
+    assert heads == ["clusterspec: 1", "name: imported", "cluster", "workload", "layout", "procurement"]

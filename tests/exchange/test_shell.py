@@ -9,6 +9,8 @@ import pytest
 
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell import Script, script_of
+from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.keys import _has_alternatives
 
 SCRIPTS = {
     "words where a variable is set": 'A=1\nB=\nlaunch ${A:+--a "x y" $A} ${B:+--b} ${B+--c} ${NO_ONE:+--d} "${A:+q}"',
@@ -166,3 +168,18 @@ def test_a_malformed_script_has_commands_or_none(text: str) -> None:
 def test_comments_within_an_array_are_no_words() -> None:
     text = "A=(\n  --x 1\n  # --y 2 (as before)\n  --z  # the last\n)\nrun ${A[@]} end\n"
     assert [command.text for command in script_of(text).commands] == ["run --x 1 --z end"]
+
+
+@pytest.mark.parametrize(
+    ("words", "branch", "several"),
+    [
+        ((("torchrun", 3), ("python3", 3)), 3, True),
+        ((("/usr/bin/torchrun", 3), ("python", 4), ("deepspeed", 0)), 3, False),  # one in this branch
+        ((("torchrun", 0), ("python", 0)), 0, False),  # no test around them
+        ((("echo", 3), ("torchrun", 3)), 3, False),
+    ],
+)
+def test_a_test_has_alternatives_where_one_of_its_branches_starts_several_programs(
+    words: tuple[tuple[str, int], ...], branch: int, several: bool
+) -> None:
+    assert _has_alternatives([Word(text, 1, at) for text, at in words], branch) is several

@@ -187,6 +187,10 @@ procurement:
         ("DGX H200", 8, "rack PDU with 36 x C13 outlets", "quote-text-off-part", "error"),
         ("DGX H200", 8, "rack PDU with 24 x C13 and 12 x C19 outlets", "quote-text-off-part", ""),
         ("DGX H200", 8, "rack PDU with 36 x C13 outlets, no C19", "quote-text-off-part", "error"),
+        # cords of the nodes; another part with the word has its own supply
+        ("DGX H200", 8, "set of 6 power cords C13 to C14", "quote-text-off-part", "error"),
+        ("DGX H200", 8, "set of 6 power cords C19 to C20", "quote-text-off-part", ""),
+        ("DGX H200", 8, "out-of-band switch with C13 inlet", "quote-text-off-part", ""),
     ],
 )
 def test_what_leases_and_outlets_hold(

@@ -92,6 +92,15 @@ def test_as_many_sequences_decode_as_arrive_during_an_output_however_near_to_cap
     assert state.sequences == pytest.approx(rate * 255 * state.tpot, rel=1e-9)
 
 
+@pytest.mark.parametrize("rate", [0.5, 2.0, 9.5])
+def test_half_of_the_equal_prompts_of_an_open_load_wait_less_than_the_mean(rate: float) -> None:
+    """The tail of waits is long to one side: the mean lies above the median, as far as those of the tail differ."""
+    found = times(load=f"request_rate: {rate}, load: open")
+    tail = found.state.tail
+    assert tail is not None and found.ttft < found.ttft_mean
+    assert found.ttft_mean - found.ttft == pytest.approx(tail.of_all - tail.at(0.5), rel=1e-9)
+
+
 def test_a_burst_at_the_start_raises_the_mean_alone() -> None:
     # 64 prompts at once, of 10 rounds: the mean place in the queue is 31.5, and every tenth request stands in it
     steady, burst = times(), times(load="concurrency: 64, requests: 640")
