@@ -96,7 +96,7 @@ def test_the_step_of_another_technology_is_compared_with_that_of_the_design(
 def test_remarks_name_sources_the_condition_and_where_prices_come_from() -> None:
     _, text = blocks(OWN, replace(BARE, wire_basis="stated"), held="if the fabric is idle")
     assert text.text == (
-        "Adapter to adapter, InfiniBand NDR: measured. Adapter to adapter, RoCE v2: stated. Messages include the "
+        "Adapter to adapter on InfiniBand NDR: measured. Adapter to adapter on RoCE v2: stated. Messages include the "
         "launch and the library. Steps are predicted if the fabric is idle. Prices are those of the spec."
     )
     plain = replace(OWN, wire_basis="", step=None, nic_price="", leaf_price="")

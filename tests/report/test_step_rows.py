@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from clusterspec.cost.compute import Kernel
-from clusterspec.cost.estimate import RUN_TO_RUN
+from clusterspec.cost.estimate import RUN_TO_RUN, UNSEEN_PART
 from clusterspec.cost.layer_tables import PhaseTime, TransferTime
 from clusterspec.cost.plan import StepRecord
 from clusterspec.cost.reinforcement.times import RlTimes
@@ -29,7 +29,7 @@ from clusterspec.units import percent
 from tests.report.test_charts import shapes
 from tests.report.test_paper import own_parts
 from tests.report.test_paper_rows import ROLLOUT, SPREAD
-from tests.report.test_paper_words import TRAINED, planned, trained
+from tests.report.test_paper_words import ONE_LEAF, TRAINED, planned, trained
 
 PASSES = (Operation(0, False, 0, 0, 0.0, 1.0), Operation(1, True, 0, 0, 1.0, 4.0))
 START, OVER = "Pipeline schedule (1f1b), to scale: ", " over 2 stages"
@@ -234,8 +234,19 @@ def test_a_measured_step_is_advised_where_the_range_is_wider_than_one() -> None:
 def test_the_evidence_of_a_range_is_that_of_its_kind_of_model() -> None:
     """Runs with experts for a model with experts, dense runs otherwise, and nothing without a step."""
     dense, sparse = range_text(trained(), 1.0), range_text(own_parts(SPREAD.replace("EXPERTS", "8")), 1.0)
-    opening = " The range adds in quadrature what published runs leave open. Software: "
+    opening = " The range adds these uncertainties in quadrature. Software: "
     assert dense.startswith(opening) and sparse.startswith(opening)
     assert ", four in five published dense runs lie within it when predicted without their own source" in dense
     assert ", four in five published runs with experts lie within it when predicted without" in sparse
     assert range_text(planned(step=None), 1.0) == ""
+
+
+UNMEASURED = "{accelerator: mi355x, accelerators_per_node: 8, nodes: 4}"
+
+
+def test_an_accelerator_that_nobody_has_measured_widens_the_range_and_is_named() -> None:
+    unseen = own_parts(TRAINED.replace(ONE_LEAF, UNMEASURED))
+    widened = f"Accelerator: ±{percent(UNSEEN_PART.value)}, no published run shows what it sustains at this precision."
+    assert widened in range_text(unseen, 1.0)
+    assert "sustains at this precision" not in range_text(trained(), 1.0)
+    assert "sources published runs on it" in range_text(trained(), 1.0)

@@ -64,7 +64,7 @@ def _latency_remarks(choices: Sequence[NetworkChoice], held: str | None) -> Iter
     """The sources of the latencies between adapters, and what the other columns include."""
     for one in choices:
         if one.wire_basis:
-            yield f"Adapter to adapter, {one.name}: {one.wire_basis}."
+            yield f"Adapter to adapter on {one.name}: {one.wire_basis.replace('assumed: ', 'assumed, ', 1)}."
     yield "Messages include the launch and the library."
     if any(one.step for one in choices):
         yield f"Steps are predicted{f' {held}' if held else ''}."

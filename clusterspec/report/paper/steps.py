@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.compute import Kernel
-from clusterspec.cost.estimate import RUN_TO_RUN, UNSEEN_KIND, measured_step, range_figures
+from clusterspec.cost.estimate import RUN_TO_RUN, UNSEEN_KIND, UNSEEN_PART, measured_step, range_figures
 from clusterspec.cost.layer_tables import PhaseTime, TransferTime
 from clusterspec.cost.plan import StepRecord
 from clusterspec.cost.reinforcement.times import RlTimes
@@ -184,19 +184,21 @@ def _evidence_text(report: FullReport) -> str:
     if report.tender or work is None or step is None or measured_step(plan.design):
         return ""
     known = step.software.stack.achievable.get("spread.experts" if work.model.experts else "spread")
-    figures = [] if known is None else [("Software", known)]
-    figures += [(_open_question(gained), gained) for _, gained in range_figures(plan.design, step.seconds)]
-    told = [
-        f"{question}: ±{percent(figure.value)}" + ("" if figure is UNSEEN_KIND else f", {figure.origin.why}")
-        for question, figure in figures
-        if isinstance(figure.origin, Assumed)
-    ]
-    return f" The range adds in quadrature what published runs leave open. {'. '.join(told)}." if told else ""
+    told = []
+    if known is not None and isinstance(known.origin, Assumed):
+        told.append(f"Software: ±{percent(known.value)}, {known.origin.why}")
+    for _, gained in range_figures(plan.design, step.seconds):
+        told.append(f"Accelerator: ±{percent(gained.value)}, {_open_question(gained)}")
+    return f" The range adds these uncertainties in quadrature. {'. '.join(told)}." if told else ""
 
 
 def _open_question(gained: Figure) -> str:
     """What published runs leave open where the range of a step gains this half-width."""
-    return "No run of this precision and framework on the accelerator" if gained is UNSEEN_KIND else "Accelerator"
+    if gained is UNSEEN_KIND:
+        return "no run of this precision and framework is published on it"
+    if gained is UNSEEN_PART:
+        return "no published run shows what it sustains at this precision"
+    return gained.origin.why if isinstance(gained.origin, Assumed) else "measured"
 
 
 def _narrower_range(report: FullReport, ratio: float) -> str:
