@@ -13,7 +13,7 @@ from clusterspec import rules
 from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_line
 from clusterspec.cli.choices import MACHINES, Pair
 from clusterspec.cli.inputs import STDIN, StudyReader, shown_name
-from clusterspec.cli.terminal import Progress, ink_of, print_text
+from clusterspec.cli.terminal import Progress, ink_of, print_error, print_text
 from clusterspec.document import files
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass, replace
@@ -54,11 +54,17 @@ def named_files(args: argparse.Namespace, reader: StudyReader) -> list[str]:
                 passed_over=passed_over,
                 skipped=skipped_paths(reader, path),
                 included=_settings_of_search(reader, path).config.includes_text,
+                unversioned=_tell_unversioned,
             )
             found |= dict.fromkeys(name.removeprefix("./") if path == "." else name for name in below)
         except OSError as fault:
             raise UsageFault(f"{path}: {fault.strerror or fault}") from None
     return list(found)
+
+
+def _tell_unversioned(name: str) -> None:
+    """Say on standard error that a file of a folder is not checked though it has the sections of a spec."""
+    print_error(f"clusterspec: {name} has sections of a spec, and is not checked: `clusterspec: 1` is missing")
 
 
 def skipped_paths(reader: StudyReader, path: str) -> files.Skipped:

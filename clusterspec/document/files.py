@@ -7,6 +7,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path as FilePath
 
@@ -92,6 +93,8 @@ _TOP_KEY = pattern(rb"""(?:^|\r)(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:
 _EXTENDS = pattern(rb"""(?:^|\r)(?:\xef\xbb\xbf)?["']?extends["']?\s*:""", re.MULTILINE)
 _FIRST_KEY = pattern(rb"""(?:[ ]*(?:#[^\n]*)?\r?\n)*+cluster[-_ ]?spec:(?=[ \r\n])""", re.IGNORECASE)
 """The key at the very start of a text, after comments: it then is a key of the top mapping, or the text is broken."""
+_CLUSTER, _WORK = (pattern(key, re.MULTILINE) for key in (rb"^cluster:[ \r\n]", rb"^(?:workload|layout):[ \r\n]"))
+"""Sections of a spec at the top level."""
 _SPELT = pattern("cluster[-_ ]?spec", re.IGNORECASE)
 
 
@@ -135,20 +138,27 @@ def spec_paths(
     passed_over: PassedOver = lambda _: None,
     skipped: Skipped = lambda _, __: False,
     included: Included = lambda _: False,
+    unversioned: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
     """The specs of a path: a file (or ``-``) itself; of a folder every YAML file whose top mapping has
     the key ``clusterspec`` in any case, itself or from the base that it extends, and every running text
     that is ``included``, sorted by name.
 
     Hidden folders, ``node_modules`` and symlinked folders are skipped, and with ``only_specs`` also
-    files that are neither specs nor included. Raises `OSError` if ``path`` does not exist or is an unreadable folder.
+    files that are neither specs nor included. Files of a folder with the sections of a spec and without its key are
+    ``unversioned``. Raises `OSError` if ``path`` does not exist or is an unreadable folder.
     """
     if path == "-":
         return [path]
     if FilePath(path).is_dir():
         os.scandir(path).close()
-        found = _candidates(path, passed_over, skipped, included)
-        return [name for name, entry in found if _is_wanted(name, passed_over, entry)]
+        wanted_names = []
+        for name, entry in _candidates(path, passed_over, skipped, included):
+            if _is_wanted(name, passed_over, entry):
+                wanted_names.append(name)
+            elif _has_sections_alone(name, entry):
+                unversioned(name)
+        return wanted_names
     FilePath(path).stat()
     wanted = not only_specs or (_may_be_checked(path, included) and _is_wanted(path, passed_over, FilePath(path)))
     return [path] if wanted and not (only_specs and skipped(path, False)) else []
@@ -242,6 +252,16 @@ def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FileP
         return _TOP_KEY.search(data) is not None
     own = isinstance(document.value, dict) and any(_SPELT.fullmatch(key) for key in document.value)
     return own or is_derived_spec(document, FilePath(name).parent)
+
+
+def _has_sections_alone(name: str, entry: os.DirEntry[str]) -> bool:
+    """Whether a readable YAML file has `cluster` and another section of a spec at its top level, but not its key."""
+    if name.lower().endswith(TEXTS) or not _is_file(entry) or entry.is_symlink():
+        return False
+    with suppress(OSError):
+        data = read_bytes(name)
+        return bool(_CLUSTER.search(data) and _WORK.search(data)) and not _NAMES_KEY.search(data)
+    return False
 
 
 def _leads_out_of_project(path: FilePath) -> bool:

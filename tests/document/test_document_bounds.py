@@ -304,3 +304,23 @@ def test_the_fix_of_an_unused_waiver_deletes_that_and_no_more(text: str, place: 
     assert str(unused.span) == f"t.yaml:{place}"
     assert text.splitlines()[0][unused.span.start.column - 1 : unused.span.end.column - 1] == unused.written
     assert apply_edits(text, unused.edits) == fixed
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: a\ncluster:\n  nodes: 4\nworkload:\n  model: b\n", True),
+        ("cluster: {nodes: 4}\nlayout: {tp: 8}\n", True),
+        ("cluster:\n  nodes: 4\n", False),  # of many programs
+        ("values:\n  cluster:\n  workload:\n", False),
+        ("clusterspec: 1\ncluster: {nodes: 4}\nlayout: {tp: 8}\n", False),
+        ("# clusterspec: no\ncluster: {nodes: 4}\nlayout: {tp: 8}\n", False),
+    ],
+)
+def test_a_file_of_a_folder_with_sections_and_without_the_key_is_told(tmp_path: Path, text: str, told: bool) -> None:
+    file = tmp_path / "a.yml"
+    file.write_text(text)
+    named: list[str] = []
+    found = spec_paths(str(tmp_path), unversioned=named.append)
+    assert named == [str(file)] * told
+    assert found == [str(file)] * text.startswith("clusterspec")
