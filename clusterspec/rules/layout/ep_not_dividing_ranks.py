@@ -3,7 +3,8 @@
 ## What it finds
 
 Ranks of one pipeline stage (dp × cp × tp; in an engine that serves attention_dp × cp × tp) that expert_tp × `ep` does
-not divide; in DeepSpeed, a dp that ep does not divide.
+not divide; in DeepSpeed, a dp that ep does not divide. Of an ep above the ranks of an engine,
+`experts-wider-than-replica` reports alone.
 
 ## Why it matters
 
@@ -62,6 +63,8 @@ def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
         message = f"{layout.framework} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"
     elif legality.demands.serves:
         ranks = layout.tp * layout.cp * layout.attention_dp
+        if layout.ep > ranks:
+            return  # `experts-wider-than-replica` says so
         message = f"ep {layout.ep} does not divide the {plural(ranks, 'rank')} of a stage of an engine"
     else:
         ranks = layout.tp * layout.cp * layout.dp
