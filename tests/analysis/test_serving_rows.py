@@ -23,6 +23,7 @@ from clusterspec.analysis.serving_plans.space import (
     Rated,
     ServingJob,
     _is_sustained,
+    distinct_plans,
     front,
     own_plan,
     ranked_plans,
@@ -136,6 +137,13 @@ def test_a_front_keeps_plans_that_no_other_exceeds_for_a_user_and_for_an_acceler
 
     fast, slow, worse, tie, equal = one(100, 10), one(50, 30), one(60, 8), one(40, 30), one(100, 9)
     assert front([slow, worse, fast, tie, equal]) == [fast, slow]
+    # 99.5 and 10.05 are half a percent from 100 and 10; 98.5, or 10.2, are more than one
+    near, slower, more = one(99.5, 10.05), one(98.5, 10.06), one(99.6, 10.2)
+    assert distinct_plans([fast, near, slow]) == [fast, slow]
+    assert distinct_plans([fast, slower]) == [fast, slower] and distinct_plans([fast, more]) == [fast, more]
+    early = replace(near, times=replace(near.times, ttft=near.times.ttft / 2))
+    assert distinct_plans([fast, early, slow]) == [early, slow]
+    assert distinct_plans([]) == []
 
 
 def test_the_best_of_each_kind_meets_the_targets_or_misses_them_least() -> None:

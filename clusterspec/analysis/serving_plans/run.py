@@ -9,6 +9,7 @@ from clusterspec.analysis.serving_plans.separation import Kinds, best_of_kinds
 from clusterspec.analysis.serving_plans.space import (
     Rated,
     ServingJob,
+    distinct_plans,
     engines,
     front,
     own_plan,
@@ -354,7 +355,7 @@ def _refined_front(seeker: _Search, rough: list[Rated]) -> list[Rated]:
             found = seeker.rated_plan(one.plan, requests)
             if found is not None and not _is_saturated(found):
                 more.append(found)
-    return front([*rough, *more])
+    return distinct_plans(front([*rough, *more]))
 
 
 def _plans_of_layout(seeker: _Search, engine: Engines) -> Iterator[Rated]:

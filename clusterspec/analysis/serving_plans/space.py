@@ -13,6 +13,7 @@ from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.sites import machine_of, prefill_design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
+from clusterspec.cost.plan import TIE
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.targets import missed_targets, target_results
 from clusterspec.cost.serving.times import serving_times
@@ -308,3 +309,15 @@ def front(plans: Iterable[Rated]) -> list[Rated]:
         if not kept or one.per_accelerator > kept[-1].per_accelerator:
             kept.append(one)
     return kept
+
+
+def distinct_plans(plans: Iterable[Rated]) -> list[Rated]:
+    """The plans of a front; of those that tie in both rates, the one with the earliest first token."""
+    groups: list[list[Rated]] = []
+    for one in plans:
+        first = groups[-1][0] if groups else None
+        if first and max(1 - one.per_user / first.per_user, one.per_accelerator / first.per_accelerator - 1) <= TIE:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return [min(group, key=lambda one: one.times.ttft) for group in groups]

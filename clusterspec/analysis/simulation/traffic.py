@@ -93,7 +93,7 @@ def plan_traffic(
         if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
             found, warm_up = with_partial_outputs(found, in_flight, seed), max(warm_up, in_flight)
     if spread:
-        said += f", lengths within {100 * spread:.0f} % of a stated mean"
+        said += f", lengths with a mean alone drawn within {100 * spread:.0f} % of it"
     last = min(emptying, int(MOST_LAST * count))
     return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last)
 
