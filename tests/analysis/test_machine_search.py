@@ -7,10 +7,19 @@ from itertools import product
 from math import inf, isclose
 from pathlib import Path
 
+import pytest
 import yaml
 
 from clusterspec import load
-from clusterspec.analysis.candidates import Candidate, Limits, default_sizes, read_prices
+from clusterspec.analysis.candidates import (
+    Candidate,
+    Limits,
+    MachineFault,
+    Prices,
+    currency_of_all,
+    default_sizes,
+    read_prices,
+)
 from clusterspec.analysis.machine_search import nearest_rows, pareto_rows
 from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow
@@ -205,3 +214,27 @@ def test_the_library_compares_machines_and_assigns_jobs_as_the_commands_do(tmp_p
 
 
 JOB = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 20B}"
+
+
+@pytest.mark.parametrize(
+    ("of_work", "of_file", "of_machines", "said"),
+    [
+        ("USD", "USD", ["USD"], "USD"),
+        ("", None, ["EUR", "EUR"], "EUR"),
+        ("", None, [], ""),
+        ("USD", "EUR", [], "spec.yaml has prices in USD and the price file in EUR: state all in one currency"),
+        ("USD", "EUR", ["CHF"], "spec.yaml has prices in USD and the price file in EUR: state all in one currency"),
+        ("", "EUR", ["CHF"], "the price file has prices in EUR and m0 in CHF: state all in one currency"),
+    ],
+)
+def test_prices_of_several_currencies_are_refused_and_the_first_two_named(
+    of_work: str, of_file: str | None, of_machines: list[str], said: str
+) -> None:
+    work = study(f"clusterspec: 1\nprocurement: {{currency: {of_work}}}\n" if of_work else "clusterspec: 1\n")
+    machines = [Candidate(f"m{at}", {}, procurement={"currency": one}) for at, one in enumerate(of_machines)]
+    if " " not in said:
+        assert currency_of_all(work, machines, Prices(currency=of_file)) == said
+        return
+    with pytest.raises(MachineFault) as fault:
+        currency_of_all(work, machines, Prices(currency=of_file))
+    assert str(fault.value) == said.replace("spec.yaml", work.source.name)

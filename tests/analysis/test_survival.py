@@ -242,3 +242,13 @@ def test_rates_are_varied_together_and_the_oversubscription_at_the_leaf() -> Non
     assert other.scale_up.peer_bandwidth.value == cluster.scale_up.peer_bandwidth.value / 2
     assert other.scale_out is not None and other.scale_out.nic_bandwidth.value == 25e9
     assert other.scale_out.oversubscription == (2.0,)
+
+
+@pytest.mark.parametrize(("each", "inside"), [(1, None), (2, 2), (4, 4)])
+def test_tensor_and_expert_parallelism_need_a_second_accelerator_in_the_domain(each: int, inside: int | None) -> None:
+    machine = f"{{accelerator: h100-sxm-80gb, accelerators_per_node: {each}, nodes: 8}}"
+    work = "{model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}"
+    design = design_of(f"clusterspec: 1\ncluster: {machine}\nworkload: {work}\nlayout: {{}}\n")
+    for strategy, degree in (("TP", "tp"), ("EP", "ep")):
+        other = varied_design(design, 8, "this model", 2, strategy)
+        assert (getattr(other.layout, degree) if other and other.layout else None) == inside
