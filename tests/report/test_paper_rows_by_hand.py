@@ -219,6 +219,19 @@ def test_a_compared_figure_has_its_change_and_the_best_is_marked(
     assert comparison._compared_row(ROWS[name]._replace(value=lambda each: None), (one, other)) is None
 
 
+def test_quotes_compare_without_their_tax_and_files_tell_designs_of_one_title() -> None:
+    # 4 nodes of 300,000 are 1.2 M; with 19 % tax 1.428 M. 4 of 310,000 are 1.24 M, 3.3 % more
+    buying = "procurement: {{currency: EUR, quote: [{{part: DGX H100, quantity: 4, unit_price: {}}}]{}}}\n"
+    head = f"clusterspec: 1\nname: pod\ncluster: {ONE_LEAF}\n"
+    taxed, plain_ = (report(head + buying.format(*each)) for each in ((300000, ", tax: 0.19"), (310000, "")))
+    quote = next(each for each in comparison.ROWS if each.label == "Quote, without tax")
+    row = comparison._compared_row(quote, (taxed, plain_))
+    assert row is not None and row.cells == ("Quote, without tax", "1.2 M EUR", "1.24 M EUR (+3.3 %)")
+    assert row.best == {1}
+    assert comparison._compared_row(quote, (trained(), trained())) is None
+    assert replace(taxed, against=(plain_,)).names == ("A: this design", f"B: pod ({plain_.file})")
+
+
 def test_amounts_in_two_currencies_and_times_of_unlike_work_do_not_compare() -> None:
     """Each is shown, without a change and without a mark."""
     one, other = trained(), replace(trained(), tiers=trained().tiers[:2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.amounts import amount_of_quote, rounded_text
 from clusterspec.records import NamedTuple
 from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.estimate_rows import verdict_word
@@ -119,10 +119,9 @@ def _total_price(report: FullReport) -> float | None:
 
 def _quoted_amount(report: FullReport) -> float | None:
     """The amount of the quote without its tax, so that offers with and without tax compare."""
-    purchase, buying = report.purchase, report.estimate.design.spec.procurement
-    if purchase is None or purchase.basis != "quote" or purchase.amount is None:
-        return None
-    return purchase.amount.middle.low / (1 + ((buying.tax if buying else None) or 0))
+    buying = report.estimate.design.spec.procurement
+    amount = amount_of_quote(buying) if buying is not None and buying.quote else None
+    return amount / (1 + (buying.tax or 0)) if buying is not None and amount is not None else None
 
 
 def _term_cost(report: FullReport) -> float | None:
