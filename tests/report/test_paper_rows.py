@@ -344,7 +344,7 @@ def test_the_step_says_what_its_range_rests_on_where_no_step_is_measured() -> No
         for one, audience in ((text, None), (text + "measured: [{step_time: 9 s}]\n", None), (text, "tender"))
     )
     leads = [next(section.lead for section in page.sections if section.key == "step") for page in (known, measured)]
-    assert "what published runs leave open. Software: ±" in leads[0]
+    assert "adds these uncertainties in quadrature. Software: ±" in leads[0]
     assert "leave open" not in leads[1] and not any("leave open" in section.lead for section in tender.sections)
 
 
