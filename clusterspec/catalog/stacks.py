@@ -49,6 +49,7 @@ class FrameworkMemory:
     place of the activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the
     logits before the loss. ``unfused``: norms and gates run operation by operation, and keep what each of these reads.
     ``may_be_plain``: whether they do, and how the loss is computed, is not known where the spec states neither.
+    ``widens_logits``: a loss that runs operation by operation works on a copy of the logits in fp32.
     ``gathered_inputs``: GEMMs keep the sequence that tensor-parallel ranks gather for them.
     ``offloads_selective``: what selective recomputation saves goes to host memory.
 
@@ -77,6 +78,7 @@ class FrameworkMemory:
     whole_logits: bool = False
     unfused: bool = False
     may_be_plain: bool = False
+    widens_logits: bool = False
     gathered_inputs: bool = False
     offloads_selective: tuple[str, ...] = ()
     layers_at_once: int = 2
@@ -272,6 +274,7 @@ _MEMORY_FLAGS = (
     "whole_logits",
     "unfused",
     "may_be_plain",
+    "widens_logits",
     "gathered_inputs",
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import inf, log2
 
 from clusterspec.cluster.scaleup import NODE_SCALE
-from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import Candidate, Paths, stack
 from clusterspec.cost.collectives.stack import (
     LL,
@@ -21,11 +20,13 @@ from clusterspec.cost.collectives.stack import (
     highest_ll_rate,
     latency_overlaps,
     launch_seconds,
+    mesh_rate,
     near_hop_latency,
     ring_chunks_held,
     start_latency,
 )
 from clusterspec.cost.formulas import collectives
+from clusterspec.records import replace
 
 
 def ring_all_reduce(paths: Paths) -> Candidates:
@@ -78,7 +79,7 @@ def _forwards_each_line(paths: Paths, protocol: Protocol) -> bool:
 def _ring_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a ring inside an island and between islands (infinite if there are none)."""
     most = highest_ll_rate(paths) if protocol is LL else _highest_ring_rate(paths)
-    inside = min(most, _mesh_rate(paths) * protocol.share)
+    inside = min(most, mesh_rate(paths) * protocol.share)
     between = min(most, paths.between.rate * protocol.share) if paths.between else inf
     return inside, between
 
@@ -86,30 +87,6 @@ def _ring_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
 def _highest_ring_rate(paths: Paths) -> float:
     """The highest bus bandwidth in B/s of a ring over more than two islands."""
     return paths.inside.ring_between.value if paths.inside.ring_between and paths.islands > 2 else inf
-
-
-BEST_OF_MESH = assumed_figure(
-    "links",
-    "best of mesh",
-    0.977,
-    "the highest share of a full mesh that is published: 513 of 525 GB/s of an all-reduce on 8 Gaudi 3 (Intel)",
-)
-
-
-def _mesh_rate(paths: Paths) -> float:
-    """B/s of rings inside an island. Rings across nodes that gain on a mesh are limited to the highest published share
-    of its links.
-    """
-    line, share = paths.inside.line.value, paths.inside.ring.value
-    return line * min(share * _mesh_gain(paths), max(share, BEST_OF_MESH.value))
-
-
-def _mesh_gain(paths: Paths) -> float:
-    """The factor on the line rate of a full mesh of m ranks that concurrent rings achieve. The line rate counts the m −
-    1 links of a rank; m open chains fit a mesh if the rings close outside it.
-    """
-    ranks = paths.inside.ranks
-    return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0
 
 
 def _ring_latency(paths: Paths, protocol: Protocol, steps: float) -> float:
@@ -296,17 +273,38 @@ def hierarchical_all_reduce(paths: Paths) -> Candidates:
 
 
 def direct_all_to_all(paths: Paths) -> Candidates:
-    """Every rank sends its part directly to every other rank."""
+    """Every rank sends its part directly to every other rank: short parts by LL, longer ones by whole chunks."""
     from clusterspec.cost.formulas import experts
 
     if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
         return
-    hops = SIMPLE.ring_hops[paths.inside.hops]
-    latency = crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], paths.between) if paths.between else hops
     away = experts.direct_messages(paths.ranks) - experts.direct_messages(paths.inside.ranks)
-    latency += SIMPLE.ring + away * stack.PER_MESSAGE.value
     near = experts.traffic_inside(1.0, paths.ranks, paths.inside.ranks)
-    yield _exchange_candidate(paths, "direct", latency, near)
+    posting = away * stack.PER_MESSAGE.value
+    chunks = _exchange_candidate(paths, "direct", _exchange_latency(paths, SIMPLE) + posting, near)
+    yield chunks
+    if LL in allowed_protocols(paths):
+        lines = _exchange_latency(paths, LL) + posting
+        longest = stack.LL_MESSAGE_OF_PEER.value * paths.ranks
+        yield replace(
+            chunks,
+            protocol=LL.name,
+            latency=lines,
+            inside=chunks.inside / LL.share,
+            between=chunks.between / LL.share,
+            held=0.0,
+            late=max(0.0, chunks.latency - lines),
+            eager=longest,
+        )
+
+
+def _exchange_latency(paths: Paths, protocol: Protocol) -> float:
+    """Seconds until the first bytes of a peer arrive: one hop inside an island, or one crossing."""
+    if paths.between:
+        hop = crossing_latency(protocol, protocol.ring_hops["net"], paths.between)
+    else:
+        hop = near_hop_latency(protocol, protocol.ring_hops, paths)
+    return start_latency(protocol, protocol.ring, paths) + hop
 
 
 def staged_all_to_all(paths: Paths) -> Candidates:
@@ -317,8 +315,8 @@ def staged_all_to_all(paths: Paths) -> Candidates:
 
     if paths.between is None or paths.inside.ranks == 1 or not paths.between.relays:
         return
-    latency = SIMPLE.ring_hops[paths.inside.hops] + crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
-    latency += SIMPLE.ring + experts.staged_messages(paths.inside.ranks, paths.islands) * stack.PER_MESSAGE.value
+    latency = SIMPLE.ring_hops[paths.inside.hops] + _exchange_latency(paths, SIMPLE)
+    latency += experts.staged_messages(paths.inside.ranks, paths.islands) * stack.PER_MESSAGE.value
     near = experts.staged_traffic_inside(1.0, paths.ranks, paths.inside.ranks)
     yield _exchange_candidate(paths, "staged", latency, near)
 

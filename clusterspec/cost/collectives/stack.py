@@ -148,6 +148,13 @@ LL_MESSAGES = assumed_figure(
     "LL spreads a message over channels of 4 KiB each, with their flags the 8 KiB that the EFA plugin sends eagerly;"
     " two p4de and two p5 take 30 to 40 us longer from 32 KiB on (nccl-tests)",
 )
+LL_MESSAGE_OF_PEER = cited_figure(
+    LIBRARY,
+    "longest part of LL in an all-to-all",
+    16 * 1024,
+    Cited("stack/nccl", "NCCL_P2P_LL_THRESHOLD", "16384 bytes", f"{_SOURCES}/enqueue.cc", "2026-11-27"),
+    "B",
+)
 TREE_CHUNK = 32 * 1024
 """Bytes of one chunk of a tree between islands: NCCL halves chunks down to this until a message fills the tree
 (src/enqueue.cc, calcCollChunking).
@@ -283,3 +290,27 @@ def fill_seconds(protocol: Protocol, rate: float, chunks: float = 1.0) -> float:
 def ring_chunks_held(paths: Paths) -> float:
     """Chunks of each channel that a full ring holds; none if the links' entry has no figure."""
     return paths.inside.held.value if paths.inside.held else 0.0
+
+
+BEST_OF_MESH = assumed_figure(
+    "links",
+    "best of mesh",
+    0.977,
+    "the highest share of a full mesh that is published: 513 of 525 GB/s of an all-reduce on 8 Gaudi 3 (Intel)",
+)
+
+
+def mesh_rate(paths: Paths) -> float:
+    """B/s of rings inside an island. Rings across nodes that gain on a mesh are limited to the highest published share
+    of its links.
+    """
+    line, share = paths.inside.line.value, paths.inside.ring.value
+    return line * min(share * _mesh_gain(paths), max(share, BEST_OF_MESH.value))
+
+
+def _mesh_gain(paths: Paths) -> float:
+    """The factor on the line rate of a full mesh of m ranks that concurrent rings achieve. The line rate counts the m −
+    1 links of a rank; m open chains fit a mesh if the rings close outside it.
+    """
+    ranks = paths.inside.ranks
+    return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0

@@ -169,7 +169,7 @@ FUSED_LOSS = assumed_figure(
 
 def _loss_bytes(kind: str | None, usual: float) -> float:
     """Bytes that the loss moves for one logit, both ways; ``usual`` where nothing is stated or the loss is plain."""
-    return usual if kind in (None, "plain") else min(usual, FUSED_LOSS.value)
+    return usual if kind is None or kind.startswith("plain") else min(usual, FUSED_LOSS.value)
 
 
 def _unfused_traffic_factor(fused: bool | None, usual: float) -> float:
