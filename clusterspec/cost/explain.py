@@ -17,7 +17,7 @@ from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.layer_tables import PHASES, PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
-from clusterspec.cost.traffic import COPY_RATE, call_seconds
+from clusterspec.cost.traffic import COPY_RATE, Transfer, call_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.standard import sum_of
@@ -182,11 +182,14 @@ class _StepExplanation:
         fixed = {"micro_batches": self.counted, "virtual_stages": self._virtual_stages}
         found = (
             leaf_term(
-                f"{one.transfer.axis}_{identifier(one.transfer.collective)}_between_stages",
+                identifier(
+                    f"{one.transfer.axis} {one.transfer.collective} between stages {one.transfer.purpose}".strip()
+                ),
                 pipeline.sends_time,
-                {**fixed, "send": expanded_seconds(one.cost)},
+                {**fixed, "send": expanded_seconds(one.cost), "neighbors": _neighboring_stages(one.transfer)},
             )
             for one in self.record.sends
+            if one.transfer.calls
         )
         return Term.total("pipeline_sends", tuple(found))
 
@@ -303,6 +306,11 @@ class _StepExplanation:
             "rest": computed_figure(times.total - times.straggling, "everything else in the step", "s"),
         }
         yield leaf_term("stragglers", overlap.straggler_wait, late)
+
+
+def _neighboring_stages(sent: Transfer) -> Figure:
+    """The neighbors of a stage that a transfer between stages goes to."""
+    return computed_figure(2 * sent.calls, "neighbors of a stage at this distance")
 
 
 def _call_seconds(one: TransferTime) -> Expanded:

@@ -105,11 +105,23 @@ class Group:
         self.placement, self.links = placement, links
         self._timings: dict[str, CollectiveTiming] = {}
         self._costs: dict[tuple[str, float], CollectiveCost] = {}
+        self._island: Group | None = None
 
     @property
     def domains(self) -> int:
         """Scale-up domains that one group spans."""
         return self.placement.domains
+
+    @property
+    def island(self) -> Group:
+        """The ranks of a group in one island; the group itself if it stays in one, or has one rank in each."""
+        links = self.links
+        if links is None or links.paths.between is None or links.paths.inside.ranks < 2:
+            return self
+        if self._island is None:
+            paths = replace(links.paths, ranks=links.paths.inside.ranks, between=None)
+            self._island = Group(self.placement, links._replace(paths=paths))
+        return self._island
 
     def timing(self, name: str) -> CollectiveTiming:
         """The timing of a collective of any size on these groups, which have two or more ranks.

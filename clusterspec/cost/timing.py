@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import assumed_figure, step
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Shard
-from clusterspec.cost.formulas.compute import is_divided, larger
+from clusterspec.cost.formulas.compute import is_divided, larger, smaller
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.parameters import MOMENTS, Share, frozen_precision
@@ -150,7 +150,7 @@ class LayoutTiming:
             virtual_stages=layout.virtual_stages,
             micro_batches=layout.micro_batches or 1,
             layers=share.units,
-            send=sum_of(one.cost.device_seconds for one in sends),
+            send=sum_of(one.transfer.calls * one.cost.device_seconds for one in sends),
             replicas=self.replica_seconds(transfers),
             weights=owned_weights(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
             nodes=layout.nodes,
@@ -283,15 +283,27 @@ class LayoutTiming:
             return ()
         shard = Shard.of(self.workload, layout)
         whole = activation_bytes(shard) * shard.residual_width / shard.width
-        transfers = [Transfer("pp", "send-recv", whole / layout.tp)]
+        sends = self._sends_to_neighbors(whole / layout.tp)
         if is_divided(layout.tp) and not layout.sequence_parallel:
-            transfers.append(Transfer("tp", "all-gather", whole))
+            gather = Transfer("tp", "all-gather", whole)
+            sends.append((gather, self.group("tp").cost(gather.collective, whole)))
         hidden = self.hiding.pp and layout.schedule in HIDES_SENDS
-        costs = self._transfer_costs(tuple(transfers))
         return tuple(
-            TransferTime(transfer, cost, 0.0, 0.0, 0.0 if hidden else cost.device_seconds)
-            for transfer, cost in zip(transfers, costs, strict=True)
+            TransferTime(each, cost, 0.0, 0.0, 0.0 if hidden else each.calls * cost.device_seconds)
+            for each, cost in sends
         )
+
+    def _sends_to_neighbors(self, size: float) -> list[tuple[Transfer, CollectiveCost]]:
+        """The sends of one micro-batch from a stage to a neighbor, the mean of both neighbors. Where stages share an
+        island, at most one of the neighbors of a stage is in another.
+        """
+        group, neighbors = self.group("pp"), neighbors_of_stage(self.layout)
+        island = group.island
+        if island is group:
+            return [(Transfer("pp", "send-recv", size, 0.5 * neighbors), group.cost("send-recv", size))]
+        far = Transfer("pp", "send-recv", size, 0.5, purpose="of different islands")
+        near = Transfer("pp", "send-recv", size, 0.5 * (neighbors - 1.0), purpose="of one island")
+        return [(far, group.cost("send-recv", size)), (near, island.cost("send-recv", size))]
 
 
 CHANNELS_OF_NIC = assumed_figure(
@@ -316,6 +328,13 @@ def channel_share(cluster: Cluster) -> float:
     if out is None or cluster.nodes == 1 or not out.nics_per_node:
         return 1.0
     return min(1.0, CHANNELS_OF_NIC * out.nics_per_node / CHANNELS_FITTED)
+
+
+def neighbors_of_stage(layout: Layout) -> float:
+    """The stages that a stage in the middle of the pipeline exchanges with: 2, but 1 in a pipeline of two stages whose
+    last one sends nothing on to the first. The degrees may be columns.
+    """
+    return 1.0 + smaller(1.0, layout.pp - 2.0 + layout.virtual_stages - 1.0)
 
 
 class ReplicaGroups(NamedTuple):

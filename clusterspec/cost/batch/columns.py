@@ -204,6 +204,13 @@ class GroupColumns:
             found[rows] = group.domains
         return as_number(found)
 
+    @property
+    def island(self) -> GroupColumns:
+        """The ranks of each group that are in one island, as `Group.island`."""
+        found = GroupColumns(self.library, (), self.library.zeros(0))
+        found.count, found._groups = self.count, [(group.island, rows) for group, rows in self._groups]
+        return found
+
     def cost(self, name: str, size: float) -> QueuedSeconds:
         """One collective of ``size`` bytes in each layout: 0 if nothing is sent, not a number without a path."""
         sizes = self.library.full(self.count, 0.0) + size

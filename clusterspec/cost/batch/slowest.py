@@ -167,7 +167,7 @@ class SlowestStages:
                 groups = {axis: self._groups(part, axis) for axis in ("tp", "pp")}
                 tables = self.known.tables
                 sends = LayoutTiming(tables, layout, self.hiding, tables.workload, groups).send_times()
-                found[at] = as_column(sum(one.cost.device_seconds for one in sends))
+                found[at] = as_column(sum(one.transfer.calls * one.cost.device_seconds for one in sends))
         return as_number(found)
 
     def _groups(self, rows: StageRows, axis: str) -> Group:

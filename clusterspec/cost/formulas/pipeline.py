@@ -81,16 +81,17 @@ def dualpipe_idle(stages: float, both: float, backward: float, backward_weight: 
     return positive_part(stages / 2 - 1) * positive_part(both + backward - 3 * backward_weight)
 
 
-@formula("2 * micro_batches * virtual_stages * send")
-def sends_time(micro_batches: float, virtual_stages: float, send: float) -> float:
-    """Seconds on the wire of one stage in a step: s = 2 m v t, activations forward and their gradients back.
+@formula("neighbors * micro_batches * virtual_stages * send")
+def sends_time(micro_batches: float, virtual_stages: float, send: float, neighbors: float = 2.0) -> float:
+    """Seconds on the wire of one stage in a step: s = n m v t. With each of n neighbors a stage exchanges the
+    activations of one micro-batch and the gradients of another, in both directions at the same time.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2.
 
-    >>> sends_time(8, 2, 1.0)
-    32.0
+    >>> sends_time(8, 2, 1.0), sends_time(8, 2, 1.0, neighbors=1.0)
+    (32.0, 16.0)
     """
-    return 2 * micro_batches * virtual_stages * send
+    return neighbors * micro_batches * virtual_stages * send
 
 
 @formula("2 * (stages - 1) * send")

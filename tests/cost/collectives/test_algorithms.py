@@ -225,3 +225,18 @@ def test_latency_overlaps_where_cpu_threads_move_the_data() -> None:
     for algorithm in (algorithms.ring_all_reduce, algorithms.tree_all_reduce):
         assert found(algorithm, threads).overlapped
         assert not found(algorithm, FOUR).overlapped and not found(algorithm, ONE).overlapped
+
+
+def test_short_parts_of_an_all_to_all_go_by_lines_and_longer_ones_by_chunks() -> None:
+    """Four islands: 6.6 + 2.7 + 1 us by LL and 8.4 + 14 + 2 x 3 by chunks, and 24 messages of 1 us; up to 16 KiB to a
+    rank, half of the rates. One island: 6.6 + 0.6 and 8.4 + 3.4 us."""
+    lines, chunks = (found(algorithms.direct_all_to_all, FOUR, name) for name in ("LL", "Simple"))
+    assert (lines.latency, chunks.latency) == pytest.approx((34.3e-6, 52.4e-6))
+    assert (lines.inside, lines.between) == pytest.approx((2 * chunks.inside, 2 * chunks.between))
+    assert (lines.eager, lines.late) == pytest.approx((32 * 16384, 18.1e-6))
+    assert lines.device_seconds(2.0**16) < chunks.device_seconds(2.0**16)
+    assert lines.device_seconds(2.0**19) > chunks.device_seconds(2.0**19)
+    alone = [found(algorithms.direct_all_to_all, ONE, name).latency for name in ("LL", "Simple")]
+    assert alone == pytest.approx([7.2e-6, 11.8e-6])
+    without = replace(FOUR, between=replace(BETWEEN, protocols=frozenset({"Simple"})))
+    assert [one.protocol for one in algorithms.direct_all_to_all(without)] == ["Simple"]

@@ -66,3 +66,15 @@ def test_the_assumption_is_listed_where_it_widens_the_range() -> None:
     assert listed(memory_with())
     assert not listed(memory_with(fused=True, loss="fused"))
     assert not listed(memory_with("megatron-core"))
+
+
+def test_a_plain_loss_keeps_18_bytes_of_a_logit_in_fp32_and_8_in_16_bits() -> None:
+    """16-bit logits, three copies in fp32 and the fp32 gradient of the logits; four copies in 16 bits."""
+    wide, narrow, unknown = (memory_with(loss=each).total for each in ("plain-fp32", "plain-16-bit", "plain"))
+    assert wide - narrow == pytest.approx(1.03 * TOKENS * VOCAB * (18 - 8), rel=1e-9)
+    assert wide - unknown == pytest.approx(1.03 * TOKENS * VOCAB * (18 - 12), rel=1e-9)
+
+
+def test_torchtitan_widens_the_logits_of_a_plain_loss() -> None:
+    same = {loss: memory_with("torchtitan", loss=loss).total for loss in ("plain", "plain-fp32", "plain-16-bit")}
+    assert same["plain"] == same["plain-fp32"] > same["plain-16-bit"]

@@ -18,6 +18,7 @@ from clusterspec.cost.step import (
     compose,
     owned_weights,
 )
+from tests.cost.plans import plan
 
 HIDES = ReplicaOverlap(hides=True, hides_across=True, gathers_again=True, interference=0.0)
 NO_TRAFFIC = ReplicaSeconds(0.0, 0.0, 0.0, 0.0)
@@ -206,3 +207,30 @@ def test_overlapped_traffic_slows_the_computation() -> None:
     found = exposed(step.once_per_step_exposures(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
     assert found["gather"] == pytest.approx(1.0 + 0.1)
     assert found["reduction"] == pytest.approx(1.5 + 0.25)
+
+
+SENDS = [  # stages, chunks of a rank, and for each distance the share of both neighbors of a stage that are so far
+    (4, 1, {"scale-out": 0.5, "scale-up": 0.5}),  # stages 0 and 1 on one node, 2 and 3 on the other
+    (8, 1, {"scale-out": 0.5, "scale-up": 0.5}),
+    (2, 1, {"scale-out": 0.5}),  # a stage on each node, which has no other neighbor
+    (2, 2, {"scale-out": 1.0}),  # the last stage sends on to the first
+]
+
+
+@pytest.mark.parametrize(("stages", "virtual", "shares"), SENDS)
+def test_at_most_one_neighbor_of_a_stage_is_on_another_node(
+    stages: int, virtual: int, shares: dict[str, float]
+) -> None:
+    """Two nodes of eight H100: a micro-batch of 8,192 tokens of 4,096 numbers in 16 bits is 64 MiB."""
+    schedule = {"schedule": "interleaved", "virtual_stages": virtual} if virtual > 1 else {}
+    record = plan({"nodes": 2}, layout={"tp": 1, "pp": stages, **schedule}).step
+    assert record is not None
+    sent = {one.cost.tier: one.transfer.calls for one in record.sends}
+    assert sent == shares
+    assert {one.transfer.size for one in record.sends} == {8192 * 4096 * 2}
+    send = sum(one.transfer.calls * one.cost.device_seconds for one in record.sends)
+    assert record.inputs.send == pytest.approx(send)
+    if not record.choices.hides_sends:
+        assert record.times.sends == pytest.approx(2 * record.inputs.micro_batches * virtual * send)
+    far, *near = (one.cost.device_seconds for one in record.sends)
+    assert not near or near[0] < far
