@@ -119,6 +119,7 @@ def interconnect(read: FactReader) -> Interconnect:
         protocols=read.texts("protocols"),
         algorithms=read.texts("algorithms"),
         overlapped_latency=read.flag("overlapped_latency") or False,
+        overlapped_rings=read.flag("overlapped_rings") or False,
         latency=read.figure("latency", "time"),
         mtu=read.figure("mtu", "bytes"),
         largest_slice=read.count("largest_slice"),

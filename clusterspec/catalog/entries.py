@@ -130,10 +130,11 @@ class Interconnect(Entry):
     ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
     protocols, empty for all; ``algorithms`` the algorithms that its settings allow for an all-reduce, empty for all;
     ``single_vendor`` says whether switches and NICs have to be the vendor's, ``overlapped_latency`` says whether
-    latency overlaps with transmission; ``mtu`` is the largest payload of a packet in bytes, or the largest frame of
-    Ethernet; ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud schedules, None
-    if that is the whole torus. ``rdma_priorities`` are those that its driver gives to
-    RDMA packets, the first to data; empty if a host chooses them. ``on_accelerator`` says whether its ports are on the
+    latency overlaps with transmission, ``overlapped_rings`` whether that of
+    whole chunks does in rings over more than two islands; ``mtu`` is the largest payload of a packet in bytes, or the
+    largest frame of Ethernet; ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud
+    schedules, None if that is the whole torus. ``rdma_priorities`` are those that its driver gives to RDMA packets,
+    the first to data; empty if a host chooses them. ``on_accelerator`` says whether its ports are on the
     accelerator, so that no adapter brings it to accelerators of other vendors.
     """
 
@@ -159,6 +160,7 @@ class Interconnect(Entry):
     protocols: tuple[str, ...] = ()
     algorithms: tuple[str, ...] = ()
     overlapped_latency: bool = False
+    overlapped_rings: bool = False
     latency: Figure | None = None
     mtu: Figure | None = None
     largest_slice: int | None = None

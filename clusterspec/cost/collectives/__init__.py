@@ -133,7 +133,9 @@ class Between:
     empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``relays``
     where the library sends through NICs of other ranks; ``rails_apart`` where no switch connects the rails, so that
     data changes rails inside an island only. ``low_latency`` is the limit of the LL protocol on this network as bus
-    bandwidth, where it is lower than that of the accelerators.
+    bandwidth, where it is lower than that of the accelerators; ``tree`` what trees over more than two islands reach
+    of the rate of rings, where the network has a figure of its own; ``overlaps_rings`` whether the latency of whole
+    chunks overlaps with sending in rings over as many.
     """
 
     tier: str
@@ -154,6 +156,8 @@ class Between:
     low_latency: Figure | None = None
     rendezvous: Figure | None = None
     eager: Figure | None = None
+    tree: Figure | None = None
+    overlaps_rings: bool = False
 
     @property
     def rate(self) -> float:
@@ -284,7 +288,9 @@ class Network:
     """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds.
 
     ``low_latency`` is the limit of the LL protocol as bus bandwidth, where the network has one of its own;
-    ``rendezvous`` the latency of LL for messages above ``eager`` bytes.
+    ``rendezvous`` the latency of LL for messages above ``eager`` bytes; ``tree`` the share of a ring's rate that trees
+    over more than two islands reach; ``overlaps_rings`` whether the latency of whole chunks overlaps
+    with sending in rings over as many.
     """
 
     line: float
@@ -296,6 +302,8 @@ class Network:
     low_latency: Figure | None = None
     rendezvous: Figure | None = None
     eager: Figure | None = None
+    tree: Figure | None = None
+    overlaps_rings: bool = False
 
 
 def network_of(fabric: ScaleOut) -> Network:
@@ -321,6 +329,8 @@ def network_of(fabric: ScaleOut) -> Network:
         low_latency=entry.achievable.get("low_latency"),
         rendezvous=entry.achievable.get("latency.rendezvous"),
         eager=entry.achievable.get("eager"),
+        tree=entry.achievable.get("tree"),
+        overlaps_rings=entry.overlapped_rings,
     )
 
 

@@ -67,7 +67,7 @@ def _ring_candidates(
                 ring_chunks_held(paths) if gathers or _forwards_each_line(paths, protocol) else 1.0,
             ),
             launch=launch_seconds(paths),
-            overlapped=latency_overlaps(paths),
+            overlapped=latency_overlaps(paths, protocol),
         )
 
 
@@ -190,7 +190,7 @@ def _bytes_of_tree_hop(paths: Paths, protocol: Protocol) -> float:
 def _tree_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a tree's chain inside an island, and of the links between islands."""
     inside = min(paths.inside.ring_rate * stack.TREE_SHARE.value, _highest_tree_rate(paths))
-    between = paths.between.rate * stack.TREE_BETWEEN.value if paths.between else inf
+    between = paths.between.rate * stack.tree_share_between(paths) if paths.between else inf
     if protocol is LL:
         return min(inside * stack.LOW_LATENCY_TREE.value, highest_ll_rate(paths)), between * LL.share
     if protocol is LL128:

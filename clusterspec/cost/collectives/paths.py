@@ -246,6 +246,8 @@ def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islan
         low_latency=network.low_latency,
         rendezvous=network.rendezvous,
         eager=network.eager,
+        tree=network.tree,
+        overlaps_rings=network.overlaps_rings,
     )
 
 

@@ -277,9 +277,17 @@ def copy_seconds_per_byte(paths: Paths, own: float) -> float:
     return own / (paths.inside.ring_rate * OWN_COPY.value)
 
 
-def latency_overlaps(paths: Paths) -> bool:
-    """Whether latency overlaps with sending."""
-    return paths.between is not None and paths.between.overlapped
+def latency_overlaps(paths: Paths, ring: Protocol | None = None) -> bool:
+    """Whether latency overlaps with sending; ``ring`` is the protocol if the algorithm is a ring."""
+    if paths.between is None:
+        return False
+    return paths.between.overlapped or (paths.between.overlaps_rings and ring is SIMPLE and paths.islands > 2)
+
+
+def tree_share_between(paths: Paths) -> float:
+    """What the links of trees between islands reach of a ring's rate; networks have figures for more than two."""
+    known = paths.between.tree if paths.between and paths.islands > 2 else None
+    return known.value if known else TREE_BETWEEN.value
 
 
 def fill_seconds(protocol: Protocol, rate: float, chunks: float = 1.0) -> float:

@@ -227,6 +227,22 @@ def test_latency_overlaps_where_cpu_threads_move_the_data() -> None:
         assert not found(algorithm, FOUR).overlapped and not found(algorithm, ONE).overlapped
 
 
+def test_networks_have_trees_and_rings_of_their_own_over_more_than_two_islands() -> None:
+    own = replace(BETWEEN, tree=figure(0.5), overlaps_rings=True)
+    more, two = replace(FOUR, between=own), replace(TWO, between=replace(own, islands=2))
+    usual = found(algorithms.tree_all_reduce, FOUR).between
+    assert found(algorithms.tree_all_reduce, more).between == pytest.approx(usual * 0.95 / 0.5)
+    assert found(algorithms.tree_all_reduce, two).between == found(algorithms.tree_all_reduce, TWO).between
+    overlapped = [
+        (paths.islands, protocol)
+        for paths in (more, two)
+        for protocol in ("LL", "LL128", "Simple")
+        if found(algorithms.ring_all_reduce, paths, protocol).overlapped
+    ]
+    assert overlapped == [(4, "Simple")]
+    assert not found(algorithms.tree_all_reduce, more).overlapped
+
+
 def test_short_parts_of_an_all_to_all_go_by_lines_and_longer_ones_by_chunks() -> None:
     """Four islands: 6.6 + 2.7 + 1 us by LL and 8.4 + 14 + 2 x 3 by chunks, and 24 messages of 1 us; up to 16 KiB to a
     rank, half of the rates. One island: 6.6 + 0.6 and 8.4 + 3.4 us."""
