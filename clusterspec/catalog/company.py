@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
@@ -130,30 +130,34 @@ def entry_template(kind: str, id_: str, today: date, place: str) -> str:
     """The text of a valid entry of a kind; ``place`` is the folder of its kind."""
     article = "An" if kind[0] in "aeiou" else "A"
     text = HEAD.format(article=article, kind=kind, id=id_, today=today.isoformat(), year=today.year, place=place)
-    node = schema()["$defs"][f"{kind}_facts"]
-    return text + "".join(f"{line}\n" for line in _commented_fact_lines(node, 1)) + TAIL
+    return text + "".join(f"{line}\n" for line in commented_facts(kind, ("year",))) + TAIL
 
 
-def _commented_fact_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
+def commented_facts(kind: str, stated: Container[str]) -> Iterator[str]:
+    """The facts of a kind of entry, each commented out with an example, but for those in ``stated`` by dotted name."""
+    yield from _commented_fact_lines(schema()["$defs"][f"{kind}_facts"], 1, stated, "")
+
+
+def _commented_fact_lines(node: dict[str, Any], depth: int, stated: Container[str], group: str) -> Iterator[str]:
     """The facts of a schema node, each commented out, with its description."""
     for key, fact in node.get("properties", {}).items():
-        if key == "year" and depth == 1:
+        if f"{group}{key}" in stated:
             continue
         indent = "  " * depth
         description = str(fact.get("description", "")).replace("\n", " ")
         if "properties" in fact:
             yield f"#{indent}{key}:  # {description}"
-            yield from _commented_fact_lines(fact, depth + 1)
+            yield from _commented_fact_lines(fact, depth + 1, stated, f"{group}{key}.")
         else:
-            yield f"#{indent}{key}: {_flow_text(fact['examples'][0])}  # {description}"
+            yield f"#{indent}{key}: {flow_text(fact['examples'][0])}  # {description}"
 
 
-def _flow_text(value: Any) -> str:
+def flow_text(value: Any) -> str:
     """A value in YAML flow style, quoted only if needed."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow_text(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {flow_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_flow_text(item) for item in value) + "]"
+        return "[" + ", ".join(flow_text(item) for item in value) + "]"
     plain = isinstance(value, str) and value[:1].isalnum() and all(c.isalnum() or c in " /._-" for c in value)
     number = plain and value.replace(".", "").replace("-", "").isdigit()
     return value if plain and not number else json.dumps(value, ensure_ascii=False)
@@ -205,7 +209,7 @@ def model_entry(id_: str, origin: Origin, facts: Mapping[str, Any], counts: Mapp
             groups[place] = value
     reason = "counted from the sizes above, without biases"
     counted = {place: {"is": count, "assumed": reason} for place, count in counts.items()}
-    return head + "".join(f"  {place}: {_flow_text(value)}\n" for place, value in (groups | counted).items())
+    return head + "".join(f"  {place}: {flow_text(value)}\n" for place, value in (groups | counted).items())
 
 
 # Faults of company catalog folders: entries that are invalid, misplaced, or refer to unknown ids

@@ -17,6 +17,8 @@ from clusterspec.cli.terminal import environment_columns, ink_of, print_error, p
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.catalog.company import Origin
+
     Actions = argparse._SubParsersAction[argparse.ArgumentParser]
 
 KINDS = ", ".join(FOLDER_OF_KIND)
@@ -85,11 +87,14 @@ def _describe_company_actions(actions: Actions, shared: argparse.ArgumentParser)
     new.add_argument("id", metavar="ID", nargs="?", help="the id of the entry (default: my-KIND)")
     new.add_argument("--into", metavar="FOLDER", type=path, help="write it to this catalog folder instead")
     new.add_argument(
-        "--from-file", metavar="FILE", type=path, help="the config.json of a model, whose sizes become the facts"
+        "--from-file",
+        metavar="FILE",
+        type=path,
+        help="the config.json of a model, or the data sheet of a part as text or HTML, whose figures become the facts",
     )
     new.add_argument("--url", metavar="ADDRESS", help="where the file was found; required with --from-file")
-    new.add_argument("--name", metavar="TEXT", help="the name of the model (default: its id)")
-    new.add_argument("--vendor", metavar="TEXT", help="who published the model (default: ACME)")
+    new.add_argument("--name", metavar="TEXT", help="the name of the model or part (default: its id)")
+    new.add_argument("--vendor", metavar="TEXT", help="who published the model, or makes the part (default: ACME)")
 
 
 def _add_kinds(action: argparse.ArgumentParser) -> None:
@@ -288,21 +293,51 @@ def print_new_entry(args: argparse.Namespace) -> int:
 
 
 def _new_entry_text(args: argparse.Namespace, kind: str, id_: str) -> str:
-    """The template of an entry, or the entry of the model in the file of the call.
+    """The template of an entry, or the entry of the model or part in the file of the call.
 
-    Raises `UsageFault` if the options do not go together, or the file describes no model that an entry can describe.
+    Raises `UsageFault` if the options do not go together, or the file describes nothing that an entry can describe.
     """
-    from clusterspec.catalog.company import Origin, entry_template, model_entry
+    from clusterspec.catalog.company import Origin, entry_template
 
     if not args.from_file:
         for option in ("url", "name", "vendor"):
             if getattr(args, option):
                 raise UsageFault(f"--{option} belongs to --from-file, which names the file that is read")
         return entry_template(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
-    if kind != "model":
-        raise UsageFault(f"--from-file reads the config.json of a model, not of {kind} entries")
     if not (args.url or "").startswith(("https://", "http://")):
         raise UsageFault("--from-file needs --url, the address (https://…) where readers find the same file")
+    origin = Origin(args.name or id_, args.vendor or "ACME", args.url, current_date(args))
+    return _model_text(args, id_, origin) if kind == "model" else _sheet_text(args, kind, id_, origin)
+
+
+def _sheet_text(args: argparse.Namespace, kind: str, id_: str, origin: Origin) -> str:
+    """The entry of the part whose data sheet is the file of the call.
+
+    Raises `UsageFault` for a kind without data sheets, a file that is no text, and one without a figure.
+    """
+    from clusterspec.cli.inputs import read_bytes
+    from clusterspec.exchange.data_sheets.entry import EmptySheet, sheet_entry
+    from clusterspec.exchange.data_sheets.kinds import SHEET_KINDS
+    from clusterspec.exchange.import_result import LARGEST
+
+    if kind not in SHEET_KINDS:
+        read = f"the config.json of a model, and data sheets of {', '.join(SHEET_KINDS)}"
+        raise UsageFault(f"--from-file reads {read}; not of {kind} entries")
+    content = read_bytes(args.from_file, LARGEST)
+    if content.startswith(b"%PDF-") or b"\0" in content:
+        raise UsageFault(f"{args.from_file}: is no text; `pdftotext -layout` writes that of a PDF")
+    try:
+        return sheet_entry(kind, id_, origin, content.decode("utf-8", "replace"))
+    except EmptySheet as fault:
+        raise UsageFault(f"{args.from_file}: {fault}") from None
+
+
+def _model_text(args: argparse.Namespace, id_: str, origin: Origin) -> str:
+    """The entry of the model whose config.json is the file of the call.
+
+    Raises `UsageFault` if the file describes no model that an entry can describe.
+    """
+    from clusterspec.catalog.company import model_entry
     from clusterspec.cli.inputs import read_bytes
     from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile
     from clusterspec.exchange.workloads.huggingface import read_huggingface
@@ -316,7 +351,6 @@ def _new_entry_text(args: argparse.Namespace, kind: str, id_: str) -> str:
     if "experts" in facts:
         # NOTE: a spec without `moe_layers` has experts in every layer, an entry without it has none.
         facts.setdefault("moe_layers", facts["layers"])
-    origin = Origin(args.name or id_, args.vendor or "ACME", args.url, current_date(args))
     counts = {name: reading.number(name) for name in ("parameters", "active_parameters")}
     return model_entry(id_, origin, facts, {name: count for name, count in counts.items() if isinstance(count, int)})
 

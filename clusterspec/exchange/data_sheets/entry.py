@@ -1,0 +1,123 @@
+"""The text of a catalog entry from a data sheet: the figures that it states, those left open, and the template."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.company import Origin, commented_facts, flow_text
+from clusterspec.catalog.reader import FactReader
+from clusterspec.exchange.data_sheets.kinds import sheet_readings
+from clusterspec.exchange.data_sheets.readings import Reading, Value
+from clusterspec.exchange.data_sheets.rows import sheet_lines, sheet_rows
+
+MOST_TIMES = 4.0
+"""A peak may be so many times the largest of the catalog before it counts as that of a system of several."""
+MOST_READINGS = 4
+"""Readings of a fact that are listed where they differ."""
+HEAD = """\
+# Read from the text of a data sheet by a program: compare each figure with the page before you rely on it. Then decide
+# what is left open, and uncomment the facts of the template that the page states. `clusterspec catalog check` reports
+# errors.
+kind: {kind}
+id: {id}
+name: {name}
+vendor: {vendor}
+status: {{is: announced, as_of: {read}}}
+sources:
+  data-sheet:
+    title: {title}
+    url: {url}
+    read: {read}
+source: data-sheet
+facts:
+"""
+
+
+class EmptySheet(ValueError):
+    """No figure of the kind of entry stands in the text."""
+
+
+def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> str:
+    """The text of an entry of ``kind`` from the text of a data sheet or product page.
+
+    Raises `EmptySheet` if the text states no fact of the kind.
+    """
+    rows = sheet_rows(text, origin.name)
+    readings = sheet_readings(rows, kind)
+    if kind == "accelerator":
+        readings = list(_of_one_accelerator(readings))
+    taken = {each.fact: each for each in readings if not each.lacks and _is_single(each, readings)}
+    if not taken:
+        opened = "; ".join(line.removeprefix("#  ") for line in [*_open_lines(readings, taken)][1:MOST_READINGS])
+        raise EmptySheet(
+            f"states no fact of {kind} entries with a label and a unit" + (f". {opened}" if opened else "")
+        )
+    worded = [line for line in sheet_lines(text) if any(map(str.isalpha, line))]
+    title = next((line for line in worded if origin.name.lower() in line.lower()), worded[0])
+    head = HEAD.format(
+        kind=kind,
+        id=id_,
+        name=_quoted(origin.name),
+        vendor=_quoted(origin.vendor),
+        title=_quoted(" ".join(title.split())[:100]),
+        url=_quoted(origin.url),
+        read=origin.read.isoformat(),
+    )
+    lines = [*_fact_lines(taken), *_open_lines(readings, taken), *commented_facts(kind, taken)]
+    return head + "".join(f"{line}\n" for line in lines)
+
+
+def _of_one_accelerator(readings: Sequence[Reading]) -> Iterator[Reading]:
+    """The readings of an accelerator; all peaks are left open where one is far above the largest of the catalog."""
+    catalog = Catalog.open()
+    raw = (catalog.raw_entry("accelerator", id_) for id_ in catalog.ids("accelerator"))
+    largest = max(peak.value for each in raw for peak in FactReader(each).peaks("peak").values()) / 1e12
+    peaks = {each: float(str(each.value).split()[0]) for each in readings if each.fact.split(".")[0].endswith("peak")}
+    beyond = any(peak > MOST_TIMES * largest for peak in peaks.values())
+    why = f"one is more than {MOST_TIMES:g} times the largest of the catalog: the page may count a system of several"
+    yield from (each._replace(lacks=why) if beyond and each in peaks else each for each in readings)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _is_single(reading: Reading, readings: Sequence[Reading]) -> bool:
+    """Whether no other reading of the fact has another value."""
+    return all(each.value == reading.value for each in readings if each.fact == reading.fact and not each.lacks)
+
+
+def _fact_lines(taken: dict[str, Reading]) -> Iterator[str]:
+    groups: dict[str, list[Reading]] = {}
+    for fact, reading in taken.items():
+        groups.setdefault(fact.partition(".")[0], []).append(reading)
+    for group, members in groups.items():
+        if members[0].fact == group:
+            yield f"  {group}: {flow_text(_with_print(members[0]))}"
+            continue
+        yield f"  {group}:"
+        yield from (f"    {each.fact.partition('.')[2]}: {flow_text(_with_print(each))}" for each in members)
+
+
+def _with_print(reading: Reading) -> Value:
+    """The value with what the sheet prints, where that reads differently."""
+    value = reading.value
+    if isinstance(value, dict):
+        return value if "prints" in value else {**value, "prints": reading.prints}
+    if isinstance(value, list) or str(value) == reading.prints:
+        return value
+    return {"is": value, "prints": reading.prints}
+
+
+def _open_lines(readings: Sequence[Reading], taken: dict[str, Reading]) -> Iterator[str]:
+    """What the sheet states in several ways, or not in full, as comments."""
+    facts = dict.fromkeys(each.fact for each in readings if each.fact not in taken)
+    if facts:
+        yield "#  left open:"
+    for fact in facts:
+        said = [each for each in readings if each.fact == fact]
+        listed = ", ".join(f"`{each.prints}` on line {each.line}" for each in said[:MOST_READINGS])
+        why = next((each.lacks for each in said if each.lacks), "the text states several figures")
+        yield f"#  {fact}: {listed}; {why}"
