@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from urllib.parse import urlsplit
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.measures import measure_faults
 from clusterspec.catalog.reader import Fact, FactReader, RawEntry
 from clusterspec.records import dataclass
 from clusterspec.source import Cited
@@ -204,11 +205,12 @@ class Audit:
 
 
 def audit(catalog: Catalog, today: date) -> Audit:
-    """The audit of all entries on a day: sums, related facts, addresses, dates and copies. Raises `BrokenEntry`."""
+    """The audit of all entries on a day: sums, related facts, measures, addresses, dates and copies. Raises `BrokenEntry`."""
     raw = [catalog.raw_entry(kind, id_) for kind in catalog.kinds for id_ in catalog.ids(kind)]
     faults = [
         *_sum_faults(raw, catalog),
         *_related_fact_faults(raw),
+        *measure_faults(raw),
         *(fault for each in raw for fault in _address_faults(each, today)),
     ]
     return Audit(
