@@ -205,7 +205,7 @@ class Audit:
 
 
 def audit(catalog: Catalog, today: date) -> Audit:
-    """The audit of all entries on a day: sums, related facts, measures, addresses, dates and copies. Raises `BrokenEntry`."""
+    """The audit of all entries on a day: sums, related facts, measures, addresses, dates. Raises `BrokenEntry`."""
     raw = [catalog.raw_entry(kind, id_) for kind in catalog.kinds for id_ in catalog.ids(kind)]
     faults = [
         *_sum_faults(raw, catalog),
