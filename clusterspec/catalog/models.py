@@ -181,6 +181,8 @@ class Model(Entry):
     """Activations exceed the range of fp16."""
     uncut_shared_experts: bool = False
     """Tensor parallelism does not cut blocks of the shared experts in its fp8 checkpoint."""
+    norm_across_heads: bool = False
+    """Queries and keys are normalized over all heads together, not each head by itself."""
     latent_q: int = 0
     latent_kv: int = 0
     latent_rope: int = 0
@@ -336,6 +338,7 @@ _FLAGS = (
     "learned_positions",
     "fp16_overflows",
     "uncut_shared_experts",
+    "norm_across_heads",
     "expert_biases",
     "limited_activation",
 )

@@ -10,7 +10,7 @@ from clusterspec.cost.serving.constants import LAUNCH, Part
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.standard import sum_of
 
-COLLECTIVES = ("all_reduce", "expert_exchange")
+COLLECTIVES = ("all_reduce", "norm_all_reduce", "expert_exchange")
 """Parts of a serving step that move data between accelerators."""
 
 

@@ -114,7 +114,7 @@ class Engine:
             peak=peak,
             expert_precision=expert_precision,
             expert_peak=expert_peak,
-            launches=launches_per_step(model, whole),
+            launches=launches_per_step(model, whole, layout.tp),
             tensor_links=rank_links(cluster, layout.tp) if layout.tp > 1 else None,
             exchange_links=rank_links(cluster, ranks) if layout.attention_dp > 1 else None,
             products=products,

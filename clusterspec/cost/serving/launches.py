@@ -21,6 +21,11 @@ sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
 """
 INDEX_GEMMS = 3
 """The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
+SQUARED = 2
+"""Kernels of one layer's norm of queries and keys over all heads where ranks share these, beside the all-reduce of the
+sums: one that adds the squares of both, and one that scales both (SGLang, pull request 14416, in releases since 0.5.7;
+six before).
+"""
 ROUTED = 6
 """Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
 
@@ -40,16 +45,24 @@ def _selecting_gemms(model: Model, chunk: Chunk) -> int:
     return INDEX_GEMMS * min(model.sparse.layers, chunk.full_layers)
 
 
-def launches_per_step(model: Model, chunk: Chunk) -> float:
-    """Kernel launches of one step through all layers: GEMMs, kernels that route tokens and those of a sparse index."""
+def launches_per_step(model: Model, chunk: Chunk, ranks: int = 1) -> float:
+    """Kernel launches of one step through all layers, the heads of which ``ranks`` share: GEMMs, kernels that route
+    tokens, those of a sparse index, and of norms over all heads.
+    """
     indexed = INDEXED * _indexed_layers(model, chunk) + _selecting_gemms(model, chunk)
-    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + indexed)
+    squared = SQUARED * layers_with_summed_norms(model, chunk, ranks)
+    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + indexed + squared)
 
 
 def launches_by_host(model: Model, chunk: Chunk) -> float:
     """Kernels of one step that count where the host launches each of them with those around it."""
     unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
     return launches_per_step(model, chunk) - float(unseen)
+
+
+def layers_with_summed_norms(model: Model, chunk: Chunk, ranks: int) -> int:
+    """The layers whose queries and keys are normalized over the heads of all ``ranks``, which sum their squares."""
+    return chunk.full_layers + chunk.window_layers if model.norm_across_heads and ranks > 1 else 0
 
 
 def _indexed_layers(model: Model, chunk: Chunk) -> int:

@@ -20,8 +20,9 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
-from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
+from clusterspec.cost.serving.constants import LAUNCH, Part, RankLinks, table_origins
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
+from clusterspec.cost.serving.launches import layers_with_summed_norms
 from clusterspec.cost.serving.rates import (
     DECODE,
     converts_weights,
@@ -317,18 +318,40 @@ def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
 
 def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
     """Two all-reduces of the hidden states in every layer."""
-    ranks, model, links = engine.layout.tp, engine.model, engine.tensor_links
+    model, links = engine.model, engine.tensor_links
     if links is None:
         return ()
-    size = tokens * model.hidden * 2.0
-    each = links.by_library(size)
-    if links.direct:
-        each = min(each, engine.rates.all_reduce_seconds(ranks, size, links.inside) or each)
+    each = _all_reduce_seconds(engine, links, tokens * model.hidden * 2.0)
     numbers, origins = {"calls": 2.0 * model.layers, "each": each}, table_origins(engine.rates.table, each="all_reduce")
+    norms = _norm_parts(engine, links, tokens)
     covered = _covered_seconds(engine, tokens, each)
     if not covered:
-        return (Part("all_reduce", all_reduce_time, numbers, origins),)
-    return (Part("all_reduce", exposed_all_reduce_time, numbers | {"covered": covered}, origins),)
+        return (Part("all_reduce", all_reduce_time, numbers, origins), *norms)
+    return (Part("all_reduce", exposed_all_reduce_time, numbers | {"covered": covered}, origins), *norms)
+
+
+def _all_reduce_seconds(engine: Engine, links: RankLinks, size: float) -> float:
+    """Seconds of an all-reduce of ``size`` bytes over the tensor-parallel ranks."""
+    each = links.by_library(size)
+    if not links.direct:
+        return each
+    return min(each, engine.rates.all_reduce_seconds(engine.layout.tp, size, links.inside) or each)
+
+
+NORM_SUMS = 2 * 4.0
+"""Bytes of a token that a norm over all heads sums over the ranks: the squares of queries and of keys, in 32 bits
+(SGLang, pull requests 14416 and 16483: a tensor of tokens by two).
+"""
+
+
+def _norm_parts(engine: Engine, links: RankLinks, tokens: float) -> tuple[Part, ...]:
+    """One small all-reduce in every layer whose queries and keys are normalized over the heads of all ranks."""
+    layers = layers_with_summed_norms(engine.model, engine.whole, engine.layout.tp)
+    if not layers:
+        return ()
+    numbers = {"calls": float(layers), "each": _all_reduce_seconds(engine, links, tokens * NORM_SUMS)}
+    origins = table_origins(engine.rates.table, each="all_reduce")
+    return (Part("norm_all_reduce", all_reduce_time, numbers, origins),)
 
 
 def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:

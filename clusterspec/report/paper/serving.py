@@ -29,6 +29,7 @@ TINTS = {
     "absorbed_matrices": "stragglers",
     "attention": "recomputation",
     "all_reduce": "tp",
+    "norm_all_reduce": "tp",
     "expert_exchange": "cp",
     "launch": "overhead",
     "prompts": "optimizer",

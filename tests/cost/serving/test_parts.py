@@ -27,13 +27,16 @@ BEYOND = 1 / (1 / (0.51 * PEAK) - 3.7e-6 / (2 * 256 * 2**25))
 
 @cache
 def made(name: str) -> Engine:
-    """Llama 3.1 70B on one node, as `llama` or in `stages`, `mixtral` 8x7B, and DeepSeek-V3 `wide` over two nodes."""
+    """Llama 3.1 70B on one node, as `llama` or in `stages`, `mixtral` 8x7B, `minimax` M2, and DeepSeek-V3 `wide` over two
+    nodes.
+    """
     if name == "wide":
         return engine("deepseek-v3", EXPERTS, ", expert_load: {max_over_mean: 1.5}", nodes=2, precision="fp8")
-    return engine("mixtral-8x7b" if name == "mixtral" else "llama-3.1-70b", LAYOUTS.get(name, "tp: 8"))
+    return engine(MODELS.get(name, "llama-3.1-70b"), LAYOUTS.get(name, "tp: 8"))
 
 
 LAYOUTS = {"stages": "tp: 4, pp: 2"}
+MODELS = {"mixtral": "mixtral-8x7b", "minimax": "minimax-m2"}
 LAYER = 2 * 8192 * 8192 + 2 * 8192 * 1024 + 3 * 8192 * 28672
 """Weights of a layer of Llama 3.1 70B: queries and output, keys and values of 8 heads, and the network."""
 DENSE, NORMS, HEAD = 80 * LAYER / 8, 161 * 8192, 128256 * 8192 / 8
@@ -118,6 +121,19 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
         },
     ),
     (
+        # the squares of the queries and of the keys of 64 tokens, 4 bytes each, in 62 layers: the smallest all-reduce
+        lambda: made("minimax").decode(64.0, 1000.0),
+        {
+            "norm_all_reduce": {"calls": 62, "each": 5.6e-6},
+            "launch": {"launches": (2 + 6 + 2) * 62},
+        },
+    ),
+    (
+        # 16,384 tokens have 128 KiB of squares
+        lambda: made("minimax").decode(16384.0, 10.0),
+        {"norm_all_reduce": {"calls": 62, "each": 11e-6}},
+    ),
+    (
         # four copies; each rank has an eighth of all experts
         lambda: made("mixtral").decode(2.0, 1000.0),
         {
@@ -135,6 +151,15 @@ def test_the_parts_of_a_step_count_weights_tokens_and_copies(at: int) -> None:
     for name, figures in wanted.items():
         found = numbers(step(), name)
         assert {key: found[key] for key in figures} == pytest.approx(figures), name
+
+
+def test_norms_over_all_heads_sum_squares_only_where_ranks_share_the_heads() -> None:
+    """One rank has all heads; a model that normalizes each head by itself sums nothing over ranks."""
+    alone, four = (engine("minimax-m2", f"tp: {ranks}") for ranks in (1, 4))
+    names = [{part.name for part in each.decode(1.0, 100.0).parts} for each in (alone, four, made("mixtral"))]
+    assert ["norm_all_reduce" in each for each in names] == [False, True, False]
+    assert four.launches - alone.launches == 2 * 62
+    assert four.host_launches == alone.host_launches
 
 
 def test_engines_take_their_stages_and_replicas() -> None:
