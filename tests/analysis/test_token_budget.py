@@ -50,3 +50,38 @@ def test_a_run_at_a_rate_waits_and_lasts_as_long_as_simulated() -> None:
         assert times.ttft == pytest.approx(median, rel=0.25), part
         assert latency_at(times, pools.load, "ttft", 99) == pytest.approx(high, rel=0.38), part
         assert times.output_tokens_per_second == pytest.approx(made, rel=0.12), part
+
+
+APART = "disaggregated: {{prefill: {{tp: 1, replicas: {prefill}}}, decode: {{tp: 1, replicas: 4}}}}"
+MANY = {"machine": "h100-sxm-80gb", "per": 8, "framework": "vllm"}
+
+
+@pytest.mark.parametrize(("prompt", "engines"), [(4000, 1), (4000, 3), (1000, 3), (16000, 3)])
+def test_prompts_wait_on_several_prefill_engines_as_long_as_simulated(prompt: int, engines: int) -> None:
+    """A prompt waits only where all engines have one; with several in a step, it waits for those that came with it."""
+    split = f"chunk_tokens: 8192, {APART.format(prefill=engines)}, load: open, request_rate: "
+    light = analysis.simulate(plan(f"{split}0.1", input=prompt, output=50, **MANY), requests=200)
+    assert light.saturation is not None
+    for part in (0.3, 0.6, 0.85):
+        study = plan(f"{split}{part * light.saturation:.3f}", input=prompt, output=50, **MANY)
+        (pools, times), found = parts(study), analysis.simulate(study, requests=6_000)
+        assert times.ttft == pytest.approx(found.ttft.p50, rel=0.25), part
+        for percentile, simulated in ((90, found.ttft.p90), (99, found.ttft.p99)):
+            assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.3), part
+
+
+@pytest.mark.parametrize("flight", [16, 64])
+def test_all_requests_of_a_loop_that_prefill_engines_limit_wait_alike(flight: int) -> None:
+    split = f"chunk_tokens: 8192, {APART.format(prefill=1)}, load: closed, concurrency: {flight}"
+    for text in (split, f"{split}, requests: {10 * flight}"):
+        study = plan(text, input=16000, output=50, **MANY)
+        (pools, times), found = parts(study), analysis.simulate(study, requests=10 * flight)
+        assert times.ttft == pytest.approx(found.ttft.p50, rel=0.1)
+        assert latency_at(times, pools.load, "ttft", 99) == pytest.approx(found.ttft.p99, rel=0.2)
+
+
+def test_a_plan_sustains_no_more_prompts_than_its_prefill_engines_compute() -> None:
+    """The decode engines have room for thousands of requests, which the rate of prompts does not fill."""
+    study = plan(f"{APART.format(prefill=1)}, load: open, request_rate: 1", input=4000, output=20, **MANY)
+    (pools, times), found = parts(study), analysis.simulate(study, requests=200)
+    assert found.saturation == pytest.approx(pools.prompts.attention_ranks / times.state.service, rel=0.1)

@@ -79,11 +79,13 @@ def _probed_requests(places: float) -> int:
 def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
     """Requests per second that a plan with ``places`` completes while others always wait; None for few requests.
 
-    The first and the last fifth of them do not count: the plan fills and empties.
+    The first and the last fifth of them do not count: the plan fills and empties. Requests that start amid their
+    answers fill it sooner; on separate engines all start with their prompts, as others need no prefill engine.
     """
     count = _probed_requests(places)
     some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
-    some = with_partial_outputs(some, max(1, min(int(places), count)), 0)
+    if timing.prefill is None:
+        some = with_partial_outputs(some, max(1, min(int(places), count)), 0)
     run = Simulation(timing, some)
     run.run()
     ends = sorted(each.ended for each in run.requests)

@@ -164,6 +164,10 @@ class ServingTimes:
     """Whether kernels of the accelerator, or of its generation, were measured."""
     one_domain: bool = True
     """Whether the ranks of an engine that decodes share a scale-up domain."""
+    varied: float | None = None
+    """The part of the wait for separate prefill engines that varies among the requests of a closed loop, as the mean of
+    an exponential wait; None in other loads.
+    """
     queued: float = 0.0
     """Seconds of the wait in which every request of a closed loop waits for another to end."""
     place: PlaceWait = PlaceWait()

@@ -8,6 +8,7 @@ from clusterspec.cost.formulas.queues import requests_amid_run, share_without_pl
 from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.pools import Pools, is_open_run, most_beside_prompts, prompts_per_step
+from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, between_limits
 from clusterspec.cost.serving.steady import (
@@ -263,7 +264,9 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
         turn = max(turn, busy)
     lanes = float(pools.prompts.attention_ranks)
     together = prompts_per_step(pools) * lanes
-    waits = queued, steady.wait, steady.before_decode
+    looped = pools.has_prefill_engines and pools.load.load == "closed"
+    varied = varied_loop_wait(pools, steady) if looped else steady.wait
+    waits = queued + steady.wait - varied, varied, steady.before_decode
     waves, cold = requests / flight if pools.in_waves else 1.0, compilation_seconds(pools)
     return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold / waves, waves)
 

@@ -23,38 +23,47 @@ ONE = 0.999
 
 
 class WaitTail(NamedTuple):
-    """The distribution of a wait, in seconds: ``least``, an even part up to ``window``, and for a ``share`` of the
-    prompts a part with an exponential tail of ``mean`` seconds.
+    """The distribution of a wait, in seconds: ``least``, for a share ``met`` of the prompts an even part up to
+    ``window``, and for a ``share`` of them a part with an exponential tail of ``mean`` seconds.
     """
 
     least: float
     window: float
     share: float
     mean: float
+    met: float = 1.0
 
     @property
     def of_all(self) -> float:
         """The mean wait of all prompts.
 
-        >>> WaitTail(1.0, 2.0, 0.5, 4.0).of_all
-        4.0
+        >>> WaitTail(1.0, 2.0, 0.5, 4.0).of_all, WaitTail(1.0, 2.0, 0.5, 4.0, 0.5).of_all
+        (4.0, 3.5)
         """
-        return self.least + self.window / 2 + self.share * self.mean
+        return self.least + self.met * self.window / 2 + self.share * self.mean
 
     def share_beyond(self, seconds: float) -> float:
         """The share of the prompts that wait longer than ``seconds``.
 
         >>> WaitTail(1.0, 2.0, 0.0, 4.0).share_beyond(1.5), WaitTail(1.0, 0.0, 0.5, 4.0).share_beyond(1.0)
         (0.75, 0.5)
+        >>> WaitTail(1.0, 2.0, 0.0, 4.0, 0.5).share_beyond(1.5)
+        0.375
         """
-        over, window, mean = seconds - self.least, self.window, self.mean
+        over = seconds - self.least
         if over < 0:
             return 1.0
+        found = self.met * self._beyond(over, self.window)
+        return found if self.met == 1 else found + (1 - self.met) * self._beyond(over, 0.0)
+
+    def _beyond(self, over: float, window: float) -> float:
+        """The share whose even part, up to ``window``, and tail are together longer than ``over`` seconds."""
+        mean = self.mean
         if not window or not mean:
             even = max(0.0, 1 - over / window) if window else 0.0
             return even + (self.share * exp(-over / mean) if mean else 0.0) * (1 - even)
         if over >= window:
-            return self.share * mean / window * exp(-over / mean) * expm1(window / mean)
+            return self.share * mean / window * (exp((window - over) / mean) - exp(-over / mean))
         even = 1 - over / window
         return even + self.share * mean / window * -expm1(-over / mean)
 

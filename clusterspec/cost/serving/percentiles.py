@@ -136,6 +136,8 @@ def _varied_wait(times: ServingTimes, load: Serving) -> float:
     """
     if times.run is not None:
         return 0.0
+    if times.varied is not None:
+        return times.varied
     if times.state.tail is not None:
         return times.state.tail.varied
     if load.concurrency is None:

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from math import expm1
+from math import ceil, exp, expm1, inf, log, sqrt
+from typing import TYPE_CHECKING
 
+from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.queues import highest_load, prompt_wait, share_formed_ahead, wave_load
 from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
+from clusterspec.cost.serving.quantiles import bisected_interval
 from clusterspec.cost.serving.waits import LEAST_SHARE, SHARED_ROUNDS, variation_seconds
+from clusterspec.records import dataclass
+from clusterspec.standard import cached_property
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.steady import Steady
+
+NORMAL = 2.326 / log(50)
+"""The mean of an exponential distribution whose 99th percentile exceeds its median by as much as that of a normal
+distribution, over the standard deviation of the latter.
+"""
+LEAST_RATE = 1e-9
+"""The least rate of prompts for which a queue is computed."""
+STEP_ROUNDS, CLOSE = 40, 1e-6
+"""Rounds for the number of prompts in a step at most, and the relative width at which they end."""
+MOST_COUNTED = 200
+"""Engines up to which those without a prompt are counted one by one; more are hardly ever without one."""
 
 
 def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: float) -> float:
@@ -22,6 +42,183 @@ def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: 
     return group / 2 * service / pools.prompts.attention_ranks
 
 
+@dataclass(frozen=True)
+class PrefillQueue:
+    """Prompts that come at random times, ``rate`` per second, to an engine that runs prompts alone and is idle where
+    there is none. Seconds: a step with one prompt takes ``first``, each further one adds ``added``. A step has room for
+    ``room`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of ``engines`` with
+    the fewest.
+
+    A step takes what came during the one before it, at least the prompt that ends an idle time. Routing evens what
+    comes to the engines: during a step of t seconds a Poisson number N for all of them, N / engines for each.
+    """
+
+    rate: float
+    first: float
+    added: float
+    room: float
+    full: float
+    engines: float = 1.0
+
+    @property
+    def load(self) -> float:
+        """The prompts that come while a full step runs, over those that it computes.
+
+        >>> PrefillQueue(2.5, 0.2, 0.1, 3.0, 0.4).load
+        0.3333333333333333
+        """
+        return self.rate * self.full / self.room
+
+    @property
+    def held_back(self) -> PromptQueue:
+        """The queue of the prompts that find full steps before them."""
+        return PromptQueue(self.rate, self.first - self.added, self.added, self.room, self.full, self.engines)
+
+    @cached_property
+    def prompts(self) -> float:
+        """Mean number of prompts in a step: those that came during the one before it, or one after an idle time.
+
+        >>> PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).prompts, PrefillQueue(1e9, 0.2, 0.1, 3.0, 0.4).prompts
+        (1.0, 3.0)
+        """
+
+        def excess(prompts: float) -> float:
+            met = self.rate * (self.first + self.added * (prompts - 1))
+            return prompts - met - idle_share(met, self.engines)
+
+        above = excess(self.room)
+        if above <= 0 or self.room == 1:
+            return self.room
+        found = bisected_interval(excess, (1.0, -inf), (self.room, above), STEP_ROUNDS, CLOSE)
+        return 1.0 if found[1] < 1 + 2 * CLOSE * self.room else found[1]
+
+    @cached_property
+    def steps(self) -> tuple[float, float]:
+        """Seconds of a step: the mean of steps, and that of the step that a prompt meets.
+
+        The square of the prompts of a step is that of what came, less what full steps leave.
+
+        >>> [round(each, 9) for each in PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).steps]  # a prompt is alone
+        [0.2, 0.2]
+        """
+        prompts, fixed, each = self.prompts, self.first - self.added, self.rate * self.added
+        mean = fixed + self.added * prompts
+        known, met = fixed * fixed + 2 * fixed * self.added * prompts, self.rate * mean
+        left = self.held_back.left * mean / self.full  # at the start of steps, not over the time
+        came = met / self.engines + self.rate * self.rate * known + idle_share(met, self.engines)
+        squares = (came - 2 * left * self.room * (1 - self.load)) / max(LEAST_SHARE, 1 - each * each)
+        squares = min(self.room * prompts, max(prompts * prompts, squares))
+        return mean, min(self.full, (known + self.added * self.added * squares) / mean)
+
+    @property
+    def waiting(self) -> float:
+        """The share of the prompts that find every engine amid a step.
+
+        Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, of
+        which ρ^(β − 1) is the share that waits.
+
+        >>> PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5).waiting
+        0.5
+        >>> round(PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5, 3.0).waiting, 6)  # 0.5 to the power of √8 − 1
+        0.281571
+        """
+        busy = min(1.0, self.rate * self.steps[0] / self.prompts)
+        return power(busy, sqrt(2 * (self.engines + 1)) - 1)
+
+    @property
+    def even(self) -> float:
+        """Mean seconds that a prompt which waits spends on the rest of a step and on prompts beside it; 0 where a step
+        has one prompt, whose queue has the rest of the running step among its waits.
+
+        >>> round(PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).even, 9)
+        0.1
+        """
+        if self.room == 1:
+            return 0.0
+        met = self.steps[1]
+        beside = mean_up_to(max(0.0, self.rate * met + 1 / self.engines - 1), self.room - 1)
+        return met / 2 + beside * self.added
+
+    def tail(self, ahead: float, varied: float) -> WaitTail:
+        """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, irregular prompts
+        ``varied``. The rest are steps that are full of prompts before it.
+
+        >>> PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5).tail(0.0, 0.0).of_all  # one server: 0.5² / 2 (1 − 0.5)
+        0.25
+        """
+        service, queue = self.full / self.room, self.held_back
+        queued = queue.left / self.rate * (self.steps[1] / self.full) + varied  # steps with fewer prompts are shorter
+        decay = queue.decay * (1 + varied * 2 * (1 - self.load) / (self.load * service))
+        share = min(1.0, queued / decay)
+        return WaitTail(0.0, 2 * (self.even + ahead), share, queued / share if share else 0.0, self.waiting)
+
+
+def idle_share(mean: float, engines: float) -> float:
+    """The share of engines without a prompt, of ``engines`` over which a Poisson number of prompts, ``mean`` for each,
+    is spread evenly.
+
+    >>> round(idle_share(0.5, 1.0), 6), round(idle_share(0.5, 2.0), 6)  # exp(-0.5); exp(-1) (1 + 1 / 2)
+    (0.606531, 0.551819)
+    """
+    term = found = exp(-mean * engines)
+    for number in range(1, min(MOST_COUNTED, ceil(engines))):
+        term *= mean * engines / number
+        found += term * max(0.0, 1 - number / engines)
+    return found
+
+
+def mean_up_to(mean: float, most: float) -> float:
+    """The mean of a Poisson number, ``mean`` on average, of which ``most`` at most count.
+
+    >>> round(mean_up_to(0.5, 1.0), 6), mean_up_to(2.0, 1e9)  # 1 - exp(-0.5)
+    (0.393469, 2.0)
+    >>> round(mean_up_to(0.5, 1.5), 6)  # and half of 1 - 1.5 exp(-0.5)
+    0.438571
+    """
+    if most > MOST_COUNTED:
+        return min(mean, most)
+    term = within = exp(-mean)
+    found = 0.0
+    for number in range(ceil(most)):
+        found += min(1.0, most - number) * (1 - within)
+        term *= mean / (number + 1)
+        within += term
+    return found
+
+
+def separate_prompt_tail(
+    pools: Pools, rate: float, each: tuple[float, float], most: float = constants.MOST_LOAD
+) -> WaitTail:
+    """The wait of a prompt on separate prefill engines whose ranks step by themselves, of ``rate`` prompts a second
+    that come at any time and use ``most`` of the engines. ``each`` has the seconds of a single prompt, and of one in a
+    full step.
+    """
+    engine, load = pools.prompts, pools.load
+    (prompt, service), stages, engines = each, float(engine.layout.pp), float(engine.attention_ranks)
+    room = max(1.0, (load.chunk_tokens or 0.0) / max(1.0, load.fresh_tokens))
+    several = room > 1 and service <= prompt
+    added = max(0.0, (room * service - prompt) / (room - 1)) if several else service
+    first = max(prompt, added) if several else service
+    room = room if several else 1.0
+    each_rate = min(max(rate, LEAST_RATE) / engines, most / service)
+    queue = PrefillQueue(each_rate, first, added, room, max(first, room * service), engines)
+    met = queue.steps[1]
+    launched = min(1.0, engine.launch_floor(max(1.0, load.fresh_tokens)) / met)  # steps are launched one after another
+    ahead = (1 - launched) * _step_ahead_seconds(pools, rate, met) if stages == 1 else 0.0
+    return queue.tail(ahead, variation_seconds(pools, queue.load, service))
+
+
+def varied_loop_wait(pools: Pools, now: Steady) -> float:
+    """The part of the mean wait on separate prefill engines that varies among the requests of a closed loop, in
+    seconds: as the mean of an exponential wait.
+
+    A request finds all others before it but those that decode or are on their way, a number that varies by the square
+    root of its mean; each takes the time of a prompt. The rest of the wait is the same for all.
+    """
+    elsewhere = now.sequences * pools.decode.attention_ranks + now.rate * now.outside
+    return min(now.wait, NORMAL * sqrt(max(1.0, elsewhere)) * now.service / pools.prompts.attention_ranks)
+
+
 def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
     """Queueing time of a prompt on separate prefill engines, in seconds: the running step, a step formed ahead, and
     earlier prompts.
@@ -31,33 +228,30 @@ def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -
     1980), and in a finite run its prompts arrive in waves, at a higher rate.
     """
     prompt, service = each
-    load, requests = pools.load, pools.load.concurrency
-    used = rate * service / pools.prompts.attention_ranks
+    load, requests, ranks = pools.load, pools.load.concurrency, pools.prompts.attention_ranks
+    used = rate * service / ranks
     if load.requests and 0 < used < 1:
         rate *= wave_load(used, constants.WAVE.value) / used
         used = wave_load(used, constants.WAVE.value)
-    step, busy = _running_step(pools, rate, (prompt, service), used)
+    others, most = 1.0, constants.MOST_LOAD
+    if requests is not None:
+        others, most = (requests - 1) / requests, highest_load(max(1.0, requests / ranks))
+    if unevenly_loaded_ranks(pools.prompts) == 1:
+        return separate_prompt_tail(pools, rate * others, each, most).of_all
+    step, busy = _coupled_step(pools, rate, (prompt, service), used)
     longer = step - prompt + busy * _step_ahead_seconds(pools, rate, step)
-    if requests is None:
-        used = min(used, constants.MOST_LOAD)
-        return longer + prompt_wait(used, service, busy, step) + variation_seconds(pools, used, service)
-    others = (requests - 1) / requests
-    most = highest_load(max(1.0, requests / pools.prompts.attention_ranks))
-    return longer * others + prompt_wait(min(used * others, most), service, busy * others, step)
+    queued = prompt_wait(min(used * others, most), service, busy * others, step)
+    return longer * others + queued + variation_seconds(pools, min(used, most), service)
 
 
-def _running_step(pools: Pools, rate: float, each: tuple[float, float], used: float) -> tuple[float, float]:
-    """Seconds of a step of a prefill engine, and the probability that one runs when a prompt arrives."""
+def _coupled_step(pools: Pools, rate: float, each: tuple[float, float], used: float) -> tuple[float, float]:
+    """Seconds of a step that ends on all ranks of a prefill engine at once, and the probability that one runs when a
+    prompt arrives.
+    """
     prompt, service = each
     busy = min(1.0, used * prompt / service) if service else 0.0
-    coupled = unevenly_loaded_ranks(pools.prompts)
-    if coupled > 1:  # a step ends on all ranks of an engine at once
-        step = _shared_step_seconds(pools, rate, prompt)
-        return step, 1 - (1 - min(1.0, busy * step / prompt)) ** coupled
-    if prompts_per_step(pools) > 1:
-        step = _shared_step_seconds(pools, rate, prompt)
-        return step, min(1.0, -expm1(-rate * step / pools.prompts.attention_ranks))
-    return prompt, busy
+    step = _shared_step_seconds(pools, rate, prompt)
+    return step, 1 - (1 - min(1.0, busy * step / prompt)) ** unevenly_loaded_ranks(pools.prompts)
 
 
 def _step_ahead_seconds(pools: Pools, rate: float, step: float) -> float:

@@ -26,7 +26,7 @@ from clusterspec.cost.serving.pools import (
     prompt_seconds,
     prompts_of_step,
 )
-from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
+from clusterspec.cost.serving.prefill_waits import separate_prompt_tail, separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.quantiles import bisected_interval
 from clusterspec.cost.serving.replicas import runs_in_cycles, wait_in_cycle
 from clusterspec.cost.serving.waits import (
@@ -161,10 +161,7 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if load.load not in {"closed", "open"}:
         return now
     if pools.has_prefill_engines:
-        unreceived = unreceived_wait(pools, now.decode.total, now.sequences)
-        together = wait_behind_received(pools, unreceived, now.rate, now.service)
-        queued = separate_prompt_wait(pools, now.rate, (now.prompt / pools.prompts.layout.pp, now.service))
-        return now._replace(wait=queued + unreceived + together)
+        return _with_wait_apart(pools, now)
     if pools.in_groups:
         from clusterspec.cost.serving.waves import wait_in_step
 
@@ -178,6 +175,17 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if load.load == "open" and not engine.prompts_alone and unevenly_loaded_ranks(engine) == 1:
         return _with_open_wait(pools, now)
     return _with_wait_in_steps(pools, now, prompts, (decoded, busy))
+
+
+def _with_wait_apart(pools: Pools, now: Steady) -> Steady:
+    """A state with the wait on separate prefill engines, in an endless open load of independent ranks as a tail."""
+    unreceived = unreceived_wait(pools, now.decode.total, now.sequences)
+    together = wait_behind_received(pools, unreceived, now.rate, now.service)
+    each = now.prompt / pools.prompts.layout.pp, now.service
+    if pools.load.load == "closed" or pools.load.requests or unevenly_loaded_ranks(pools.prompts) > 1:
+        return now._replace(wait=separate_prompt_wait(pools, now.rate, each) + unreceived + together)
+    tail = separate_prompt_tail(pools, now.rate, each)._replace(least=unreceived + together)
+    return now._replace(wait=tail.of_all, tail=tail)
 
 
 def _with_wait_in_steps(pools: Pools, now: Steady, prompts: float, load_of_rank: tuple[float, float]) -> Steady:

@@ -31,6 +31,7 @@ from clusterspec.cost.serving.loads import (
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, pools_with_link
 from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, most_beside_prompts, prompt_seconds
+from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
 from clusterspec.cost.serving.steady import (
@@ -145,6 +146,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         state=now,
         wait=wait,
         queued=queued,
+        varied=varied_loop_wait(pools, now) if load.load == "closed" and pools.has_prefill_engines else None,
         place=place,
         burst=(early, delay),
         run=run,

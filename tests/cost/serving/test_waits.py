@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, log
 
 import pytest
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
+from clusterspec.cost.serving.prefill_waits import PrefillQueue, separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
@@ -165,19 +166,59 @@ SPLIT = ", chunk_tokens: 8192, disaggregated: {prefill: {tp: 1}, decode: {tp: 1}
 
 
 def test_a_prompt_waits_for_the_step_that_its_prefill_engine_formed_before_it_came() -> None:
-    """Half of the running step, and the next one if it is formed."""
+    """Half of the running step, and the next one if it is formed, but for its launch, which follows the running one."""
     one = serving_pools(design(1000, f"request_rate: 2{SPLIT}"))
     assert one is not None and one.prompts.forms_steps_ahead and prompts_per_step(one) == 8
-    step, rate = seconds_of_prompts(one, 1.0), 0.1  # so few that a step holds one prompt
-    launching, busy = one.prompts.launch_floor(1000.0), 1 - exp(-rate * step)
-    formed = (1 - exp(-rate * min(step, launching))) / (1 - exp(-rate * min(step, launching)) + exp(-rate * step))
-    expected = busy * (step / 2 + formed * step)
+    step, rate = 0.2, 0.1  # so few that a step holds one prompt
+    launching, busy = one.prompts.launch_floor(1000.0), rate * step / (rate * step + exp(-rate * step))
+    assert launching < step
+    formed = (1 - exp(-rate * launching)) / (1 - exp(-rate * launching) + exp(-rate * step))
+    expected = busy * (step / 2 + formed * (step - launching))
     assert separate_prompt_wait(one, rate, (step, 1e-9)) == pytest.approx(expected)
     full = serving_pools(design(1000, f"request_rate: 2{SPLIT.replace('8192', '1000')}"))
     assert full is not None and prompts_per_step(full) == 1  # of which none is left in a step that was formed
     assert separate_prompt_wait(full, rate, (step, step)) == pytest.approx(rate * step / (1 - rate * step) * step / 2)
     stages = serving_pools(design(1000, f"request_rate: 2{SPLIT.replace('{tp: 1}', '{tp: 1, pp: 2}', 1)}"))
     assert stages is not None and not stages.prompts.forms_steps_ahead and stages.decode.forms_steps_ahead
+
+
+def test_a_prompt_waits_only_where_every_prefill_engine_runs_a_step() -> None:
+    """Steps of one prompt, 0.1 s each, on engines that are half busy: one server waits 0.05 s in the mean. Of three
+    the share 0.5 ** (√8 − 1) waits, 0.1 / 6 s for one of three ends (0.1 / 2 / 3 (1 − 0.5) of all steps).
+    """
+    one, three = (PrefillQueue(5.0, 0.1, 0.1, 1.0, 0.1, engines).tail(0.0, 0.0) for engines in (1.0, 3.0))
+    assert one.of_all == pytest.approx(0.05)
+    assert three.of_all == pytest.approx(0.5 ** (8**0.5 - 1) * 0.1 / 2 / (3 * (1 - 0.5)))
+    found = [PrefillQueue(5.0, 0.1, 0.02, 8.0, 0.24, float(each)).tail(0.0, 0.0).at(0.99) for each in (1, 2, 4, 8, 300)]
+    assert found == sorted(found, reverse=True)
+
+
+def test_prompts_that_come_during_a_step_share_the_next_one() -> None:
+    """0.2 s and 0.1 s for each further prompt, two a second: n = 2 (0.1 + 0.1 n) + exp(-2 (0.1 + 0.1 n)), n = 1.107. A
+    step lasts 0.21 s, and half of it is the rest that a prompt finds; those that came with it add 0.1 s each.
+    """
+    queue = PrefillQueue(2.0, 0.2, 0.1, 100.0, 10.1)
+    n = queue.prompts
+    assert n == pytest.approx(0.2 + 0.2 * n + exp(-0.2 - 0.2 * n)) and n == pytest.approx(1.0746, abs=1e-3)
+    mean, met = queue.steps
+    assert mean == pytest.approx(0.1 + 0.1 * n) and met > mean
+    assert queue.even == pytest.approx(met / 2 + 2.0 * met * 0.1)
+    assert queue.waiting == pytest.approx(2.0 * mean / n)
+    rates = [PrefillQueue(each, 0.2, 0.1, 4.0, 0.5).tail(0.0, 0.0).of_all for each in (0.1, 1.0, 2.0, 4.0, 6.0, 7.5)]
+    assert rates == sorted(rates)
+
+
+def test_the_wait_of_a_full_loop_varies_by_the_number_that_is_elsewhere() -> None:
+    """Of 32 requests whose prompts wait nearly always, the 99th percentile is close to the median."""
+    split = ", chunk_tokens: 8192, disaggregated: {prefill: {tp: 1}, decode: {tp: 1, replicas: 3}}"
+    study = design(16000, f"concurrency: 32{split}")
+    one, found = serving_pools(study), serving_times(study)
+    assert one is not None and found is not None and found.varied is not None
+    elsewhere = 3 * found.sequences + found.state.rate * found.state.outside
+    assert found.varied == pytest.approx(2.326 / log(50) * elsewhere**0.5 * found.state.service)
+    assert found.wait > 10 * found.varied
+    late = latency_at(found, one.load, "ttft", 99)
+    assert found.ttft < late == pytest.approx(found.ttft + 2.326 * elsewhere**0.5 * found.state.service)
 
 
 def test_a_prompt_finds_a_step_on_any_of_the_ranks_of_its_prefill_engine() -> None:
