@@ -189,7 +189,7 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
         0.12,
     ),
     "prompts of a step read experts once": ("request_rate: 90", SHORT, 0.15),
-    "an engine of prompts fills its steps": (f"concurrency: 110, {APART}", SHORT | {"per": 2}, 0.05),
+    "an engine of prompts fills its steps": (f"concurrency: 110, {APART}", SHORT | {"per": 2}, 0.06),
     "the next prompt fills the rest of a chunk": (
         f"concurrency: 100, chunk_tokens: 8192, {APART}",
         {"per": 2, "input": 5600, "output": 50},

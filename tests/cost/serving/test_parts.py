@@ -27,8 +27,8 @@ BEYOND = 1 / (1 / (0.51 * PEAK) - 3.7e-6 / (2 * 256 * 2**25))
 
 @cache
 def made(name: str) -> Engine:
-    """Llama 3.1 70B on one node, as `llama` or in `stages`, `mixtral` 8x7B, `minimax` M2, and DeepSeek-V3 over two nodes,
-    `wide`.
+    """Llama 3.1 70B on one node, as `llama` or in `stages`, `mixtral` 8x7B and `minimax` M2, and DeepSeek-V3 over two
+    nodes, `wide`.
     """
     if name == "wide":
         return engine("deepseek-v3", EXPERTS, ", expert_load: {max_over_mean: 1.5}", nodes=2, precision="fp8")
