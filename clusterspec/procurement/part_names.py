@@ -21,18 +21,19 @@ SERVICES = """support warranty care license licence licenses licences subscripti
     shipping training service services management months"""
 """Words of lines that offer work, licenses or time."""
 _NOUNS = {
-    "other": f"""{SERVICES} migration a-care smartnet prosupport prodeploy nbd nvaie uplift fee fees deposit buyback trade-in
-        tax vat discount rebate insurance transport commissioning cleaning consumables crate colocation rack racks
-        cabinet cabinets pdu pdus ups psu psus power feed feeds busbar busway whip whips cdu cdus chiller cooling
-        manifold manifolds fan fans dimm dimms baseboard baseboards bridge bridges storage store file filer nas san
-        nfs lustre weka wekapod ceph gpfs beegfs array jbof jbod enclosure enclosures exascaler clusterstor
-        flashblade powerscale netapp vast oceanstor dss-g minio keep-your-drive exchanger containment frontend
-        front-end out-of-band oob bmc ipmi kvm console login bastion head control spares linux socket sockets
-        firewall router routers loadbalancer ufm labels velcro trunking panel panels maintenance fileserver versand
-        montaggio alimentazione alimentation alimentación servicio servicios toimitus armoire""",
+    "other": f"""{SERVICES} migration a-care smartnet prosupport prodeploy nbd nvaie uplift fee fees deposit buyback
+        trade-in tax vat discount rebate insurance transport commissioning cleaning consumables crate
+        colocation rack racks cabinet cabinets pdu pdus ups psu psus power feed feeds busbar busway whip
+        whips cdu cdus chiller cooling manifold manifolds fan fans dimm dimms baseboard baseboards bridge
+        bridges storage store file filer nas san nfs lustre weka wekapod ceph gpfs beegfs array jbof jbod
+        enclosure enclosures exascaler clusterstor flashblade powerscale netapp vast oceanstor dss-g minio
+        keep-your-drive exchanger containment frontend front-end out-of-band oob bmc ipmi kvm console login
+        bastion head control spares linux socket sockets firewall router routers loadbalancer ufm labels
+        velcro trunking panel panels maintenance fileserver versand montaggio alimentazione alimentation
+        alimentación servicio servicios toimitus armoire""",
     "transceiver": """transceiver transceivers optic optics xcvr cwdm4 psm4 bidi""",
-    "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail fiber fibers fibre fibres patch
-        patchcord patchcords jumper jumpers cord cords trunk trunks harness splitter splitters breakout breakouts
+    "cable": """cable cables cabling dac dacs aoc aocs aec aecs acc accs lacc twinax pigtail fiber fibers fibre fibres
+        patch patchcord patchcords jumper jumpers cord cords trunk trunks harness splitter splitters breakout breakouts
         lwl""",
     "switch": "switch switches",
     "nic": """thor nic nics adapter adapters hca hcas connectx supernic supernics bluefield pollara thor2 netzwerkkarte
@@ -118,7 +119,7 @@ _PORTS = pattern(r"(?<![\w.])(?:1[6-9]|[2-9]\d|1\d\d)(?: ?[x×] ?(?:\d{2,3} ?g|o
 _INCLUDED = pattern(r"\b(?:with|incl|including|includes|inkl|med|mit|con)\b[^,;(]*|\bw/[^,;(]*")
 _OTHER_NETWORK = pattern(
     r"\b(?:front-?end|storage|nas|out[- ]of[- ]band|oob|management|mgmt|bmc|ipmi|in-?band|campus|login|"
-    r"north-south|border|wan|cat ?-?[5678]a?|rj-?45|1 ?gb?(?:e|ase-?t)?|"
+    r"north-south|border|wan|cat ?-?[5678]a?|rj-?45|1 ?gb?(?:e|ase-?t)?|per (?:appliance|enclosure|array)|"
     r"lagrings?\w*|speichernetz\w*|stockage|almacenamiento|archiviazione|tallennus\w*|opslag\w*|hallinta\w*|"
     r"käyttäjäverkko\w*|verwaltungs\w*|beheer\w*|förvaltning\w*|zarządzani\w*)\b|存储|前端|带外|管理网|ストレージ|管理用|관리|스토리지"
 )
@@ -130,6 +131,8 @@ _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
 _GLOSS = pattern(r"([^\x00-\u024f]) ?\(([a-z ]+)\)")
 """An English word in parentheses after one in another script, which it translates: `サポート (support)`."""
 _SPARE_PARTS = pattern(r"\b(?:field[- ]replaceable|frus?|spare[- ]parts?)\b")
+_SPARE_LINE = pattern(r"spare ?:")
+"""A line of a stock of spare parts: what follows is a part of the machine that it names."""
 _MAINS = pattern(r"\bc(?:13|14|15|19|20|21)\b")
 """Connectors of IEC 60320: those of power cords and of power distribution."""
 _LIST_OF_PLACES = pattern(r"\(\d[^)]*\)")
@@ -252,6 +255,8 @@ def kind_of_part(text: str) -> str:
         .replace("flat top", "flat-top")
     )
     head = described(text).head
+    if _SPARE_LINE.match(text) is not None and {*kinds_of_words(text)}.isdisjoint({*CABLING, *ANY_SWITCH}):
+        return "other"
     licensed = LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text)) and not names_only_machines(head)
     if (
         licensed

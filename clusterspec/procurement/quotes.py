@@ -23,6 +23,7 @@ from clusterspec.procurement.part_names import (
     words_of,
 )
 from clusterspec.procurement.product_names import family_of, named_entries
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -117,6 +118,7 @@ def _is_in_place(count: int, text: str) -> bool:
     >>> _is_in_place(31, "31 DGX B200 are in place; the order adds 31 more"), _is_in_place(31, "31 nodes and 2 spares")
     (True, False)
     """
+    text = in_english(text.lower())
     named = pattern(rf"(?<![\d.,]){count}(?!\d|[.,]\d)")
     return _EXPANSION.search(text) is not None and named.search(text) is not None
 

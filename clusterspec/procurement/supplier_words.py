@@ -23,7 +23,7 @@ per: je par por
 spare: ersatz ersatzteil ersatzmodul ersatzteile rechange rechanges repuesto repuestos recambio recambios reposição
     sobressalente sobressalentes ricambio ricambi scorta reserveonderdeel reserveonderdelen reservdel reservdelar
     reservedel reservedele reservedeler varaosa varaosat varaosia zapasowy zapasowe zapasowa zapasowych náhradní
-support: soporte suporte assistenza asistencia tuki wsparcie wsparcia podpora
+support: supporto destek desteği soporte suporte assistenza asistencia tuki wsparcie wsparcia podpora
 maintenance: wartung entretien mantenimiento manutenção manutenzione onderhoud underhåll vedligehold vedlikehold
     ylläpito huolto serwis
 license: lizenz lizenzen licencia licencias licença licenças licenza licenze licentie licenties licens licenser lisens
@@ -49,21 +49,30 @@ racks: schränke baies bastidores armadi armários szaf
 storage: speicher stockage almacenamiento armazenamento archiviazione opslag lagring tallennus
 usable: nutzbar nutzbare utilisable utilisables utilizable utilizables utilizzabile utilizzabili utilizável
     utilizáveis bruikbaar användbar anvendelig käytettävissä użyteczna użytkowa
-raw: bruto brutto grezzo grezzi lordo
-server: serveur servidor palvelin serwer
+raw: bruto bruts brutes brutto grezzo grezzi lordo
+server: serveur servidor palvelin serwer sunucu
 servers: serveurs servidores servrar servere palvelinta palvelimet palvelimen serwery serwerów
 node: knoten rechenknoten nœud nodo nó węzeł
 nodes: nœuds nodos nodi nós węzły węzłów
-switch: commutateur conmutador comutador kytkin przełącznik
+switch: anahtar anahtarı varakytkin commutateur conmutador comutador kytkin przełącznik
 switches: commutateurs conmutadores comutadores kytkimet przełączniki przełączników
-cable: kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo
+cable: kablo kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo
 cables: kabels kabler câbles cavi cabos kaapelit przewody cordons bretelle latiguillos
 fiber: glasfaser fibra fibras glasvezel kuitu światłowód światłowodowy
 transceiver: transceptor ricetrasmettitore lähetinvastaanotin
 transceivers: transceptores ricetrasmettitori
 memory: arbeitsspeicher mémoire memória geheugen hukommelse muisti pamięć
+expansion: expansão expansión espansione ampliación ampliação ampliamento uitbreiding utbyggnad utvidelse udvidelse
+    laajennus rozbudowa erweiterung genişletme rozšíření
+offer: angebot offerte oferta teklif nabídka tilbud anbud tarjous
+binding: wiążące wiążąca bindend verbindlich vinculante geçerli platná platné
+contract: vertrag contrat contrato contratto avtal kontrakt sopimus umowa umowy smlouva sözleşme
+new: nuovo nuova nuevo nueva novo nova nouveau nouvelle neue neuer neues nieuwe nya nytt uusi nowy nowa nowe yeni
+period: periodo período période zeitraum periode kausi okres období dönem
+insurance: versicherung assurance seguro assicurazione verzekering försäkring forsikring vakuutus ubezpieczenie sigorta
+customs: zoll douane aduana aduanas alfândega dogana tull toll tulli cło gümrük
 expires: wygasa wygasają expira vence scade vervalt upphör utløper udløber päättyy ausläuft abläuft
-current: obecna obecny obecne bestehender bestehende bestehendes laufender laufende nuværende nuvarande nåværende
+current: mevcut obecna obecny obecne bestehender bestehende bestehendes laufender laufende nuværende nuvarande nåværende
     huidige
     huidig attuale atual actuel actuelle nykyinen
 used: gebraucht gebrauchte usado usados usato usati begagnad begagnade brugt brukt käytetty używany używane
@@ -72,6 +81,8 @@ warranty: garantie garantía garantia garanzia garanti takuu gwarancja
 electricity: strom électricité electricidad eletricidade elettricità elektriciteit elektrisitet sähkö prąd
 cabling: verkabelung câblage cableado cablaggio cabeamento bekabeling kablage kabling kaapelointi okablowanie
 lot: forfait pauschal pauschale forfettario
+power cord: netzkabel stromkabel strømkabel strömkabel nettkabel virtajohto virtakaapeli netsnoer
+power cords: strømkabler strömkablar netzleitungen
 network: netz netzwerk réseau rede rete netwerk nätverk nettverk netværk verkko sieć
 optics: optik optique optiques óptica ópticas ottica ottiche optiek optyka
 cooling: kühlung refroidissement refrigeración refrigeração raffreddamento koeling kylning kjøling køling jäähdytys
@@ -141,8 +152,9 @@ per unit: 単位 单位
 per gpu: gpuごと gpu毎 gpu당|gpu 単位|gpu 1 基ごと|gpu 기준
 per node: 台ごと 台あたり 노드당 서버당
 next business day: 翌営業日 次工作日 익영업일|volgende werkdag|nächster arbeitstag|siguiente día hábil
-on site: op locatie|sur site|vor ort|en sitio|in loco|på plats|på stedet|na miejscu|paikan päällä
+on site: |op locatie|sur site|vor ort|en sitio|in loco|på plats|på stedet|na miejscu|paikan päällä
 liquid cooled: flüssiggekühlt flüssiggekühlte wassergekühlt wassergekühlte vätskekyld
+current: |in essere|en vigueur|en vigor|in vigore
 air cooled: luftgekühlt luftgekühlte luftkyld
 """
 """Words without spaces between them, and phrases: those with spaces stand between bars."""
@@ -150,6 +162,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NO_LATIN = re.compile(r"[^\x00-\u024f]")
 _FIGURE = re.compile(r"(?<=[^\W\d_a-z])(?<=[^\x00-\u024f])(?=\d)")
 """The place between a letter of another script and a figure."""
+_OCTETS = re.compile(r"(?<=\d)( ?[kmgtp])o(?![^\W_])")
+"""Octets, as French and Romanian call bytes: `15,36 To`."""
 _NO_MARKS = str.maketrans("łøæđıß", "loadis")
 _SHORTEST_PLAIN = 4
 """Letters of a word that many write without its accents."""
@@ -211,6 +225,7 @@ def in_english(text: str) -> str:
     text = phrases.sub(lambda match: _set_apart(match, meanings[match[0]]), text)
     if _NO_LATIN.search(text) is not None:
         text = _FIGURE.sub(" ", text)
+    text = _OCTETS.sub(r"\1b", text)
     return _WORD.sub(lambda match: _english_word(match[0]), text)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from clusterspec.procurement.part_names import kind_of_part, names_period, plain_part
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.spec.model import QuoteLine
 from tests.effort import each
 
 from .conftest import Check
@@ -300,3 +303,38 @@ def test_clauses_of_contracts_are_compared(
     found = [one for one in check(CLAUSES.format(**(plain | changed))) if one.rule in about and one.severity != "note"]
     assert [one.rule for one in found] == ([rule] if rule else [])
     assert all(words in one.message for one in found)
+
+
+@each(
+    ("asked", "offered", "line", "wrong"),
+    [
+        ("DDP Ankara", "Teslim EXW Hsinchu", "rails", True),
+        ("DDP Ankara", "Teslim EXW Hsinchu", "navlun ve gümrük", False),  # freight and customs are a line
+        ("DDP Ankara", "Teslim DDP Ankara", "rails", False),
+        ("FCA Hsinchu", "delivery DAP Oslo", "rails", False),  # the seller does more
+    ],
+)
+def test_the_terms_of_delivery_are_those_that_were_asked_for(
+    asked: str, offered: str, line: str, wrong: bool, check: Check
+) -> None:
+    plain = {"line": line, "second": "rails", "quantity": 1, "price": 10}
+    found = check(CLAUSES.format(remarks=f"delivered {asked}", milestone=f"'{offered}'", **plain))
+    assert any("is left" in one.message or "are left" in one.message for one in found) == wrong
+
+
+@each(
+    ("part", "periods", "spare"),
+    [
+        ("Varaosa: virtalähde 3,3 kW, DGX H100", False, "other"),
+        ("spare: DGX H100 board", False, "other"),
+        ("spare node DGX H100", False, "node"),
+        ("Wartung je DGX inkl. NVIDIA AI Enterprise", False, "other"),
+    ],
+)
+def test_what_a_line_of_a_stock_names_is_no_machine(part: str, periods: bool, spare: str) -> None:
+    text = plain_part(QuoteLine(part=part))
+    assert (kind_of_part(text), names_period(text)) == (spare, periods)
+
+
+def test_octets_are_bytes() -> None:
+    assert in_english("24 ssd de 15,36 to, 4,42 po, 40 go/s") == "24 ssd de 15,36 tb, 4,42 pb, 40 gb/s"

@@ -29,7 +29,9 @@ _READ = r"(?:read\w*|lese\w*|lesend|lettura|lecture|lectura|leitura|odczyt\w*|l�
 _WRITE = r"(?:writ\w*|schreib\w*|scrittura|écriture|escritura|escrita|gravação|zapis\w*|skriv\w*|書き\w*|写\w*|쓰기)"
 _OF_KIND = {
     kind: (
-        pattern(rf"{_RATE}[ ]?(?:sustained |sequential |seq\.? |aggregate |in )?{words}"),
+        pattern(
+            rf"{_RATE}[ ]?(?:(?:sustained|sequential|seq\.?|aggregate|in|en|im|em|i|na|beim|de|al|à la) ){{0,2}}{words}"
+        ),
         pattern(rf"{words}:? {_RATE}"),
     )
     for kind, words in (("read", _READ), ("write", _WRITE))
@@ -45,7 +47,7 @@ _CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
 _PROTECTION = pattern(r"(?i)\b(?:erasure|protection|parity|coding|raid|ec)\b")
 _DRIVES = pattern(
     r"(?<![\w.,])(\d{1,4}) ?(?:(?:drives?|disks?|ssds?|nvme|laufwerke|platten|disques?|discos|unidades|dischi|schijven|diskar) ?)?"
-    rf"[x×] ?{NUMBER} ?(tb|tib)\b"
+    rf"(?:[x×]|(?<=[a-z] )(?:of|de|von|van|da|di|à|av)\b) ?{NUMBER} ?(tb|tib)\b"
 )
 """Drives of a store: their number, and the size of one."""
 _COUNTED = pattern(
@@ -98,6 +100,8 @@ def stores_of_line(text: str, quantity: float | None, *, periodic: bool = False)
 
     >>> stores_of_line("24 x 15.36 tb each (3.686 pb raw in all)", 10), stores_of_line("24 x 15.36 tb nvme", 10)
     (1.0, 10.0)
+    >>> stores_of_line("24 ssd de 15,36 tb, total 4,42 pb raw", 12)
+    1.0
     >>> texts = ("flash 10 pb usable, 20 nodes", "flash 10 pb, per tb usable", "flash 10 pb, 36 months")
     >>> [stores_of_line(text, 20) for text in texts], stores_of_line("file storage 1 pb", 36, periodic=True)
     ([1.0, 1.0, 20.0], 1.0)

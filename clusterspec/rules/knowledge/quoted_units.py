@@ -16,9 +16,11 @@ from clusterspec.standard import pattern
 
 _UNIT = pattern(
     r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"
-    r"(?:(?P<node>(?:gpu[- ])?(?:node|server|system|host|instance))|(?P<accelerator>gpu|accelerator|card|chip)|(?P<rack>rack))\b"
+    r"(?:(?P<node>(?:gpu[- ])?(?:node|server|system|host|instance|dgx|hgx))|(?P<accelerator>gpu|accelerator|card|chip)|(?P<rack>rack))\b"
 )
 
+_WITH = pattern(r"\b(?:with|incl|including|includes|inkl|inclus|incluso|inclu[ií]d[oa])\b[^;(]*")
+"""What a line includes beside what it sells."""
 _COUNT_OF_UNIT = pattern(r"(?:(?<![\w.,])\d{1,3}|\b(?:two|three|four|five|six|seven|eight))\s*$")
 """A number right before a unit: the line counts several parts in each, as in `8 a system`."""
 
@@ -57,4 +59,5 @@ def unit_of_line(offered: Offered) -> str:
         return ""
     if found is not None and found.lastgroup is not None:
         return found.lastgroup
-    return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""
+    own = _WITH.sub("", text)
+    return "accelerator" if LICENSED_PER_ACCELERATOR.search(own) is not None else ""

@@ -11,6 +11,8 @@ Clauses in the lines of a quote, the milestones and the description:
   error;
 - days between the end of the present support and the start of the next, by the milestones, or by the description and the
   lines: an error;
+- a term of delivery (`EXW`) that leaves more to the buyer than the description asks for (`DDP`), without a line for it: an
+  error;
 - a bank guarantee that ends before the delivery that it secures: an error;
 - support bought for longer than the maker supports the part, by the date in its line: an error;
 - an order that is signed after the end of the framework agreement that the description names: an error;
@@ -127,13 +129,39 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY, HOUR, YEAR
-from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
+from clusterspec.rules.knowledge.contract_words import (
+    AVAILABLE,
+    CARRIED,
+    COMMITTED,
+    COVER,
+    DELIVERED,
+    END_OF_PRESENT,
+    ENERGY,
+    EXTENDED,
+    FRAMEWORK,
+    GUARANTEE,
+    INTERRUPTED,
+    KEPT_DRIVES,
+    MONTHS_BEFORE,
+    NOTICE,
+    OF_MEDIA,
+    PERCENT,
+    PERIOD,
+    RETURNED,
+    SCALE,
+    SIGNED,
+    START_OF_NEXT,
+    STAYS,
+    SUPPORT_ENDS,
+    TERM,
+    TERMS,
+)
+from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, Spec
-from clusterspec.standard import pattern
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -147,77 +175,6 @@ and storage draw the rest.
 """
 KEPT = 99.0
 """Percent of a month from which an availability needs machines that nobody stops."""
-_EXTENDED = pattern(
-    r"\b(?:renew\w*|exten[ds]\w*|prolong\w*|roll(?:s|ed)? over|verläng\w*|reconduct\w*|reconduc\w*|renouvel\w*|renuev\w*|renov\w*|prorrog\w*|"
-    r"rinnov\w*|proroga\w*|verleng\w*|förläng\w*|forleng\w*|forlæng\w*|jatk\w*|przedłuż\w*)\b|更新|延長|自动续"
-)
-_MONTHS_BEFORE = pattern(
-    r"(?<![\w.,])(\d{1,2}) ?(?:months?'?|monate?n?|mois|mes(?:es)?|mesi|maand(?:en)?|månad(?:er)?|måned(?:er)?|kuukautta|miesi\w+)"
-    r"(?: (?:written )?notice\b| (?:before|prior|vor|avant|antes|prima|voor|före|før|ennen|przed)\b)|(?<!\d)(\d{1,2}) ?[かヶ]?月前"
-)
-"""The months before its end at which a contract is given up."""
-_NOTICE = pattern(
-    r"\b(?:notice|cancell?\w*|terminat\w*|kündig\w*|résili\w*|rescis\w*|rescind\w*|preaviso|préavis|disdett\w*|denúncia|"
-    r"opzeg\w*|uppsäg\w*|oppsig\w*|opsig\w*|irtisan\w*|wypowiedz\w*)\b|解約|解约"
-)
-_COMMITTED = pattern(
-    r"\btake[- ]?or[- ]?pay\b|\b(?:minimum|committed|contracted|guaranteed)(?: annual| yearly)? (?:take|off-?take|volume|consumption|energy|quantity)\b|"
-    r"\bbilled in any case\b|\b(?:mindestabnahme|abnahmeverpflichtung|enlèvement minimum|consumo mínimo|consumo minimo|minimumafname|minimiotto)\b"
-)
-_ENERGY = pattern(
-    rf"{NUMBER} ?(k|m|g)wh ?(?:(?:a|per|each|every|pro|par|por|al|per) (?:year|annum|jahr|an|año|ano|anno)|/ ?(?:year|yr|a|jahr)|p\.?a\.?|annual\w*|yearly|im jahr)"
-)
-_SCALE = {"k": 1e3, "m": 1e6, "g": 1e9}
-_INTERRUPTED = pattern(
-    r"\b(?:pre-?emptible|interruptible|spot (?:instances?|tariff|prices?|vms?|capacity|market)|low-priority)\b"
-)
-_PERCENT = pattern(r"(?<![\w.,])(9\d(?:[.,]\d{1,3})?) ?%")
-_AVAILABLE = pattern(r"\b(?:availab\w*|uptime|verfügbar\w*|disponib\w*|beschikbaar\w*|tillgänglig\w*)\b")
-_MEDIA = (
-    r"(?:drives?|disks?|ssds?|nvme|(?:storage )?medi(?:a|um)|laufwerke?n?|festplatten|datenträger|disques?|supports?|"
-    r"discos?|unidades|dischi|supporti|schijven|diskar|harddisk\w*)"
-)
-_RETURNED = pattern(
-    r"\b(?:(?:is|are|be|must be) (?:returned|sent back|handed back)|returns?|restitué\w*|zurückge\w*|zurückzu\w*|retourn\w*|"
-    r"devuel\w*|devolv\w*|devolu\w*|restituit\w*|teruggestuurd|återlämna\w*)\b"
-)
-_OF_MEDIA = pattern(rf"\b{_MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b")
-_KEPT_DRIVES = pattern(
-    r"\b(?:keep[- ]your[- ](?:hard )?drives?|drive retention|media retention|kyhd|dmr|retention of (?:drives|media)|"
-    r"(?:drives|media|schijven|laufwerke|disques|discos|dischi) (?:stay|remain|are kept|verbleiben|blijven|restent|quedan|ficam|restano))\b"
-)
-_STAYS = pattern(
-    rf"\b(?:no|aucun|kein|keine|ningún|ninguna|nenhum\w*|nessun\w*|geen) (?:\w+ ){{0,3}}?{_MEDIA}\b[^.]{{0,80}}?\b(?:leaves?|sort|verlässt|sale|sai|esce|verlaat)\b|"
-    rf"\b{_MEDIA}\b[^.]{{0,60}}?\b(?:(?:must|may|do|does|shall|will) (?:not|never) leave|never leaves?|destroyed on site|stay on site|remain on site|"
-    r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w*|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b"
-)
-
-_GUARANTEE = pattern(
-    r"\b(?:(?:bank|performance|advance[- ]payment) (?:guarantee|bond)|surety bond|letter of credit|fideiussion\w*|\w*bürgschaft\w*|caution bancaire|"
-    r"aval bancario|garant[ií]a bancaria|fiança bancária|bankgarant\w*|gwarancja bankowa)\b|保証状|保函|보증서"
-)
-_DELIVERED = pattern(
-    r"\b(?:deliver\w*|livr\w*|liefer\w*|geliefert|entreg\w*|consegn\w*|lever\w*|toimit\w*|dostaw\w*)\b|納品|交付|납품"
-)
-_SUPPORT_ENDS = pattern(
-    rf"\b(?:end of (?:support|service|service life)|support ends|eos|eosl)\b[^\d,;]{{0,20}}{DATE}|\b(?:supported|maintained) until {DATE}"
-)
-_PRESENT = r"(?:current|present|existing|atual|actual|actuel\w*|bestehend\w*|laufend\w*|attuale|huidige?|nuvarande|nåværende|obecn\w*|présent)"
-_END_OF_PRESENT = pattern(
-    rf"\b(?:ends?|expir\w*|until|fim|fin|ende|endet|fine|scadenza|einde|slut|koniec|termina)\b.*\b{_PRESENT}\b|\b{_PRESENT}\b.*\b(?:ends?|expir\w*|until|endet|läuft|expire|termina|scade)\b"
-)
-_START_OF_NEXT = pattern(
-    r"\b(?:starts?|begins?|beginn\w*|start|início|inicio|début|inizio|aanvang|börjar|od)\b.*\b(?:new|next|renew\w*|nova|novo|nuev[oa]|nouve\w+|nuov[oa]|neue\w*|nieuwe|nya|nowe\w*)\b|"
-    r"\b(?:new|next|renew\w*|neue\w*|nouve\w+) (?:[\w-]+ ){0,3}?(?:starts?|begins?|from|beginnt|commence)\b"
-)
-_FRAMEWORK = pattern(
-    rf"\b(?:framework|rahmen(?:vertrag|vereinbarung)|accord-cadre|acuerdo marco|acordo-quadro|accordo quadro|raam\w+|ramavtal\w*|rammeavtale\w*)\b[^.;]{{0,60}}?"
-    rf"\b(?:until|ends?(?: on)?|expires?(?: on)?|through|bis|endet am|jusqu'au|hasta(?: el)?|até|fino al|tot|till)\b (?:zum |the |den )?{DATE}"
-)
-_SIGNED = pattern(
-    r"\b(?:call-?offs?|orders?|contracts?|abruf\w*|bestellung|vertrag\w*|commande|pedido|contrato|ordine|contratto|bestelling|avrop\w*)\b.{0,30}?"
-    r"\b(?:sign\w*|placed|unterzeichn\w*|unterschrift|firma\w*|signé\w*|signature|assinad\w*|assinatura|ondertekend|tecknas)\b"
-)
 
 
 def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
@@ -228,6 +185,7 @@ def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, rem
     yield from _late_notice(procurement, lines, text)
     yield from _uncovered_days(procurement, text)
     yield from _ended_cover(procurement, lines, text)
+    yield from _lesser_term(procurement, remarks)
     yield from _late_call_off(procurement, text)
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
@@ -241,10 +199,10 @@ def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
     """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     given = [
-        (index, day) for index, each in enumerate(milestones) if _NOTICE.search(each.lower()) for day in dates_in(each)
+        (index, day) for index, each in enumerate(milestones) if NOTICE.search(each.lower()) for day in dates_in(each)
     ]
-    clauses = [each for each in [part for _, part in lines] + sentences_of(text) if _EXTENDED.search(each) is not None]
-    months = {int(one or other) for each in clauses for one, other in _MONTHS_BEFORE.findall(each)}
+    clauses = [each for each in [part for _, part in lines] + sentences_of(text) if EXTENDED.search(each) is not None]
+    months = {int(one or other) for each in clauses for one, other in MONTHS_BEFORE.findall(each)}
     ends = [day for each in (*milestones, text, *(part for _, part in lines)) for day in dates_in(each)]
     if len(given) != 1 or len(months) != 1 or not ends:
         return
@@ -264,9 +222,9 @@ def _uncovered_days(procurement: ProcurementSpec, remarks: str) -> Iterator[Prob
     dated = [
         (index, each.lower(), days[0]) for index, each in enumerate(milestones) if len(days := dates_in(each)) == 1
     ]
-    ends = [day for _, each, day in dated if _END_OF_PRESENT.search(each) is not None]
-    starts = [(index, day) for index, each, day in dated if _START_OF_NEXT.search(each) is not None]
-    sells = any(sells_support((line.part or "").lower()) for line in procurement.quote or ())
+    ends = [day for _, each, day in dated if END_OF_PRESENT.search(each) is not None]
+    starts = [(index, day) for index, each, day in dated if START_OF_NEXT.search(each) is not None]
+    sells = any(sells_support(plain_part(line)) for line in procurement.quote or ())
     if sells and len(ends) == 1 and len(starts) == 1 and (gap := (starts[0][1] - ends[0]).days - 1) > 0:
         message = f"the present support ends on {ends[0]}, and the next begins on {starts[0][1]}: {plural(gap, 'day')} without support"
         at = ("procurement", "delivery", "milestones", starts[0][0])
@@ -275,15 +233,21 @@ def _uncovered_days(procurement: ProcurementSpec, remarks: str) -> Iterator[Prob
     ends = [
         days[0]
         for each in map(in_english, sentences_of(remarks))
-        if _END_OF_PRESENT.search(each) and sells_support(each) and len(days := dates_in(each)) == 1
+        if END_OF_PRESENT.search(each) and COVER.search(each) and len(days := dates_in(each)) == 1
     ]
     texts = [(index, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
     begins = [(index, days[0]) for index, text in texts if sells_support(text) and len(days := dates_in(text)) == 2]
-    if len(ends) == 1 and begins and (gap := (min(day for _, day in begins) - ends[0]).days - 1) > 0:
-        message = f"the present support ends on {ends[0]}, and the lines begin on {begins[0][1]}: {plural(gap, 'day')} without support"
-        yield RULE.problem(
-            ("procurement", "quote", begins[0][0], "part"), message, "let the next period begin on the day after"
-        )
+    planned: list[tuple[int, date]] = []
+    for index, each in enumerate(milestones if sells else ()):
+        text = in_english(each.lower())
+        if PERIOD.search(text) is not None and len(days := dates_in(text)) == 2:
+            planned.append((index, days[0]))
+    starts = begins or planned
+    if len(ends) == 1 and starts and (gap := (min(day for _, day in starts) - ends[0]).days - 1) > 0:
+        message = f"the present support ends on {ends[0]}, and the next begins on {starts[0][1]}: {plural(gap, 'day')} without support"
+        place = starts[0][0]
+        at_line = f"procurement.quote.{place}.part" if begins else f"procurement.delivery.milestones.{place}"
+        yield RULE.problem(at_line, message, "let the next period begin on the day after")
 
 
 def _ended_cover(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], remarks: str) -> Iterator[Problem]:
@@ -292,18 +256,18 @@ def _ended_cover(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
     """
     ordered, weeks = date_of_text(procurement.as_of), procurement.delivery.weeks if procurement.delivery else None
     planned = [] if ordered is None or weeks is None else [ordered + timedelta(days=min(7 * weeks, 36500))]
-    named = [day for each in sentences_of(remarks) if _DELIVERED.search(in_english(each)) for day in dates_in(each)]
+    named = [day for each in sentences_of(remarks) if DELIVERED.search(in_english(each)) for day in dates_in(each)]
     needed = date_of_text(procurement.needed_by)
     delivered = max([*planned, *named], default=needed)
     support = procurement.support.term if procurement.support is not None else None
     for index, part in lines:
         text, at = in_english(part), ("procurement", "quote", index, "part")
         name = name_of_part((procurement.quote or ())[index].part)
-        days = dates_in(text) if _GUARANTEE.search(text) is not None else []
+        days = dates_in(text) if GUARANTEE.search(text) is not None else []
         if len(days) == 1 and delivered is not None and days[0] < delivered:
             message = f"`{name}` ends on {days[0]}, and what it secures is delivered on {delivered}"
             yield RULE.problem(at, message, "ask for a guarantee until the acceptance")
-        ended = _SUPPORT_ENDS.search(text)
+        ended = SUPPORT_ENDS.search(text)
         last = date_of_text(ended[1] or ended[2]) if ended is not None else None
         start = delivered or needed
         if last is None or start is None or support is None:
@@ -315,12 +279,32 @@ def _ended_cover(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
             yield RULE.problem(at, message, "choose a part that the maker supports for the whole time")
 
 
+def _lesser_term(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """A term of delivery of a milestone or a line that leaves more to the buyer than the one that the description asks for,
+    where no line pays for it.
+    """
+    asked = {*TERM.findall(remarks)}
+    parts = [line.part or "" for line in procurement.quote or ()]
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    places = [(f"procurement.delivery.milestones.{index}", each) for index, each in enumerate(milestones)]
+    places += [(f"procurement.quote.{index}.part", each) for index, each in enumerate(parts)]
+    if len(asked) != 1 or any(CARRIED.search(in_english(each.lower())) for each in parts):
+        return
+    (wanted,) = asked
+    for at, each in places:
+        for offered in TERM.findall(each):
+            if TERMS.index(offered) < TERMS.index(wanted):
+                message = f"the delivery is {offered}, and the description asks for {wanted}: freight, insurance or customs are left to the buyer, and no line pays for them"
+                yield RULE.problem(at, message, "ask for a price on the terms of the tender")
+                return
+
+
 def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """The milestone of an order that is signed after the end of the framework agreement by the text."""
-    lives = [day for each in _FRAMEWORK.findall(text) if (day := date_of_text(each)) is not None]
+    lives = [day for each in FRAMEWORK.findall(text) if (day := date_of_text(each)) is not None]
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     for index, each in enumerate(milestones):
-        signed = dates_in(each) if _SIGNED.search(each.lower()) is not None else []
+        signed = dates_in(each) if SIGNED.search(each.lower()) is not None else []
         if len(lives) == 1 and signed and signed[0] > lives[0]:
             message = f"the order is signed on {signed[0]}, and the framework agreement ends on {lives[0]}"
             at = ("procurement", "delivery", "milestones", index)
@@ -332,8 +316,8 @@ def _unused_energy(lines: Sequence[tuple[int, str]], procurement: ProcurementSpe
     """A committed energy of a year above what the machine with its cooling draws at full load."""
     most = watts * YEAR / HOUR
     for index, part in lines:
-        found = _ENERGY.search(part) if _COMMITTED.search(part) is not None else None
-        committed = number_in_text(found[1]) * _SCALE[found[2]] if found is not None else 0.0
+        found = ENERGY.search(part) if COMMITTED.search(part) is not None else None
+        committed = number_in_text(found[1]) * SCALE[found[2]] if found is not None else 0.0
         if watts and committed > ABOVE * most:
             message = f"`{name_of_part((procurement.quote or ())[index].part)}` commits to {_energy_text(committed)} a year, and the machine takes {_energy_text(most)} at full load all year, with a PUE of {procurement.pue:g}"
             at = ("procurement", "quote", index, "part")
@@ -350,13 +334,13 @@ def _stopped_service(procurement: ProcurementSpec, lines: Sequence[tuple[int, st
     asked = [
         float(percent.replace(",", "."))
         for sentence in sentences_of(text)
-        if _AVAILABLE.search(sentence) is not None
-        for percent in _PERCENT.findall(sentence)
+        if AVAILABLE.search(sentence) is not None
+        for percent in PERCENT.findall(sentence)
     ]
     if not asked or max(asked) < KEPT:
         return
     for index, part in lines:
-        if _INTERRUPTED.search(part) is not None:
+        if INTERRUPTED.search(part) is not None:
             message = f"`{name_of_part((procurement.quote or ())[index].part)}` may be stopped at any time, and the text asks for an availability of {max(asked):g} %"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "buy reserved instances or those on demand, or ask for less")
@@ -365,10 +349,10 @@ def _stopped_service(procurement: ProcurementSpec, lines: Sequence[tuple[int, st
 
 def _returned_drives(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
     """Support for which failed drives are returned, where the text keeps all media on the site."""
-    if _STAYS.search(text) is None or any(_KEPT_DRIVES.search(part) is not None for _, part in lines):
+    if STAYS.search(text) is None or any(KEPT_DRIVES.search(part) is not None for _, part in lines):
         return
     for index, part in lines:
-        if _RETURNED.search(part) is not None and _OF_MEDIA.search(part) is not None:
+        if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
             message = f"`{name_of_part((procurement.quote or ())[index].part)}` has failed parts returned, and by the text no medium leaves the site"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")

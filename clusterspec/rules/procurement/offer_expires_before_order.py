@@ -55,6 +55,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from clusterspec.finding import Problem
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
@@ -70,7 +71,7 @@ _VALID = pattern(
 )
 _ORDER = pattern(
     r"(?i)\b(?:orders?|ordered|award\w*|sign(?:s|ed|ing|ature)?|deci(?:de|des|sion)|approv\w+|votes?|purchase order|"
-    r"bestell\w*|auftrag\w*|beschlu\w*|commandes?|pedidos?|ordine|zamówieni\w*|beslut\w*)\b|発注|订购|발주"
+    r"bestell\w*|auftrag\w*|beschlu\w*|commandes?|pedidos?|ordine|zamówieni\w*|beslut\w*|podpisani\w*|underskr\w*|allekirjoit\w*|firma\w*|assinatura|imza\w*|podpis\w*|ondertek\w*|unterzeichn\w*|signature)\b|発注|订购|발주"
 )
 
 
@@ -79,11 +80,12 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         return
     delivery = procurement.delivery
     texts: list[tuple[Path, str]] = [
-        (("procurement", "quote", index, "part"), line.part or "") for index, line in enumerate(procurement.quote)
+        (("procurement", "quote", index, "part"), in_english((line.part or "").lower()))
+        for index, line in enumerate(procurement.quote)
     ]
     for index, milestone in enumerate((delivery.milestones if delivery is not None else None) or ()):
-        texts.append((("procurement", "delivery", "milestones", index), milestone))
-    texts.append((("procurement",), remarks))
+        texts.append((("procurement", "delivery", "milestones", index), in_english(milestone.lower())))
+    texts.append((("procurement",), in_english(remarks.lower())))
     clauses = [(at, clause) for at, text in texts for clause in _CLAUSE_END.split(text) if _DATE.search(clause)]
     ends = [(day, at) for at, clause in clauses if _VALID.search(clause) and (day := _last_day(clause)) is not None]
     orders = [
