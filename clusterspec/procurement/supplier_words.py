@@ -162,8 +162,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NO_LATIN = re.compile(r"[^\x00-\u024f]")
 _FIGURE = re.compile(r"(?<=[^\W\d_a-z])(?<=[^\x00-\u024f])(?=\d)")
 """The place between a letter of another script and a figure."""
-_OCTETS = re.compile(r"(?<=\d)( ?[kmgtp])o(?![^\W_])")
-"""Octets, as French and Romanian call bytes: `15,36 To`."""
+_OCTETS = re.compile(
+    r"(?<=\d)( ?[gp])o(?![^\W_])|(?<=\d)( ?t)o(?= ?(?:[,;.)/+]|$|(?:soit|bruts?|brutes|utiles?|raw|usable|de|par|en|ddr\d?|nvme|ssd|hbm\d?\w?)\b))"
+)
+"""Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word behind it."""
 _NO_MARKS = str.maketrans("łøæđıß", "loadis")
 _SHORTEST_PLAIN = 4
 """Letters of a word that many write without its accents."""
@@ -225,7 +227,7 @@ def in_english(text: str) -> str:
     text = phrases.sub(lambda match: _set_apart(match, meanings[match[0]]), text)
     if _NO_LATIN.search(text) is not None:
         text = _FIGURE.sub(" ", text)
-    text = _OCTETS.sub(r"\1b", text)
+    text = _OCTETS.sub(lambda match: f"{match[1] or match[2]}b", text)
     return _WORD.sub(lambda match: _english_word(match[0]), text)
 
 
