@@ -163,7 +163,8 @@ _NO_LATIN = re.compile(r"[^\x00-\u024f]")
 _FIGURE = re.compile(r"(?<=[^\W\d_a-z])(?<=[^\x00-\u024f])(?=\d)")
 """The place between a letter of another script and a figure."""
 _OCTETS = re.compile(
-    r"(?<=\d)( ?[gp])o(?![^\W_])|(?<=\d)( ?t)o(?= ?(?:[,;.)/+]|$|(?:soit|bruts?|brutes|utiles?|raw|usable|de|par|en|ddr\d?|nvme|ssd|hbm\d?\w?)\b))"
+    r"(?<=\d)( ?[gp])o(?![^\W_])|"
+    r"(?<=\d)( ?t)o(?= ?(?:[,;.)/+]|$|(?:soit|bruts?|brutes|utiles?|raw|usable|de|par|en|ddr\d?|nvme|ssd|hbm\d?\w?)\b))"
 )
 """Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word behind it."""
 _NO_MARKS = str.maketrans("łøæđıß", "loadis")
