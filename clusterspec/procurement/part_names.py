@@ -130,7 +130,9 @@ _MONTHS = pattern(r"\b(?:\w+-)?months?\b")
 _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
 _GLOSS = pattern(r"([^\x00-\u024f]) ?\(([a-z ]+)\)")
 """An English word in parentheses after one in another script, which it translates: `サポート (support)`."""
-_SPARE_PARTS = pattern(r"\b(?:field[- ]replaceable|frus?|spare[- ]parts?)\b")
+_SPARE_PARTS = pattern(
+    r"\b(?:field[- ]replaceable|frus?|spare[- ]parts?|spare (?:psus?|power|fans?|boards?|drives?|nvme|dimms?|güç))\b"
+)
 _SPARE_LINE = pattern(r"spare ?:")
 """A line of a stock of spare parts: what follows is a part of the machine that it names."""
 _MAINS = pattern(r"\bc(?:13|14|15|19|20|21)\b")
@@ -152,6 +154,8 @@ _UNIT_OF_HOURS = pattern(
 )
 _BY_YEARS = pattern(r"[a-z]-years\b|\b(?:racks?|servers?|nodes?|systems?|devices?) years\b")
 """A service for parts and years, as no part is sold."""
+_WIDE = str.maketrans({"（": " (", "）": ") ", "：": ": ", "，": ", ", "、": ", ", "；": "; ", "／": "/"})
+"""Signs of East Asian texts, and their Latin forms."""
 _NETWORK_CARD = pattern(r"\b(?:infiniband|ethernet|network|roce|ib)(?: interface| adapter)? cards?\b")
 
 
@@ -193,7 +197,7 @@ def plain_part(line: QuoteLine) -> str:
 
 @lru_cache(maxsize=1024)  # all lines of a quote: every rule about quotes reads them
 def _plain_text(part: str) -> str:
-    text = _NETWORK_CARD.sub("nic", part.lower().replace("_", " "))
+    text = _NETWORK_CARD.sub("nic", part.lower().replace("_", " ").translate(_WIDE))
     text = _GLOSS.sub(r"\1 \2", text)
     label = _LABEL.match(text)
     return in_english(text[label.end() :] if label is not None and label.end() < len(text) else text)

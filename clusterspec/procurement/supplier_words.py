@@ -7,7 +7,8 @@ import unicodedata
 from functools import cache
 
 _MEANINGS = """
-hours: uur stunden stunde heures heure horas uren timmar timme timer tunnit tuntia tuntien godzin godziny godzina hodin
+hours: uur stunden stunde heures heure horas uren timmar timme timer tunnit tuntia tuntien godzin godziny godzina
+    hodin
 month: monat mês mese maand månad måned kuukausi miesiąc
 months: monate monaten mois meses mesi maanden månader måneder kuukautta miesięcy miesiące měsíců
 year: jahr année año anno jaar vuosi
@@ -20,9 +21,10 @@ monthly: monatlich monatliche mensuel mensuelle mensuels mensuelles mensual mens
 yearly: jährlich jährliche annuel annuelle annuels annuelles anuales annuale annuali jaarlijks jaarlijkse årlig årligt
     årligen vuosittain rocznie roczny roczna
 per: je par por
-spare: ersatz ersatzteil ersatzmodul ersatzteile rechange rechanges repuesto repuestos recambio recambios reposição
-    sobressalente sobressalentes ricambio ricambi scorta reserveonderdeel reserveonderdelen reservdel reservdelar
-    reservedel reservedele reservedeler varaosa varaosat varaosia zapasowy zapasowe zapasowa zapasowych náhradní
+spare: yedek ersatz ersatzteil ersatzmodul ersatzteile rechange rechanges repuesto repuestos recambio recambios
+    reposição sobressalente sobressalentes ricambio ricambi scorta reserveonderdeel reserveonderdelen reservdel
+    reservdelar reservedel reservedele reservedeler varaosa varaosat varaosia zapasowy zapasowe zapasowa zapasowych
+    náhradní
 support: supporto destek desteği soporte suporte assistenza asistencia tuki wsparcie wsparcia podpora
 maintenance: wartung entretien mantenimiento manutenção manutenzione onderhoud underhåll vedligehold vedlikehold
     ylläpito huolto serwis
@@ -56,25 +58,25 @@ node: knoten rechenknoten nœud nodo nó węzeł
 nodes: nœuds nodos nodi nós węzły węzłów
 switch: anahtar anahtarı varakytkin commutateur conmutador comutador kytkin przełącznik
 switches: commutateurs conmutadores comutadores kytkimet przełączniki przełączników
-cable: kablo kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo
+cable: kablo kablosu kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo
 cables: kabels kabler câbles cavi cabos kaapelit przewody cordons bretelle latiguillos
 fiber: glasfaser fibra fibras glasvezel kuitu światłowód światłowodowy
 transceiver: transceptor ricetrasmettitore lähetinvastaanotin
 transceivers: transceptores ricetrasmettitori
 memory: arbeitsspeicher mémoire memória geheugen hukommelse muisti pamięć
-expansion: expansão expansión espansione ampliación ampliação ampliamento uitbreiding utbyggnad utvidelse udvidelse
-    laajennus rozbudowa erweiterung genişletme rozšíření
+expansion: agrandissement expansão expansión espansione ampliación ampliação ampliamento uitbreiding utbyggnad
+    utvidelse udvidelse laajennus rozbudowa erweiterung genişletme rozšíření
 offer: angebot offerte oferta teklif nabídka tilbud anbud tarjous
 binding: wiążące wiążąca bindend verbindlich vinculante geçerli platná platné
 contract: vertrag contrat contrato contratto avtal kontrakt sopimus umowa umowy smlouva sözleşme
 new: nuovo nuova nuevo nueva novo nova nouveau nouvelle neue neuer neues nieuwe nya nytt uusi nowy nowa nowe yeni
 period: periodo período période zeitraum periode kausi okres období dönem
-insurance: versicherung assurance seguro assicurazione verzekering försäkring forsikring vakuutus ubezpieczenie sigorta
+insurance: versicherung assurance seguro assicurazione verzekering försäkring forsikring vakuutus ubezpieczenie
+    sigorta
 customs: zoll douane aduana aduanas alfândega dogana tull toll tulli cło gümrük
 expires: wygasa wygasają expira vence scade vervalt upphör utløper udløber päättyy ausläuft abläuft
-current: mevcut obecna obecny obecne bestehender bestehende bestehendes laufender laufende nuværende nuvarande nåværende
-    huidige
-    huidig attuale atual actuel actuelle nykyinen
+current: mevcut obecna obecny obecne bestehender bestehende bestehendes laufender laufende nuværende nuvarande
+    nåværende huidige huidig attuale atual actuel actuelle nykyinen
 used: gebraucht gebrauchte usado usados usato usati begagnad begagnade brugt brukt käytetty używany używane
 discount: rabatt descuento desconto sconto korting alennus rabat zniżka
 warranty: garantie garantía garantia garanzia garanti takuu gwarancja

@@ -141,6 +141,7 @@ def lines_found(check: Check, line: str, network: dict[str, str]) -> set[str]:
             "HGX H200 server, 4x MCX75310AAS-NEAT",
             "quote-text-off-design",
         ),
+        (INFINIBAND, "MCX653105A-HDAT NIC 400G", "MCX623105AN-VDAT NIC 400G", "quote-names-other-part"),
     ],
 )
 def test_a_changed_word_of_a_line_is_found(

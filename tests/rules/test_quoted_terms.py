@@ -288,6 +288,13 @@ OF_LEASE = "Anschaffungswert 2.800.000 EUR, Zins 0,45 % im Monat, Restwert 420.0
             "by the description the second feed is in another price",
         ),
         ({"line": "power, B-feed, 40 kW", "remarks": "the second feed is charged as the first"}, "", ""),
+        ({"line": "Wartung (TEUR)", "price": 1200}, "", ""),
+        (
+            {"line": "Wartung (TEUR)", "price": 96},
+            "quote-unit-miscounted",
+            "states its price in `teur`, and 96 is added",
+        ),
+        ({"line": "维保（单价：万元）", "price": 9.6}, "quote-unit-miscounted", "in `万元`, and 9.6 is added"),
         ({"milestone": "'Abnahme in Woche 14'"}, "", ""),
         ({"milestone": "'Server in Woche 14'"}, "delivery-misses-date", "is in week 14"),
     ],
@@ -338,3 +345,41 @@ def test_what_a_line_of_a_stock_names_is_no_machine(part: str, periods: bool, sp
 
 def test_octets_are_bytes() -> None:
     assert in_english("24 ssd de 15,36 to, 4,42 po, 40 go/s") == "24 ssd de 15,36 tb, 4,42 pb, 40 gb/s"
+
+
+STORE = """clusterspec: 1
+cluster:
+  platform: dgx-h200
+  nodes: 4
+  power: {{feeds: {feeds}}}
+  networks: {{storage: {{capacity: 2 PB}}}}
+procurement:
+  currency: EUR
+  quote:
+    - {{part: "NVMe enclosure 24 x 30.72 TB, erasure code 8+2", quantity: 4}}
+    - {{part: "{line}", quantity: 10}}
+    - {{part: "{second}", quantity: 10}}
+"""
+
+
+@each(
+    ("feeds", "line", "second", "states"),
+    [
+        # four enclosures have 2,949 TB, of which the code leaves 2,359 for data
+        ("2N", "file system license, 2000 TB x 5 years", "rails", ""),
+        ("2N", "file system license, 1200 TB x 5 years", "rails", "a license for 1.2 PB"),
+        ("2N", "feed A, 63 A", "feed B, 63 A", ""),
+        ("2N", "feed A, 63 A", "rails", "feed A alone"),
+        ("2N", "feed A and B, 63 A", "rails", ""),
+        ("N", "feed A, 63 A", "rails", ""),
+    ],
+)
+def test_licenses_and_feeds_are_those_of_the_design(
+    feeds: str, line: str, second: str, states: str, check: Check
+) -> None:
+    found = [
+        one.message
+        for one in check(STORE.format(feeds=feeds, line=line, second=second))
+        if one.rule == "quote-text-off-design"
+    ]
+    assert len(found) == bool(states) and all(states in one for one in found)

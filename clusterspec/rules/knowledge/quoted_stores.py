@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.procurement.offered import Offered
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.quoted_parts import BYTES, SAME, OtherFigure
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in, sentences_of
 from clusterspec.spec.model import NetworkSpec
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
@@ -165,11 +165,35 @@ def small_store(lines: Sequence[tuple[Offered, str]], capacity: Quantity | None,
     if capacity is None or not sold:
         return
     stated = stated_protection(remarks)
-    total = sum(
-        stores_of_line(text, line.line.quantity, periodic=line.counts_periods) * bytes_for_data(text, stated)
-        for line, text in sold
-    )
+    total = sum_of(_data_of_line(line, text, stated) for line, text in sold)
     if total < capacity.value * (1 - SAME):
         coded = any(erasure_code(text, stated) for _, text in sold)
         states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"
         yield OtherFigure(sold[0][0], states, "networks.storage.capacity", capacity.written)
+
+
+_LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
+
+
+def small_license(
+    lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, remarks: str
+) -> Iterator[OtherFigure]:
+    """Licenses of a store by the terabyte and period for fewer terabytes than the quoted stores hold, and than the capacity
+    of the design.
+    """
+    sold = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) and states_size(text)]
+    sold = [(line, text) for line, text in sold if _LICENSE.search(text) is None]
+    held = sum_of(_data_of_line(line, text, stated_protection(remarks)) for line, text in sold)
+    for line, text in lines:
+        for product in products_in(text) if _LICENSE.search(text) is not None else ():
+            size = product.factors[0] * BYTES.get(product.units[0].split(" ")[0], 0.0)
+            if capacity is not None and 0 < size < min(held, capacity.value) * (1 - SAME_SIZE):
+                yield OtherFigure(
+                    line, f"a license for {display(size, 'B')}", "networks.storage.capacity", capacity.written
+                )
+                return
+
+
+def _data_of_line(line: Offered, text: str, stated: str) -> float:
+    """Bytes of data that all stores of a line hold."""
+    return stores_of_line(text, line.line.quantity, periodic=line.counts_periods) * bytes_for_data(text, stated)

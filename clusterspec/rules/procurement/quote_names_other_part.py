@@ -76,7 +76,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Optics, Switch
+from clusterspec.catalog.entries import Nic, Optics, Switch
 from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -128,6 +128,8 @@ def check(
             yield from _slow_module_problem(offered, cluster, catalog)
         if offered.kind in {*CABLING, *ANY_SWITCH}:
             yield from _old_generation_problem(offered, cluster)
+        if offered.kind in {"nic", "node"}:
+            yield from _nic_of_other_network(offered, cluster, catalog)
         if offered.kind in {*CABLING, "node"}:
             yield from _other_nic_problem(offered, cluster, catalog)
         if not is_credit(offered.line):
@@ -218,6 +220,22 @@ def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Prob
         name = name_of_part(offered.line.part)
         message = f"`{name}` is {max(named, key=named.__getitem__).upper()}, and the links of the fabric run at {display_bits(own * GIGABIT)}"
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+
+
+def _nic_of_other_network(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+    """The problem with NICs for the ports of all nodes whose order code is that of cards without InfiniBand, in a fabric
+    of InfiniBand.
+    """
+    fabric = cluster.scale_out
+    if fabric is None or fabric.technology.family != "infiniband":
+        return
+    codes = _NIC_CODE.finditer(plain_part(offered.line))
+    ids = {id_ for code in codes for id_ in ids_of_name("nic", code[0])}
+    cards = [card for id_ in ids if isinstance(card := catalog.find("nic", id_), Nic)]
+    enough = offered.kind == "node" or (offered.quantity or 0) >= cluster.nodes * fabric.nics_per_node
+    if cards and enough and all(card.families and "infiniband" not in card.families for card in cards):
+        message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, a NIC for Ethernet alone, and the fabric is {fabric.technology.name}"
+        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "order cards of the fabric")
 
 
 def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:

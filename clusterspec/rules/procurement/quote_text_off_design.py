@@ -8,6 +8,8 @@ Lines of `procurement.quote` whose text states
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
 - a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
   where the text names no parts; and one for switches or a store alone;
+- licenses of a file system for fewer terabytes than the `capacity` of `networks.storage`; feed A alone where `power.feeds`
+  is 2N;
 - a bus bandwidth of a test below that of `acceptance` for the same collective;
 - a store slower than the `bandwidth` or the `read` of `networks.storage`;
 - less host memory of a node than `host_memory`;
@@ -142,7 +144,7 @@ from clusterspec.rules.knowledge.quoted_parts import (
     small_host_memory,
     weak_rack,
 )
-from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_store
+from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_license, small_store
 from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
@@ -171,6 +173,9 @@ _LIQUID = pattern(
     r"\b(?:direct[- ])?liquid[- ]?cool\w*|\bdlc\b|\bwater[- ]cool\w*|\bwassergekühlt\w*|\bflüssiggekühlt\w*"
 )
 _FLAT_ENDS = pattern(r"\b(?:mpo|mtp)[\w-]*/?[ -]?upc\b|\bupc\b.{0,20}\bm[pt][op]\b")
+_OF_FEED = r"(?:feeds?|branch|path|strang|zweig|větev|voie|ramo|rama|tor|gałąź|syöttö|matning)"
+_FEED_A = pattern(rf"\b{_OF_FEED} a\b|\ba[- ]feed\b")
+_FEED_B = pattern(rf"\b{_OF_FEED} b\b|\bb[- ]feed\b|\ba ?(?:\+|/|&|and|und|et|e|y|og|och|i|a|en) ?b\b")
 _FIBER = pattern(
     r"\b(?:fib(?:er|re|ra)s?|mpo-?\d*|mtp-?\d*|jumpers?|trunks?|mfp\d\w*|patch\w*|glasfaser\w*|glasvezel\w*|lwl\w*|fiber\w+|[oó]ptic[oa]s?|ottic[aeio]|"
     r"światłowód\w*|kuitu\w*)\b|光纖|光纤|光ファイバ|光ケーブル|광케이블"
@@ -217,9 +222,10 @@ def check(
     yield from _cage_problem(lines)
     link = link_rate(cluster.scale_out) if cluster.scale_out is not None else None
     yield from _fiber_problem(lines, written_scale_out, catalog, link)
-    if networks is not None and networks.storage is not None:
-        for small in small_store(lines, networks.storage.capacity, remarks):
-            yield _problem(small.line, small.states, small.key, small.design)
+    store = networks.storage.capacity if networks is not None and networks.storage is not None else None
+    for small in (*small_store(lines, store, remarks), *small_license(lines, store, remarks)):
+        yield _problem(small.line, small.states, small.key, small.design)
+    yield from _single_feed(lines, power)
 
 
 def _other_figures(
@@ -309,6 +315,14 @@ def _cooling_problem(line: Offered, text: str, power: PowerSpec | None) -> Itera
     other = {"air": liquid and not air, "liquid": air and not liquid}
     if stated is not None and other.get(stated):
         yield _problem(line, f"{'air' if air else 'liquid'} cooling", "power.cooling", stated)
+
+
+def _single_feed(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None) -> Iterator[Problem]:
+    """Lines for the first of two feeds alone, where the design has two."""
+    first = [line for line, text in lines if _FEED_A.search(text) is not None]
+    second = any(_FEED_B.search(text) is not None for _, text in lines)
+    if power is not None and power.feeds == "2N" and len(first) == 1 and not second:
+        yield _problem(first[0], "feed A alone", "power.feeds", power.feeds)
 
 
 def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:

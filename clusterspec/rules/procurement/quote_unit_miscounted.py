@@ -143,6 +143,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         yield from _user_license_problem(offered)
         yield from _period_problem(offered, procurement)
         yield from _product_problem(offered)
+        yield from _scaled_price_problem(offered)
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
         years = _years_of_line(offered, procurement)
@@ -293,6 +294,22 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
+
+
+_SCALED = pattern(
+    r"(万元|萬元)|((?<![a-z])(?:t ?€|k ?€|teur|keur|tsek|tnok|tkr|kusd|kchf)(?![a-z])|\btys\. ?(?:zł|pln)|\btis\. ?kč|千円|천 ?원)"
+)
+"""Prices in ten thousands, and in thousands, of a currency."""
+
+
+def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
+    """A price in thousands or ten thousands by the text of its line, beside amounts in whole units."""
+    found, price = _SCALED.search(plain_part(offered.line)), offered.line.unit_price
+    scale = 0 if found is None else 10_000 if found[1] else 1000
+    if found is not None and price is not None and 0 < price < scale:
+        message = f"`{name_of_part(offered.line.part)}` states its price in `{found[0]}`, and {price:,g} is added to amounts in whole units"
+        at = ("procurement", "quote", offered.index, "unit_price")
+        yield RULE.problem(at, message, f"write {price * scale:,.0f}")
 
 
 def _is_period(words: str) -> bool:
