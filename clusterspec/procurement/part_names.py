@@ -243,32 +243,17 @@ def kind_of_part(text: str) -> str:
     ('cable', 'transceiver')
     >>> kind_of_part("gpu-server, 2 tb"), kind_of_part("mms4x00-ns400 400g dr4"), kind_of_part("optical modules leaf")
     ('node', 'transceiver', 'transceiver')
-    >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("switch, leaf and spine")
-    ('other', 'other', 'switch')
+    >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("lwl-cable, 20 m")
+    ('other', 'other', 'cable')
     >>> kind_of_part("nvidia ai enterprise, per gpu"), kind_of_part("nvlink switch tray")
     ('other', 'other')
-    >>> kind_of_part("herstellersupport server 60 months, nbd"), kind_of_part("lwl-cable, 20 m")
-    ('other', 'cable')
     >>> kind_of_part("dgx h200 system, nvidia ai enterprise included"), kind_of_part("spare parts kit (gpu trays)")
     ('node', 'other')
     """
-    text = (
-        text.replace("out of band", "oob")
-        .replace("super spine", "superspine")
-        .replace("super-spine", "superspine")
-        .replace("flat top", "flat-top")
-    )
+    text = text.replace("out of band", "oob").replace("flat top", "flat-top")
+    text = text.replace("super spine", "superspine").replace("super-spine", "superspine")
     head = described(text).head
-    if _SPARE_LINE.match(text) is not None and {*kinds_of_words(text)}.isdisjoint({*CABLING, *ANY_SWITCH}):
-        return "other"
-    licensed = LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text)) and not names_only_machines(head)
-    if (
-        licensed
-        or HOURS.search(text)
-        or _INSIDE_RACKS.search(head)
-        or _SPARE_PARTS.search(head)
-        or _BY_YEARS.search(text)
-    ):
+    if _is_no_part(text, head):
         return "other"
     if not head.strip():
         text = _PURPOSE.sub(" ", text, count=1)
@@ -283,6 +268,14 @@ def kind_of_part(text: str) -> str:
             kind = "node" if kind == "accelerator" and _ACCELERATORS.search(text) is not None else kind
             return "other" if kind in WHOLE_NETWORK and _names_other_network(text) else kind
     return "other"
+
+
+def _is_no_part(text: str, head: str) -> bool:
+    """Whether a description is of a license, a service by hours or years, a part within racks, or a spare of a machine."""
+    licensed = LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text)) and not names_only_machines(head)
+    spare = _SPARE_LINE.match(text) is not None and {*kinds_of_words(text)}.isdisjoint({*CABLING, *ANY_SWITCH})
+    of_head = _INSIDE_RACKS.search(head) or _SPARE_PARTS.search(head)
+    return bool(spare or licensed or HOURS.search(text) or of_head or _BY_YEARS.search(text))
 
 
 def _names_other_network(text: str) -> bool:

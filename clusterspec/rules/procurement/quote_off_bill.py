@@ -170,11 +170,10 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"cable": 0.98, "transceiver": 0.98, "spine_switch": 2 / 3, "core_switch": 2 / 3, "switch": 0.85}
-"""Share of the bill that is enough, by kind: the bill cables every uplink, and takes up to half more spines than the
-ports need, so that uplinks spread evenly."""
+"""Share of the bill that is enough, by kind: its spines are up to half more than the ports need, for even uplinks."""
 FAR = 0.85
 """Share of cables and modules below which no way of counting explains the difference."""
-SURPLUS = 1.10
+SURPLUS = 1.1
 FAR_ABOVE = 1.25
 """Cables above this share of the bill are a warning where the spec states the links of each: spares are 2 to 10 %."""
 MINOR = 0.01
