@@ -119,9 +119,7 @@ class Offered:
     @property
     def is_spare(self) -> bool:
         """Whether the line offers parts of the network, or accelerators, as spares, which the bill does not count."""
-        return (self.kind in WHOLE_NETWORK or self.kind == "accelerator") and _SPARE.search(
-            plain_part(self.line)
-        ) is not None
+        return self.kind in {*WHOLE_NETWORK, "accelerator"} and _SPARE.search(plain_part(self.line)) is not None
 
     @property
     def is_lot(self) -> bool:
@@ -162,7 +160,7 @@ class Offered:
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return WHOLE_NETWORK
-        if self.is_periodic and _NETWORK_OF_LEASE.search(text) is not None and self.kind == "node":
+        if self.kind == "node" and self.is_periodic and _NETWORK_OF_LEASE.search(text) is not None:
             return ("node", *WHOLE_NETWORK)
         if self.is_periodic and len({*kinds_of_words(text)} & {*WHOLE_NETWORK}) > 1:
             return WHOLE_NETWORK

@@ -125,7 +125,7 @@ _OTHER_NETWORK = pattern(
 )
 """Words for the frontend, storage and out-of-band networks."""
 _COMPUTE = pattern(r"\b(?:compute|back-?end|east-west|scale-out)\b")
-_LEASE = pattern(r"\b(?:lease|leasing|rent|rental|location|miete|alquiler)\b")
+_LEASE = pattern(r"\b(?:lease|leasing|rent|rental|location)\b")
 _MONTHS = pattern(r"\b(?:\w+-)?months?\b")
 _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
 _GLOSS = pattern(r"([^\x00-\u024f]) ?\(([a-z ]+)\)")
@@ -169,8 +169,8 @@ _PACK = pattern(
 """The pieces in one unit of a line that sells packs."""
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
-    r"[x×] ?\d{1,3} ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b|"
-    r"\b(?:monthly|quarterly|yearly|annual|lease|leasing\w*|rental|loyers?|mensual(?:es)?|mensuel\w*|monatlich\w*|mensile|maandelijks\w*)\b|"
+    r"[x×] ?\d{1,3} ?months?\b|"
+    r"\b(?:monthly|quarterly|yearly|annual|lease|leasing\w*|rental|mensuel\w*|monatlich\w*|maandelijks\w*)\b|"
     r"[a-z]-(?:months|years)\b|\b(?:kw|[tg]i?b|racks?|servers?|nodes?|systems?|devices?|licenses?) (?:months|years)\b|"
     r",\s?(?:months|years)\b(?! ?\d| [a-z])"
 )

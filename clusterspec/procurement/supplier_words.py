@@ -105,9 +105,9 @@ node: knoten
 rack: schrank kast kasten skåp schränke
 """
 """The ends of compounds, which name what the whole word means."""
-_PHRASES = """
-gpu hours: gpu时 gpu時 gpu小时 gpu小時 gpu時間 gpu시간|gpu 时|gpu 小时|gpu 時間|gpu 시간
-24x7: 24時間365日 24时间365天 24小时365天 7x24小时 365일24시간|365일 24시간|24시간 365일
+_SCRIPTS = """
+gpu hours: gpu时 gpu時 gpu小时 gpu小時 gpu時間 gpu시간
+24x7: 24時間365日 24时间365天 24小时365天 7x24小时 365일24시간
 hours: 時間 小时 小時 시간
 months: か月 ヶ月 カ月 个月 個月 개월
 years: 年間 年间 년간
@@ -130,8 +130,7 @@ training: 研修 培训 培訓 교육
 freight: 輸送 运输 運輸 운송
 rack: ラック 机柜 機櫃 랙
 storage: ストレージ 存储 儲存 스토리지
-file system: ファイルシステム 文件系统 파일시스템|파일 시스템|système de fichiers|sistema de archivos|sistema
-    de ficheros|sistema de arquivos
+file system: ファイルシステム 文件系统 파일시스템
 usable: 実効 可用 가용
 server: サーバー サーバ 伺服器 服务器 서버
 node: ノード 节点 節點 노드
@@ -139,27 +138,38 @@ switch: スイッチ 交换机 交換器 交換機 스위치
 cable: ケーブル 线缆 線纜 线材 線材 电缆 케이블
 fiber: 光ケーブル 光纤 光纖 光ファイバ 광케이블
 transceiver: 光モジュール トランシーバー トランシーバ 光模块 光模組 收发器 광모듈 광트랜시버 émetteur-récepteur
-    émetteurs-récepteurs|광 모듈
+    émetteurs-récepteurs
 memory: メモリ 内存 記憶體 메모리
 used: 中古 二手 중고
 lot: 一式 일식
 network: ネットワーク 网络 網路 네트워크
 cabling: 配線 布线 佈線 배선
-end of support: 保守終了 サポート終了 停止维护 지원종료|지원 종료
-end of sale: 販売終了 停售 판매종료|판매 종료
+end of support: 保守終了 サポート終了 停止维护 지원종료
+end of sale: 販売終了 停售 판매종료
 discount: 値引 折扣 할인
 warranty: 保証 质保 保固 보증
 cooling: 冷却 冷卻 制冷 냉각
 per unit: 単位 单位
-per gpu: gpuごと gpu毎 gpu당|gpu 単位|gpu 1 基ごと|gpu 기준
+per gpu: gpuごと gpu毎 gpu당
 per node: 台ごと 台あたり 노드당 서버당
-next business day: 翌営業日 次工作日 익영업일|volgende werkdag|nächster arbeitstag|siguiente día hábil
-on site: |op locatie|sur site|vor ort|en sitio|in loco|på plats|på stedet|na miejscu|paikan päällä
+next business day: 翌営業日 次工作日 익영업일
 liquid cooled: flüssiggekühlt flüssiggekühlte wassergekühlt wassergekühlte vätskekyld
-current: |in essere|en vigueur|en vigor|in vigore
 air cooled: luftgekühlt luftgekühlte luftkyld
 """
-"""Words without spaces between them, and phrases: those with spaces stand between bars."""
+"""The same for words that stand in a text without spaces around them, or with signs within."""
+_PHRASES = """
+gpu hours: gpu 时 | gpu 小时 | gpu 時間 | gpu 시간
+24x7: 365일 24시간 | 24시간 365일
+file system: 파일 시스템 | système de fichiers | sistema de archivos | sistema de ficheros | sistema de arquivos
+transceiver: 광 모듈
+end of support: 지원 종료
+end of sale: 판매 종료
+per gpu: gpu 単位 | gpu 1 基ごと | gpu 기준
+next business day: volgende werkdag | nächster arbeitstag | siguiente día hábil
+on site: op locatie | sur site | vor ort | en sitio | in loco | på plats | på stedet | na miejscu | paikan päällä
+current: in essere | en vigueur | en vigor | in vigore
+"""
+"""The same for words with spaces within, between bars."""
 _WORD = re.compile(r"[^\W\d_]+")
 _NO_LATIN = re.compile(r"[^\x00-\u024f]")
 _FIGURE = re.compile(r"(?<=[^\W\d_a-z])(?<=[^\x00-\u024f])(?=\d)")
@@ -195,10 +205,9 @@ def _without_marks(word: str) -> str:
 @cache
 def _meaning_of_phrases() -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of all phrases, the longest first, and their meanings."""
-    found: dict[str, str] = {}
-    for meaning, words in _entries(_PHRASES):
-        first, *phrases = words.split("|")
-        found |= dict.fromkeys([each for each in (*first.split(), *phrases) if each], meaning)
+    pairs = [(word, meaning) for meaning, words in _entries(_SCRIPTS) for word in words.split()]
+    pairs += [(phrase.strip(), meaning) for meaning, words in _entries(_PHRASES) for phrase in words.split("|")]
+    found = dict(pairs)
     named = sorted(found, key=len, reverse=True)
     parts = [re.escape(each) if _NO_LATIN.search(each) else rf"\b{re.escape(each)}\b" for each in named]
     return re.compile("|".join(parts)), found

@@ -67,7 +67,7 @@ class PrefillQueue:
         >>> PrefillQueue(2.5, 0.2, 0.1, 3.0, 0.4).load
         0.3333333333333333
         """
-        return self.rate * self.full / self.room
+        return self.held_back.load
 
     @property
     def held_back(self) -> PromptQueue:

@@ -13,17 +13,15 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import (
     Keys,
-    flat_leaves,
-    read_arguments,
     set_switch,
     whole_of,
 )
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.samples import list_cut_length
+from clusterspec.exchange.workloads.trainer import launch_or_file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 PADDLENLP = "paddlenlp"
@@ -59,7 +57,7 @@ def read_paddlenlp(file: InputFile) -> ImportResult:
     """The workload and the layout of a run. Raises `FormatError` if it trains on pairs or rewards, or states neither a
     batch nor a degree, `SeveralParts` for several launches.
     """
-    builder, keys = ImportBuilder(PADDLENLP, file.name), _keys(file)
+    builder, keys = ImportBuilder(PADDLENLP, file.name), launch_or_file_keys(file, _LAUNCH)
     own = ("per_device_train_batch_size", *(name for names in _NAMES.values() for name in names))
     first = keys.find(*own)
     if first is None:
@@ -80,17 +78,6 @@ def read_paddlenlp(file: InputFile) -> ImportResult:
     _set_options(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
-
-
-def _keys(file: InputFile) -> Keys:
-    """The options of a launch, or the keys of a file."""
-    if _LAUNCH.search(file.text):
-        return read_arguments(file, _LAUNCH)
-    keys, yaml = Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
-    return keys
 
 
 def _refuse_pairs(file: InputFile, keys: Keys) -> None:

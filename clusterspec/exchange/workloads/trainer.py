@@ -96,7 +96,7 @@ def read_trainer(file: InputFile) -> ImportResult:
 
     Raises `FormatError` if it trains on other pairs or rewards, `SeveralParts` for several launches.
     """
-    return read_training(file, _keys(file), ImportBuilder(TRAINER, file.name))
+    return read_training(file, launch_or_file_keys(file, _OPTION), ImportBuilder(TRAINER, file.name))
 
 
 def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> ImportResult:
@@ -142,10 +142,10 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     return builder.reading()
 
 
-def _keys(file: InputFile) -> Keys:
-    """The options of a launch, or the keys of a file."""
-    if _OPTION.search(file.text):
-        return read_arguments(file, _OPTION)
+def launch_or_file_keys(file: InputFile, launch: re.Pattern[str]) -> Keys:
+    """The options of a launch, where ``launch`` finds one in the text, else the stated keys of a file in YAML."""
+    if launch.search(file.text):
+        return read_arguments(file, launch)
     keys, yaml = Keys(), read_yaml(file)
     for name, value, line in flat_leaves(yaml.mapping, yaml.line):
         if value is not None:

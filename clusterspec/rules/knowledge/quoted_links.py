@@ -60,7 +60,8 @@ _COUNTED_NICS = pattern(
 """The NICs of a node with their number, their name and their rate."""
 TWO_PORTS = pattern(r"\b(?:dual|two|2|double|doppel\w*)[- ]?(?:ports?\b|port\w*)|\b2 ?[x×] ?\d{2,3} ?g")
 """Words of a NIC with two ports."""
-_RATES = {"hdr": 200, "ndr": 400, "xdr": 800}
+GENERATIONS = {"edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
+"""Gb/s of a port of InfiniBand, by the name of its generation."""
 SAME_RATE = 0.01
 """Relative difference up to which two rates are the same."""
 _PASSIVE = pattern(r"\b(?:dac|direct[- ]attach(?:ed)?|passive copper|twinax)s?\b")
@@ -219,7 +220,7 @@ def slower_nics(text: str, number: int, rate: float) -> tuple[str, float] | None
     if len(found) != 1 or number < 2 or TWO_PORTS.search(found[0][0]) is not None:
         return None
     (match,) = found
-    gigabits = float(match[3] or match[5] or _RATES[match[4]])
+    gigabits = float(match[3] or match[5] or GENERATIONS[match[4]])
     stated = gigabits * GIGABIT
     behind = text[match.end() : match.end() + 12].partition(",")[0]
     if TWO_PORTS.search(behind) is not None or stated >= rate * (1 - SAME_RATE):
@@ -261,10 +262,14 @@ def standard_of(part: LinkPart) -> str:
     return next(iter(part.standards)) if len(part.standards) == 1 else ""
 
 
+def optics_of_design(written: ScaleOutSpec | None) -> list[str]:
+    """The ids of the modules and cables that the design states, each once."""
+    return [*dict.fromkeys(id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids)]
+
+
 def modules_of_design(written: ScaleOutSpec | None, catalog: Catalog) -> list[Optics]:
     """The modules that the design states, with one of each kind; empty unless all of them are in the catalog."""
-    named = {id_: None for ids in ((written.optics if written else None) or {}).values() for id_ in ids}
-    found = [catalog.find("optics", id_) for id_ in named]
+    found = [catalog.find("optics", id_) for id_ in optics_of_design(written)]
     modules = [each for each in found if isinstance(each, Optics) and each.type == "module"]
     return modules if len(modules) == len(found) else []
 
@@ -353,26 +358,19 @@ _PROMISED = pattern(
 
 def weaker_tests(lines: Sequence[tuple[Offered, str]], acceptance: Sequence[AcceptanceSpec]) -> Iterator[OtherFigure]:
     """Lines that promise a lower bus bandwidth in a test than each of the design's for the collective that they name."""
-    for line, text in lines:
-        written = line.line.part or ""
-        found = _PROMISED.search(written)
-        wanted = [
-            (index, test)
-            for index, test in enumerate(acceptance)
-            if test.busbw is not None
-            and (test.collective or "").replace("-", "") in text.replace("-", "").replace(" ", "")
-        ]
+    tests = [
+        ((test.collective or "").replace("-", ""), index, test.busbw)
+        for index, test in enumerate(acceptance)
+        if test.busbw is not None
+    ]
+    for line, text in lines if tests else ():
+        found, words = _PROMISED.search(line.line.part or ""), text.replace("-", "").replace(" ", "")
+        wanted = [(index, busbw) for collective, index, busbw in tests if collective in words]
         if found is None or not wanted:
             continue
-        promised = (
-            number_in_text(found[1]) * 1e9 * (1000.0 if found[2] in "tT" else 1.0) / (1 if found[3] == "B" else 8)
-        )
-        index, test = min(wanted, key=lambda pair: pair[1].busbw.value if pair[1].busbw else 0.0)
-        if test.busbw is not None and promised < test.busbw.value * (1 - SAME):
-            yield OtherFigure(
-                line,
-                f"{found[1]} {found[2]}{found[3]}/s of bus bandwidth",
-                f"acceptance.{index}.busbw",
-                test.busbw.written,
-            )
+        promised = number_in_text(found[1]) * (1e12 if found[2] in "tT" else 1e9) / (1 if found[3] == "B" else 8)
+        index, least = min(wanted, key=lambda pair: pair[1].value)
+        if promised < least.value * (1 - SAME):
+            states = f"{found[1]} {found[2]}{found[3]}/s of bus bandwidth"
+            yield OtherFigure(line, states, f"acceptance.{index}.busbw", least.written)
             return

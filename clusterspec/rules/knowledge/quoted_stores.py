@@ -124,7 +124,7 @@ def slower_stores(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> I
     """The fastest of the lines that sell a store, where all of them state a rate in bytes per second and it is below
     that of the design; those of several units count together.
     """
-    sold = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) and states_size(text)]
+    sold = _sold_stores(lines)
     if not sold or any(_RATES.search(text) is None for _, text in sold):
         return
     for kind, key, stated in (("write", "bandwidth", store.bandwidth), ("read", "read", store.read)):
@@ -160,8 +160,7 @@ def rate_of_store(text: str, kind: str) -> float:
 
 def small_store(lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, remarks: str) -> Iterator[OtherFigure]:
     """Storage systems whose stated sizes sum to less than the capacity of the design."""
-    named = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) is not None]
-    sold = [(line, text) for line, text in named if states_size(text)]
+    sold = _sold_stores(lines)
     if capacity is None or not sold:
         return
     stated = stated_protection(remarks)
@@ -181,17 +180,25 @@ def small_license(
     """Licenses of a store by the terabyte and period for fewer terabytes than the quoted stores hold, and than the capacity
     of the design.
     """
-    sold = [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) and states_size(text)]
-    sold = [(line, text) for line, text in sold if _LICENSE.search(text) is None]
-    held = sum_of(_data_of_line(line, text, stated_protection(remarks)) for line, text in sold)
-    for line, text in lines:
-        for product in products_in(text) if _LICENSE.search(text) is not None else ():
+    licensed = [(line, text) for line, text in lines if _LICENSE.search(text) is not None]
+    if capacity is None or not licensed:
+        return
+    stated = stated_protection(remarks)
+    stores = [(line, text) for line, text in _sold_stores(lines) if _LICENSE.search(text) is None]
+    held = sum_of(_data_of_line(line, text, stated) for line, text in stores)
+    for line, text in licensed:
+        for product in products_in(text):
             size = product.factors[0] * BYTES.get(product.units[0].split(" ")[0], 0.0)
-            if capacity is not None and 0 < size < min(held, capacity.value) * (1 - SAME_SIZE):
+            if 0 < size < min(held, capacity.value) * (1 - SAME_SIZE):
                 yield OtherFigure(
                     line, f"a license for {display(size, 'B')}", "networks.storage.capacity", capacity.written
                 )
                 return
+
+
+def _sold_stores(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:
+    """The lines that sell a store and state its size."""
+    return [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) and states_size(text)]
 
 
 def _data_of_line(line: Offered, text: str, stated: str) -> float:

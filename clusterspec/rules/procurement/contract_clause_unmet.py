@@ -184,7 +184,7 @@ def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, rem
     text = remarks.lower()
     yield from _late_notice(procurement, lines, text)
     yield from _uncovered_days(procurement, text)
-    yield from _ended_cover(procurement, lines, text)
+    yield from _ended_cover(procurement, text)
     yield from _lesser_term(procurement, remarks)
     yield from _late_call_off(procurement, text)
     if cluster is not None and procurement.pue is not None:
@@ -195,9 +195,14 @@ def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, rem
     yield from _returned_drives(procurement, lines, text)
 
 
+def _milestones(procurement: ProcurementSpec) -> Sequence[str]:
+    """The milestones of the delivery."""
+    return (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+
+
 def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
     """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
-    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    milestones = _milestones(procurement)
     given = [
         (index, day) for index, each in enumerate(milestones) if NOTICE.search(each.lower()) for day in dates_in(each)
     ]
@@ -218,17 +223,15 @@ def _uncovered_days(procurement: ProcurementSpec, remarks: str) -> Iterator[Prob
     """Days between the end of the present support and the start of the next, by the dates of two milestones, or by those
     of the description and of the lines for support.
     """
-    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    milestones = _milestones(procurement)
     dated = [
         (index, each.lower(), days[0]) for index, each in enumerate(milestones) if len(days := dates_in(each)) == 1
     ]
     ends = [day for _, each, day in dated if END_OF_PRESENT.search(each) is not None]
     starts = [(index, day) for index, each, day in dated if START_OF_NEXT.search(each) is not None]
     sells = any(sells_support(plain_part(line)) for line in procurement.quote or ())
-    if sells and len(ends) == 1 and len(starts) == 1 and (gap := (starts[0][1] - ends[0]).days - 1) > 0:
-        message = f"the present support ends on {ends[0]}, and the next begins on {starts[0][1]}: {plural(gap, 'day')} without support"
-        at = ("procurement", "delivery", "milestones", starts[0][0])
-        yield RULE.problem(at, message, "let the next period begin on the day after")
+    if sells and len(ends) == 1 and len(starts) == 1 and (starts[0][1] - ends[0]).days > 1:
+        yield from _gap_problem(ends[0], starts, "procurement.delivery.milestones.{}")
         return
     ends = [
         days[0]
@@ -242,15 +245,25 @@ def _uncovered_days(procurement: ProcurementSpec, remarks: str) -> Iterator[Prob
         text = in_english(each.lower())
         if PERIOD.search(text) is not None and len(days := dates_in(text)) == 2:
             planned.append((index, days[0]))
-    starts = begins or planned
-    if len(ends) == 1 and starts and (gap := (min(day for _, day in starts) - ends[0]).days - 1) > 0:
-        message = f"the present support ends on {ends[0]}, and the next begins on {starts[0][1]}: {plural(gap, 'day')} without support"
-        place = starts[0][0]
-        at_line = f"procurement.quote.{place}.part" if begins else f"procurement.delivery.milestones.{place}"
-        yield RULE.problem(at_line, message, "let the next period begin on the day after")
+    if len(ends) == 1 and (begins or planned):
+        at = "procurement.quote.{}.part" if begins else "procurement.delivery.milestones.{}"
+        yield from _gap_problem(ends[0], begins or planned, at)
 
 
-def _ended_cover(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], remarks: str) -> Iterator[Problem]:
+def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iterator[Problem]:
+    """The problem with days between the end of a support and the first start of the next; ``at`` has the place of an
+    index.
+    """
+    gap = (min(day for _, day in starts) - end).days - 1
+    if gap > 0:
+        place, first = starts[0]
+        message = (
+            f"the present support ends on {end}, and the next begins on {first}: {plural(gap, 'day')} without support"
+        )
+        yield RULE.problem(at.format(place), message, "let the next period begin on the day after")
+
+
+def _ended_cover(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     """A guarantee that ends before the delivery that it secures, and support of a part beyond the day on which its maker
     ends it.
     """
@@ -260,9 +273,8 @@ def _ended_cover(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
     needed = date_of_text(procurement.needed_by)
     delivered = max([*planned, *named], default=needed)
     support = procurement.support.term if procurement.support is not None else None
-    for index, part in lines:
-        text, at = in_english(part), ("procurement", "quote", index, "part")
-        name = name_of_part((procurement.quote or ())[index].part)
+    for index, line in enumerate(procurement.quote or ()):
+        text, at, name = plain_part(line), ("procurement", "quote", index, "part"), name_of_part(line.part)
         days = dates_in(text) if GUARANTEE.search(text) is not None else []
         if len(days) == 1 and delivered is not None and days[0] < delivered:
             message = f"`{name}` ends on {days[0]}, and what it secures is delivered on {delivered}"
@@ -284,12 +296,11 @@ def _lesser_term(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem
     where no line pays for it.
     """
     asked = {*TERM.findall(remarks)}
-    parts = [line.part or "" for line in procurement.quote or ()]
-    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
-    places = [(f"procurement.delivery.milestones.{index}", each) for index, each in enumerate(milestones)]
-    places += [(f"procurement.quote.{index}.part", each) for index, each in enumerate(parts)]
-    if len(asked) != 1 or any(CARRIED.search(in_english(each.lower())) for each in parts):
+    lines = procurement.quote or ()
+    if len(asked) != 1 or any(CARRIED.search(plain_part(line)) for line in lines):
         return
+    places = [(f"procurement.delivery.milestones.{index}", each) for index, each in enumerate(_milestones(procurement))]
+    places += [(f"procurement.quote.{index}.part", line.part or "") for index, line in enumerate(lines)]
     (wanted,) = asked
     for at, each in places:
         for offered in TERM.findall(each):
@@ -302,7 +313,7 @@ def _lesser_term(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem
 def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """The milestone of an order that is signed after the end of the framework agreement by the text."""
     lives = [day for each in FRAMEWORK.findall(text) if (day := date_of_text(each)) is not None]
-    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    milestones = _milestones(procurement)
     for index, each in enumerate(milestones):
         signed = dates_in(each) if SIGNED.search(each.lower()) is not None else []
         if len(lives) == 1 and signed and signed[0] > lives[0]:

@@ -55,6 +55,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from clusterspec.finding import Problem
+from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.rule import Rule
@@ -80,8 +81,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         return
     delivery = procurement.delivery
     texts: list[tuple[Path, str]] = [
-        (("procurement", "quote", index, "part"), in_english((line.part or "").lower()))
-        for index, line in enumerate(procurement.quote)
+        (("procurement", "quote", index, "part"), plain_part(line)) for index, line in enumerate(procurement.quote)
     ]
     for index, milestone in enumerate((delivery.milestones if delivery is not None else None) or ()):
         texts.append((("procurement", "delivery", "milestones", index), in_english(milestone.lower())))

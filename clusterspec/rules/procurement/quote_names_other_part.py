@@ -84,7 +84,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part, unit_of_hours
 from clusterspec.procurement.product_names import counts_before, named_entries, names_of_entry, switches_named
-from clusterspec.rules.knowledge.quoted_links import rates_in
+from clusterspec.rules.knowledge.quoted_links import GENERATIONS, rates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.rule import Rule
@@ -110,8 +110,6 @@ _NIC_CODE = pattern(r"\bmcx[4-7][\da-z]{3,}-([cegnhv])[a-z0-9]{2,4}\b")
 _RATE_OF_CODE = {"g": 50, "c": 100, "e": 100, "h": 200, "v": 200, "n": 400}
 """Gb/s of a port, by the letter after the dash of a ConnectX order code."""
 _GENERATION = pattern(r"(?<![\w-])(edr|hdr|ndr|xdr)(?![\w])")
-_GENERATIONS = {"edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
-"""Gb/s of a port of InfiniBand, by the name of its generation."""
 
 
 def check(
@@ -209,13 +207,13 @@ def _rates_of_nic(text: str) -> Iterator[float]:
     if _NIC_RATE.search(text) is None and (code := _NIC_CODE.search(text)) is not None:
         yield _RATE_OF_CODE[code[1]] * GIGABIT
     for found in _NIC_RATE.finditer(text):
-        yield float(found["rate"] or found["lanes"] or _GENERATIONS[found["name"]]) * GIGABIT
+        yield float(found["rate"] or found["lanes"] or GENERATIONS[found["name"]]) * GIGABIT
 
 
 def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Problem]:
     """The problem with a part of the fabric whose text names older generations of InfiniBand alone."""
     fabric = cluster.scale_out
-    named = {name: _GENERATIONS[name] for name in _GENERATION.findall(plain_part(offered.line))}
+    named = {name: GENERATIONS[name] for name in _GENERATION.findall(plain_part(offered.line))}
     own = fabric.nic_bandwidth.value / max(1, fabric.planes) / GIGABIT if fabric is not None else 0.0
     if fabric is not None and fabric.technology.family == "infiniband" and named and max(named.values()) < own * 0.99:
         name = name_of_part(offered.line.part)

@@ -205,22 +205,22 @@ def _residual_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
     (A - R v^n) i / (1 - v^n) with v = 1 / (1 + i); at its beginning it is that over 1 + i (annuity formula).
     """
     rates = {float(each.replace(",", ".")) / 100 for each in _MONTHLY_RATE.findall(remarks)}
-    rents = [line.line for line, _ in lines if line.counts_periods and (line.line.quantity or 0) > 1]
+    rents = [line for line, _ in lines if line.counts_periods and (line.line.quantity or 0) > 1]
     paid = [
         float(line_price(line.line) or 0) for line, text in lines if _RESIDUAL.search(text) and line.line.quantity == 1
     ]
     amounts = [float("".join(filter(str.isdigit, each))) for each in _AMOUNT.findall(remarks)]
-    if len(rates) != 1 or len(paid) != 1 or not rents or not amounts or not paid[0]:
+    if len(rates) != 1 or len(paid) != 1 or not rents or not amounts or not paid[0] or 0.0 in rates:
         return
-    rent, rate, whole = max(rents, key=lambda line: line_price(line) or 0), rates.pop(), max(amounts)
-    months, each = float(rent.quantity or 0), float(rent.unit_price or 0)
+    rent, rate, whole = max(rents, key=lambda line: line_price(line.line) or 0), rates.pop(), max(amounts)
+    months, each = float(rent.line.quantity or 0), float(rent.line.unit_price or 0)
     kept = (1 + rate) ** -min(months, MOST_MONTHS)
-    share = rate / (1 - kept) if rate else 0.0
+    share = rate / (1 - kept)
     for factor in (1.0, 1 / (1 + rate)):
         full, reduced = whole * share * factor, (whole - paid[0] * kept) * share * factor
         if full and abs(each / full - 1) < SAME_RATE < abs(each / reduced - 1):
             message = f"the instalment of {amount_text(each)} pays back all of {amount_text(whole)}, and {amount_text(paid[0])} are paid at the end as well: {amount_text(reduced)} a month with this residual value"
-            at = ("procurement", "quote", next(line.index for line, _ in lines if line.line is rent), "unit_price")
+            at = ("procurement", "quote", rent.index, "unit_price")
             yield RULE.problem(at, message, "ask the lessor for the instalment down to the residual value")
             return
 

@@ -8,8 +8,8 @@ Lines of `procurement.quote` whose text states
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
 - a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
   where the text names no parts; and one for switches or a store alone;
-- licenses of a file system for fewer terabytes than the `capacity` of `networks.storage`; feed A alone where `power.feeds`
-  is 2N;
+- licenses of a file system for fewer terabytes than the quoted stores hold and `networks.storage.capacity` has; feed A
+  alone where `power.feeds` is 2N;
 - a bus bandwidth of a test below that of `acceptance` for the same collective;
 - a store slower than the `bandwidth` or the `read` of `networks.storage`;
 - less host memory of a node than `host_memory`;
@@ -133,7 +133,15 @@ from clusterspec.procurement.product_names import (
     names_of_entry,
 )
 from clusterspec.rules.knowledge.fabric_parts import link_rate
-from clusterspec.rules.knowledge.quoted_links import SIDES, TWO_PORTS, fiber_of, short_cables, slower_nics, weaker_tests
+from clusterspec.rules.knowledge.quoted_links import (
+    SIDES,
+    TWO_PORTS,
+    fiber_of,
+    optics_of_design,
+    short_cables,
+    slower_nics,
+    weaker_tests,
+)
 from clusterspec.rules.knowledge.quoted_parts import (
     PDU,
     SAME,
@@ -361,7 +369,7 @@ def _fiber_problem(
     """Quoted fiber that none of the modules needs, neither the quoted ones nor those in the design; ``link`` is the rate
     of a link of the fabric, B/s per direction.
     """
-    named = {id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids}
+    named = optics_of_design(written)
     needed = _fibers_of_most(lines)
     if needed == {""} and named:
         needed = set()  # the quoted modules do not say

@@ -209,7 +209,7 @@ _RAISE = pattern(r"% (?:per|a|each|every) year\b")
 """The increase of a price, which is by the year where the price is not."""
 _EXPLAINED = pattern(r"\d (?:per|a) month\b|\d ?/ ?month\b|\d (?:per|a) year\b|\band (?:month|year)\b")
 """A price of a period beside that of the line, or one by the unit and period."""
-_YEARS = pattern(r"(?<![\w.,-])(\d{1,2}) ?(?:years?|jahre?n?|ans|años|anos|anni|jaar)\b")
+_YEARS = pattern(r"(?<![\w.,-])(\d{1,2}) ?years?\b")
 _BY_MONTH = pattern(r"\b(?:per|a|each|every|and) months?\b|/ ?months?\b|\bmonthly\b")
 
 
@@ -245,22 +245,7 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
 
-_PERIODS = (
-    "month",
-    "year",
-    "hour",
-    "week",
-    "day",
-    "monat",
-    "mes",
-    "mois",
-    "maand",
-    "månad",
-    "jahr",
-    "jaar",
-    "heure",
-    "stunde",
-)
+_PERIODS = ("month", "year", "hour", "week", "day")
 """How words for a period begin."""
 MOST_PERIODS = 84
 """Months or years of one line at most: seven years."""
