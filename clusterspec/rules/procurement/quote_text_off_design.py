@@ -16,8 +16,7 @@ Lines of `procurement.quote` whose text states
 - a rack, or the cooler in its door, for less power than a rack of the design draws;
 - a response of support slower than `support.response`, such as the next business day where it is 4 hours;
 - nodes cooled by air where `power.cooling` is liquid, or by liquid where it is air;
-- accelerators or NICs of a node, by their name or order code, in another number than the design has; NICs of a lower
-  rate;
+- accelerators or NICs of a node, by name or order code, in another number than the design has; NICs of a lower rate;
 - bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for cards
   without NVLink;
 - cables, all of them shorter than the longest stated `distance`, or those of a level shorter than its own;
@@ -221,18 +220,18 @@ def check(
             yield from _node_problems(line, text, cluster)
             yield from _cooling_problem(line, text, power)
     yield from _mains_problem(lines, power, remarks)
-    for other in _other_figures(lines, procurement, cluster, power, networks):
+    store = networks.storage.capacity if networks is not None and networks.storage is not None else None
+    for other in (
+        *_other_figures(lines, procurement, cluster, power, networks),
+        *weaker_tests(lines, acceptance or ()),
+        *short_cables(lines, written_scale_out),
+        *small_store(lines, store, remarks),
+        *small_license(lines, store, remarks),
+    ):
         yield _problem(other.line, other.states, other.key, other.design)
-    for test in weaker_tests(lines, acceptance or ()):
-        yield _problem(test.line, test.states, test.key, test.design)
-    for short in short_cables(lines, written_scale_out):
-        yield _problem(short.line, short.states, short.key, short.design)
     yield from _cage_problem(lines)
     link = link_rate(cluster.scale_out) if cluster.scale_out is not None else None
     yield from _fiber_problem(lines, written_scale_out, catalog, link)
-    store = networks.storage.capacity if networks is not None and networks.storage is not None else None
-    for small in (*small_store(lines, store, remarks), *small_license(lines, store, remarks)):
-        yield _problem(small.line, small.states, small.key, small.design)
     yield from _single_feed(lines, power)
 
 
@@ -299,13 +298,9 @@ def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Probl
     fabric = cluster.scale_out
     if fabric is None or not fabric.nics_per_node:
         return
-    if (slow := slower_nics(text, fabric.nics_per_node, fabric.nic_bandwidth.value)) is not None:
-        yield _problem(
-            line,
-            f"{display_bits(slow[1])} for each NIC",
-            "scale_out.nic_bandwidth",
-            display_bits(fabric.nic_bandwidth.value),
-        )
+    rate = fabric.nic_bandwidth.value
+    if (slow := slower_nics(text, fabric.nics_per_node, rate)) is not None:
+        yield _problem(line, f"{display_bits(slow[1])} for each NIC", "scale_out.nic_bandwidth", display_bits(rate))
         return
     if fabric.nic is None:
         return
