@@ -64,6 +64,10 @@ _ANOTHER_MACHINE = (
     *(f" {each} " for each in ("former", "previous", "existing", "background", "pilot", "prototype", "trade in")),
     *(f" {each} " for each in ("not part of", "out of scope", "proof of concept", "decommissioned", "second phase")),
     *(f" {each} " for each in ("next year", "later", "extension", "option", "options", "optional", "future")),
+    *(f" {each} " for each in ("in service", "in operation", "en service", "en servicio", "em serviço", "in esercizio")),
+    *(f" {each} " for each in ("im betrieb", "in betrieb", "in bedrijf", "i drift", "existant", "bestehend", "esistente")),
+    *(f" {each} " for each in ("existants", "bestehende", "bestehenden", "existente", "existentes", "esistenti")),
+    *("既設", "既存", "现有", "現有", "기존"),
 )
 """Words of a sentence about a machine that the keys do not describe. No pattern: compiling it takes longer."""
 _MARKS = str.maketrans(dict.fromkeys('()[],;:.-–—/"', " "))
@@ -149,6 +153,8 @@ def without_other_machines(text: str) -> str:
 
     >>> without_other_machines("32 nodes of H200. It replaces the 36 DGX A100; two pods.")
     '32 nodes of H200. two pods.'
+    >>> without_other_machines("24 DGX H200 en service, 8 s'ajoutent. 32 au total.")
+    '32 au total.'
     """
     if not _is_of_another_machine(text):
         return text
