@@ -128,6 +128,8 @@ _COMPUTE = pattern(r"\b(?:compute|back-?end|east-west|scale-out)\b")
 _LEASE = pattern(r"\b(?:lease|leasing|rent|rental|location)\b")
 _MONTHS = pattern(r"\b(?:\w+-)?months?\b")
 _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
+_TIGHT_COMMA = pattern(r"(?<=[^\W\d_]),(?=\d)")
+"""A comma between a word and a figure, as lists of East Asia write it: no decimal mark."""
 _GLOSS = pattern(r"([^\x00-\u024f]) ?\(([a-z ]+)\)")
 """An English word in parentheses after one in another script, which it translates: `サポート (support)`."""
 _SPARE_PARTS = pattern(
@@ -198,7 +200,7 @@ def plain_part(line: QuoteLine) -> str:
 @lru_cache(maxsize=1024)  # all lines of a quote: every rule about quotes reads them
 def _plain_text(part: str) -> str:
     text = _NETWORK_CARD.sub("nic", part.lower().replace("_", " ").translate(_WIDE))
-    text = _GLOSS.sub(r"\1 \2", text)
+    text = _GLOSS.sub(r"\1 \2", _TIGHT_COMMA.sub(", ", text))
     label = _LABEL.match(text)
     return in_english(text[label.end() :] if label is not None and label.end() < len(text) else text)
 

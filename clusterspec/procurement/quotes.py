@@ -285,12 +285,21 @@ def _node_part(name: str, items: Sequence[Item], lines: Sequence[Offered], curre
 
 def shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[Offered]:
     """Lines of modules, those of the end that has too few before the others, where each line names one end."""
+    ends = lines_by_end(lines)
+    if ends is None:
+        return list(lines)
+    nodes, switches = ends
+    short = offered_quantity(switches) < modules.leaf + modules.spine + modules.core
+    return switches + nodes if short and offered_quantity(nodes) >= modules.node else nodes + switches
+
+
+def lines_by_end(lines: Sequence[Offered]) -> tuple[list[Offered], list[Offered]] | None:
+    """The lines of modules for the nodes, and those for the switches; None where a line does not name one end."""
     switches = [line for line in lines if _OF_SWITCHES.search(plain_part(line.line)) is not None]
     nodes = [line for line in lines if _OF_NODES.search(plain_part(line.line)) is not None]
     if len(switches) + len(nodes) != len(lines) or any(line in nodes for line in switches):
-        return list(lines)
-    short = offered_quantity(switches) < modules.leaf + modules.spine + modules.core
-    return switches + nodes if short and offered_quantity(nodes) >= modules.node else nodes + switches
+        return None
+    return nodes, switches
 
 
 def offered_quantity(lines: Sequence[Offered]) -> float:

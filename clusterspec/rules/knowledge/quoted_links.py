@@ -40,6 +40,10 @@ _CODE = pattern(r"\bm[cmf][asfp]\d[a-z0-9]{2,}(?:-[a-z0-9]+)*")
 _LENGTH_IN_CODE = pattern(r"-[a-z]{1,2}(\d{2})([\da])")
 """The length at the end of an order code of a cable: `-N020` is 20 m, `-N01A` 1.5 m."""
 _CODE_OF_CABLE = pattern(r"mc[ap]|mf[asp]")
+_SPLIT_CABLE = pattern(
+    r"(?:\b(?:to|into|a|auf|vers|en|naar|till|til)|->|→|[转轉分]) ?(?:[248] ?[x×]|two\b|four\b)|\b(?:break-?outs?|splitters?)\b|\b1 ?[x:] ?[24]\b"
+)
+"""A cable with one end at the switch and several at nodes."""
 _METERS = pattern(rf"{NUMBER} ?m(?:eters?|etres?)?\b")
 _RATE = r"(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?"
 _FORM = r"(q?sfp-?dd|q?sfp\d{2,3}|osfp)"
@@ -318,7 +322,8 @@ def ends_of_fiber(text: str) -> str:
 
 def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[OtherFigure]:
     """Cables that all state their length, of which none reaches the longest stated run; else those of a level, by the
-    words of their lines, of which none reaches the run of the level.
+    words of their lines, of which none reaches the run of the level; else those that a quote divides, which lead to the
+    nodes, beside whole ones.
     """
     runs = (written.distance if written else None) or {}
     cables = [
@@ -328,8 +333,11 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
     ]
     if not runs or not cables or not all(lengths for _, _, lengths in cables):
         return
-    of_level = {level: [cable for cable in cables if levels_named(cable[1]) == {level}] for level in runs}
-    for level, found in ((max(runs, key=lambda each: runs[each].value), cables), *of_level.items()):
+    of_level = [(level, [cable for cable in cables if levels_named(cable[1]) == {level}]) for level in runs]
+    divided = [cable for cable in cables if _SPLIT_CABLE.search(cable[1]) is not None]
+    if 0 < len(divided) < len(cables) and "node_leaf" in runs:
+        of_level.append(("node_leaf", divided))
+    for level, found in ((max(runs, key=lambda each: runs[each].value), cables), *of_level):
         longest = max((length for _, _, lengths in found for length in lengths), default=math.inf)
         if longest < runs[level].value * (1 - SAME):
             yield OtherFigure(found[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)

@@ -13,6 +13,7 @@ A line of `procurement.quote` that offers
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
 - a module with one port for switches whose cages carry two;
+- modules enough in all, of which one end has too few: flat ones of the nodes, or finned ones of the switches;
 - fiber with pins at both ends (male), which the modules have themselves;
 - fiber with LC ends where all modules have MPO ends, or the reverse: the quoted modules, else those of the design;
 - a module for multimode fiber where all quoted fiber is single-mode, or the reverse.
@@ -94,12 +95,14 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics, Switch
+from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import is_credit, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, plain_part
-from clusterspec.rules.knowledge.fabric_parts import connectors_of_node, fits_cage
+from clusterspec.procurement.quotes import lines_by_end, offered_quantity
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, connectors_of_node, fits_cage
 from clusterspec.rules.knowledge.quoted_links import (
     FASTEST,
     LinkPart,
@@ -123,6 +126,8 @@ from clusterspec.standard import pattern
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("quote-text-off-design",))
+ENOUGH = 0.98
+"""Share of the modules of one end that no way of counting the ports of storage and hosts explains."""
 _ENDS = {"SR": "parallel", "DR": "parallel", "FR": "duplex", "LR": "duplex"}
 """The ends of the fiber of a module, by its kind of light: SR and DR have fibers for each lane, FR and LR colors."""
 _CONNECTORS = {"parallel": "MPO", "duplex": "LC"}
@@ -149,6 +154,7 @@ def check(
     written_scale_out: ScaleOutSpec | None,
     fleet: Fleet | None,
     catalog: Catalog,
+    counts: FabricCount | None,
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
@@ -170,6 +176,8 @@ def check(
     modules = [part for part in every if part.line.kind == "transceiver"]
     if cluster is not None:
         yield from _cage_problems(modules, cluster)
+    if counts is not None and counts.fabric is not None:
+        yield from _uneven_ends_problem(modules, counts.fabric.modules)
     yield from _light_problem(modules)
     cables = [part for part in every if part.line.kind == "cable"]
     designed = modules_of_design(written_scale_out, catalog)
@@ -277,6 +285,25 @@ def _has_one_port(part: LinkPart) -> bool:
 def _ports_of_cage(switch: Switch) -> int:
     """The ports of a cage of a switch; 1 if they are not known."""
     return (switch.ports or 1) // switch.cages if switch.cages and switch.ports else 1
+
+
+def _uneven_ends_problem(modules: Sequence[LinkPart], needed: ModuleCount) -> Iterator[Problem]:
+    """The problem with modules that are enough in all, while one end of the links has too few."""
+    parts = {part.line.index: part for part in modules if not part.line.is_spare}
+    ends = lines_by_end([part.line for part in parts.values()])
+    if ends is None or not all(ends) or needed.assumed:
+        return
+    offered = [round(offered_quantity(lines)) for lines in ends]
+    of_switches = needed.leaf + needed.spine + needed.core
+    if sum(offered) < needed.total - needed.half_empty:
+        return
+    least = (("nodes", needed.node), ("switches", of_switches - needed.half_empty))
+    for lines, has, (name, enough) in zip(ends, offered, least, strict=True):
+        if has < ENOUGH * enough:
+            subject = "and lines like it offer" if len(lines) > 1 else "offers"
+            message = f"{subject} {has:,} modules for the {name}, and the design needs {enough:,}; only all {sum(offered):,} together are enough"
+            help_ = f"exchange {enough - has:,} modules for ones that fit the {name}"
+            yield _problem(parts[lines[0].index], message, help_)
 
 
 def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
