@@ -230,6 +230,8 @@ def platform(read: FactReader) -> Platform:
         **power_figures(read),
         rack_power=read.figure("rack_power", "power"),
         rack_units=read.count("rack_units"),
+        rack_kilograms=read.count("rack_kilograms"),
+        intake_celsius=read.count("intake_celsius"),
         pfc=read.flag("flow_control.pfc"),
         ecn=read.flag("flow_control.ecn"),
         sold_nodes=read.count("sold_nodes") or 1,

@@ -318,6 +318,10 @@ class Platform(PoweredPart):
     rack_power: Figure | None = None
     """Watts of a whole rack of a rack-scale system, with the switches of its scale-up domain and power conversion."""
     rack_units: int | None = None
+    rack_kilograms: int | None = None
+    """Mass of a rack of a rack-scale system, filled."""
+    intake_celsius: int | None = None
+    """Highest temperature of the air at the intake, in °C."""
     pfc: bool | None = None
     ecn: bool | None = None
     sold_nodes: int = 1

@@ -1,18 +1,19 @@
-"""A rack is heavier than the lift or the floor on its way carries.
+"""A rack is heavier or higher than its way to the hall allows.
 
 ## What it finds
 
-A rack whose weight a line of the quote states in kilograms, where the description, a comment or a line states the load of a
-lift, or of the floor for each rack, and the rack is heavier.
+- A rack whose weight a line of the quote states in kilograms, or the catalog for a rack-scale platform, where the
+  description, a comment or a line states the load of a lift, or of the floor for each rack, and the rack is heavier;
+- a rack whose mounting height by its line (`rack 52U`) exceeds the height of a door in the description or a comment.
 
 ## Why it matters
 
 A rack that is delivered as one piece stays at the loading dock. Taking it apart may end its warranty, and a stronger lift
-or floor is months of construction.
+or floor is months of construction. A rack unit is 44.45 mm, and the frame and its casters come on top.
 
 ## What to do
 
-Ask for a delivery in parts, choose another way in, or strengthen the floor.
+Ask for a delivery in parts, choose another way in or lower racks, or strengthen the floor.
 
 ## When to ignore it
 
@@ -30,6 +31,22 @@ procurement:
     - {part: "GB300 NVL72 rack, assembled, 1,420 kg", quantity: 2, unit_price: 3840000}
 ```
 
+```yaml description
+clusterspec: 1
+description: The racks stand on the raised floor of the old hall, which takes 1,000 kg per rack position.
+cluster: {platform: gb200-nvl72, nodes: 54}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+description: Racks arrive assembled; the door of the goods lift has a height of 2.10 m.
+cluster: {platform: dgx-b200, nodes: 12}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "rack 52U with PDUs", quantity: 6, unit_price: 4800}
+```
+
 ## Silent
 
 ```yaml
@@ -44,14 +61,16 @@ procurement:
 
 ## Sources
 
+- Rack units of 44.45 mm: https://webstore.ansi.org/standards/ecia/eia310e2005
 - Weight of an NVL72 rack, about 1.36 t: https://www.hpe.com/psnow/doc/a00142469enw
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -60,6 +79,8 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
+UNIT = 0.04445
+"""Meters of a rack unit."""
 _MASS = r"(\d{1,3}(?:[.,' ]\d{3})+|\d{2,5}(?:\.\d)?) ?kg\b(?! ?(?:/|per|je|pro|par|al) ?(?:m2|m²|sqm|square|quadrat|metro|mètre))"
 _LIFTS = r"(?:lifts?|elevators?|hoists?|\w*aufz[uü]ge?|monte-charges?|ascenseurs?|montacargas|ascensor|elevador|montacarichi|ascensore|goederenlift|\w*hiss(?:en)?)"
 _FLOORS = r"(?:floors?|slab|\w*b[oö]den|plancher|dalle|suelo|piso|pavimento|vloer|golv(?:et)?|gulv(?:et)?)"
@@ -68,36 +89,68 @@ _LIMITS = (
     (
         "the floor",
         pattern(
-            rf"\b{_FLOORS}\b[^.;\d]{{0,40}}{_MASS} ?(?:per|pro|je|par|por|a|/|each) ?(?:rack|cabinet|schrank|baie|armadio)"
+            rf"\b{_FLOORS}\b[^.;\d]{{0,40}}{_MASS} ?(?:per|pro|je|par|por|a|/|each|on|for|under) ?(?:a |each |one )?(?:rack|cabinet|schrank|baie|armadio)"
         ),
     ),
 )
 """What carries racks, and the kilograms that a text in lower case states of it."""
 _RACK = pattern(r"\b(?:\w*racks?|cabinets?|\w*schrank|armoire|baie|armadio|armario|nvl ?\d{2,3})\b")
 _MASS_OF_LINE = pattern(_MASS)
+_DOOR = pattern(
+    r"\b(?:doors?|doorways?|lintels?|t[üu]r(?:en)?|portes?|puertas?|portas?|porte|deur(?:en)?|dörr(?:ar)?|drzwi)\b[^.;\d]{0,40}?(?<![\w.,])([12][.,]\d{1,2}) ?m\b"
+)
+"""The meters of a door by a text in lower case."""
+_UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
+"""The rack units of a rack by its line."""
 
 
-def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    if not procurement.quote:
+def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
+    if (procurement is None or not procurement.quote) and (cluster is None or cluster.platform is None):
         return
-    lines = [(line.part or "").lower() for line in procurement.quote]
-    text = remarks.lower()
+    parts = [line.part or "" for line in (procurement.quote if procurement is not None else None) or ()]
+    lines, text = [part.lower() for part in parts], remarks.lower()
+    yield from _high_rack(lines, text)
     stated = [
         (_kilograms(mass), name)
         for name, limit in _LIMITS
         for mass in chain.from_iterable(limit.findall(each) for each in (*sentences_of(text), *lines))
     ]
-    if not stated:
-        return
-    least, name = min(stated)
-    for index, part in enumerate(lines):
-        is_limit = any(limit.search(part) is not None for _, limit in _LIMITS)
-        masses = [] if is_limit or _RACK.search(part) is None else [*map(_kilograms, _MASS_OF_LINE.findall(part))]
+    if stated:
+        yield from _heavy_rack(parts, cluster, *min(stated))
+
+
+def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:
+    """The line of a rack whose mounting height is above a door on its way."""
+    doors = [number_in_text(each) for each in _DOOR.findall(text)]
+    for index, part in enumerate(lines) if doors else ():
+        units = [int(each) for each in _UNITS.findall(part)] if _RACK.search(part) is not None else []
+        if units and max(units) * UNIT > min(doors):
+            message = f"a rack of {max(units)} units has {max(units) * UNIT:.2f} m of mounting height alone, and the door on its way has {min(doors):g} m by the text"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "order lower racks, or choose another way in")
+            return
+
+
+def _heavy_rack(parts: Sequence[str], cluster: Cluster | None, least: float, name: str) -> Iterator[Problem]:
+    """The rack that is heavier than the ``least`` load in kilograms, which ``name`` carries: that of a line, else that of
+    the platform.
+    """
+    weighed = False
+    for index, part in enumerate(parts):
+        text = part.lower()
+        is_limit = any(limit.search(text) is not None for _, limit in _LIMITS)
+        masses = [] if is_limit or _RACK.search(text) is None else [*map(_kilograms, _MASS_OF_LINE.findall(text))]
+        weighed = weighed or bool(masses)
         if masses and max(masses) > least:
-            message = f"`{name_of_part(procurement.quote[index].part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg by the text"
+            message = f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg by the text"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "ask for a delivery in parts, or choose another way in")
             return
+    platform = cluster.platform if cluster is not None else None
+    mass = platform.rack_kilograms if platform is not None else None
+    if platform is not None and mass is not None and mass > least and not weighed:
+        message = f"a rack of {platform.name} weighs about {mass:,} kg, and {name} carries {least:,.0f} kg by the text"
+        yield RULE.problem("description", message, "choose another way in or place, or strengthen the floor")
 
 
 def _kilograms(digits: str) -> float:

@@ -154,7 +154,7 @@ def check(
     written_scale_out: ScaleOutSpec | None,
     fleet: Fleet | None,
     catalog: Catalog,
-    counts: FabricCount | None,
+    counts: FabricCount,
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
@@ -176,7 +176,7 @@ def check(
     modules = [part for part in every if part.line.kind == "transceiver"]
     if cluster is not None:
         yield from _cage_problems(modules, cluster)
-    if counts is not None and counts.fabric is not None:
+    if counts.fabric is not None:
         yield from _uneven_ends_problem(modules, counts.fabric.modules)
     yield from _light_problem(modules)
     cables = [part for part in every if part.line.kind == "cable"]

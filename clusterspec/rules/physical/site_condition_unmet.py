@@ -1,0 +1,171 @@
+"""The site is hotter or higher than the planned parts allow.
+
+## What it finds
+
+Conditions of the site in the description or a comment:
+
+- air at the intake of the servers (`cold aisle at 34 °C`) above what the platform allows, or above 35 °C for any server that
+  air cools;
+- a capacity that is lower at this altitude or temperature (`30 kW nominal, 22 kW at this altitude`), where
+  `power.rack_limit` or the capacity of `power.cdus` is the nominal one;
+- a capacity at two temperatures of the water (`250 kW at 30 °C, 170 kW at 40 °C`), where the key has that of one, and the
+  water of the site has the other.
+
+## Why it matters
+
+Servers above their limit lower their clocks or switch off, and their warranty ends. Thin air and warm water take up less
+heat than the data sheet says, so racks that fit on paper overheat.
+
+## What to do
+
+Cool the air, or plan with the capacity that the maker states for the site.
+
+## When to ignore it
+
+Ignore it where the maker has released the parts for these conditions.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The hall has no chillers; the cold aisle reaches 34 °C in summer.
+cluster: {platform: dgx-h100, nodes: 20, power: {cooling: air}}
+```
+
+```yaml cluster.power.rack_limit
+clusterspec: 1
+description: Rear doors of 30 kW nominal take 22 kW at this altitude.
+cluster: {platform: hgx-h200, nodes: 12, power: {node: 9 kW, nodes_per_rack: 3, rack_limit: 30 kW}}
+```
+
+```yaml cluster.power.cdus.capacity
+clusterspec: 1
+description: Each unit takes 250 kW at 30 °C and 170 kW at 40 °C. The town returns water of 40 °C all year.
+cluster:
+  platform: mi355x-ubb8
+  nodes: 8
+  power: {node: 15 kW, cooling: liquid, liquid_share: 0.8, cdus: {count: 2, capacity: 250 kW, redundancy: N+1}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The cold aisle is held at 26 °C, the hot aisle reaches 38 °C. Rear doors of 30 kW nominal take 22 kW here.
+cluster: {platform: dgx-h100, nodes: 8, power: {node: 10.2 kW, nodes_per_rack: 2, rack_limit: 22 kW, cooling: air}}
+```
+
+## Sources
+
+- Air of 10 to 35 °C, class A2 of servers: https://www.ashrae.org/technical-resources/bookstore/datacom-series
+- Lower temperatures for each 300 m above 900 m: https://www.ashrae.org/technical-resources/bookstore/datacom-series
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+WARMEST = 35.0
+"""°C of the air at the intake of servers of ASHRAE's class A2, which most makers of servers promise."""
+HOTTEST = 50.0
+"""°C from which a temperature is not that of air that people work in."""
+_CELSIUS = rf"{NUMBER} ?(?:°|deg(?:rees)?|º)? ?c\b"
+_TEMPERATURE = pattern(_CELSIUS)
+_INTAKE = pattern(
+    r"\b(?:intakes?|inlets?|supply air|cold[- ]aisles?|air (?:at|to|of) the servers|zuluft|kaltgang|ansaugluft|air soufflé|allée froide|aire de impulsi[oó]n|"
+    r"pasillo frío|corredor frio|corridoio freddo|koude gang|kalla gången|zimny korytarz)\b|冷通道|コールドアイル|給気"
+)
+_OTHER_PLACE = pattern(
+    r"\b(?:water|liquid|coolant|loops?|cdus?|wasser|eau|agua|água|acqua|vatten|exhaust|return|hot[- ]aisles?|warmgang|outside|outdoor|"
+    r"gpus?|chips?|throttl\w*|allow\w*|up to|limits?|specified)\b"
+)
+_PART_END = pattern(r"[,;()]")
+_WATER = pattern(r"\b(?:water|wasser|eau|agua|água|acqua|vatten|supply temperature|facility loop)\b")
+_POWER = rf"{NUMBER} ?(k|m)w\b"
+_POWERS = pattern(_POWER)
+_AT_TEMPERATURE = pattern(rf"{_POWER}[^.;\d]{{0,60}}{_CELSIUS}")
+_NOMINAL = pattern(r"\b(?:nominal\w*|rated|data[- ]?sheet|catalogu?e|at sea level|nennleistung|nennwert|valeur nominale|nominale[rsn]?)\b")
+_DERATED = pattern(
+    r"\b(?:altitude|here|at this (?:site|height|elevation)|above (?:the )?sea|derat\w*|höhe|hier|ici|aquí|altitud|aqui|qui|quota|in summer|on hot days)\b"
+)
+_SAME = 0.01
+"""Relative difference up to which two figures are the same."""
+
+
+def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]:
+    if power.cooling is None and power.rack_limit is None and power.cdus is None:
+        return
+    sentences = sentences_of(remarks.lower()) if _may_state_conditions(remarks) else []
+    if not sentences:
+        return
+    limit, whose = WARMEST, "servers of ASHRAE's class A2 allow"
+    if cluster.platform is not None and cluster.platform.intake_celsius:
+        limit, whose = float(cluster.platform.intake_celsius), f"{cluster.platform.name} allows"
+    warmest = max(map(_intake_temperature, remarks.lower().split(". ")), default=0.0)
+    if power.cooling != "liquid" and warmest > limit:
+        message = f"the air at the intake of the servers has {warmest:g} °C by the text, and {whose} {limit:g} °C"
+        yield RULE.problem("description", message, "cool the air, or ask the maker for a release at this temperature")
+    keys = (("rack_limit", power.rack_limit), ("cdus.capacity", power.cdus.capacity if power.cdus is not None else None))
+    for key, planned in keys:
+        lower = _capacity_of_site(sentences, planned) if planned is not None else None
+        if planned is not None and lower is not None:
+            message = f"{planned.written} is the capacity elsewhere; by the text it is {display(lower, 'W')} at this site"
+            yield RULE.problem(f"cluster.power.{key}", message, f"plan with {display(lower, 'W')}")
+
+
+def _may_state_conditions(remarks: str) -> bool:
+    """Whether a text names a temperature or a nominal figure: most do not, and their sentences need not be read."""
+    text = remarks.lower()
+    return _TEMPERATURE.search(text) is not None or _NOMINAL.search(text) is not None
+
+
+def _intake_temperature(sentence: str) -> float:
+    """°C of the air at the intake of servers that a sentence states; 0 without any.
+
+    >>> _intake_temperature("the cold aisle has 20 c; it reaches 34 °c"), _intake_temperature("cold aisle, water of 40 °c")
+    (34.0, 0.0)
+    """
+    parts = _PART_END.split(sentence) if _INTAKE.search(sentence) is not None else []
+    own = [part for part in parts if _OTHER_PLACE.search(part) is None]
+    degrees = [number_in_text(each) for part in own for each in _TEMPERATURE.findall(part)]
+    return max((each for each in degrees if each < HOTTEST), default=0.0)
+
+
+def _capacity_of_site(sentences: list[str], planned: Quantity) -> float | None:
+    """Watts of a capacity at the site, where the planned one holds elsewhere; None where no sentence says so."""
+    for sentence in sentences:
+        watts = [_watts(number, scale) for number, scale in _POWERS.findall(sentence)]
+        nominal = _NOMINAL.search(sentence) is not None and _DERATED.search(sentence) is not None
+        if nominal and len(watts) == 2 and _agree(max(watts), planned.value) and min(watts) < max(watts):
+            return min(watts)
+    at = {}
+    for sentence in sentences:
+        for number, scale, degrees in _AT_TEMPERATURE.findall(sentence):
+            at[number_in_text(degrees)] = _watts(number, scale)
+    others = [each for each in sentences if _WATER.search(each) and _AT_TEMPERATURE.search(each) is None]
+    water = {number_in_text(degrees) for each in others for degrees in _TEMPERATURE.findall(each)}
+    if len(at) < 2 or len(water) != 1:
+        return None
+    found = at.get(water.pop())
+    is_other = found is not None and any(_agree(each, planned.value) for each in at.values())
+    return found if is_other and found is not None and found < planned.value * (1 - _SAME) else None
+
+
+def _watts(number: str, scale: str) -> float:
+    """The watts of a number and the first letter of its unit."""
+    return number_in_text(number) * (1e6 if scale == "m" else 1e3)
+
+
+def _agree(one: float, other: float) -> bool:
+    """Whether two figures are the same, one of them rounded."""
+    return abs(one - other) <= _SAME * other
