@@ -11,8 +11,8 @@ hours: uur stunden stunde heures heure horas uren timmar timme timer tunnit tunt
     hodin
 month: monat mês mese maand månad måned kuukausi miesiąc
 months: monate monaten mois meses mesi maanden månader måneder kuukautta miesięcy miesiące měsíců
-year: jahr année año anno jaar vuosi
-years: jahre jahren ans années años anos anni jaren år vuotta lata lat roku
+year: jahr année año anno jaar vuosi rok
+years: jahre jahren ans années años anos anni jaren år vuotta lata lat roku roky roků
 weeks: wochen semaines semanas settimane weken veckor viikkoa tygodni
 week: woche semaine semana settimana vecka viikko tydzień
 days: tage tagen jours días dias giorni dagen dagar dager dage päivää dni
@@ -48,14 +48,15 @@ training: schulung formación formazione formação opleiding utbildning opplær
 freight: fracht flete frete trasporto vracht frakt fragt rahti
 rack: kast schrank serverschrank baie armadio armário bastidor skåp szafa szafy
 racks: schränke baies bastidores armadi armários szaf
-storage: speicher stockage almacenamiento armazenamento archiviazione opslag lagring tallennus
+storage: speicher stockage almacenamiento armazenamento archiviazione opslag lagring tallennus úložiště úložný úložného
+    úložné úložných
 usable: nutzbar nutzbare utilisable utilisables utilizable utilizables utilizzabile utilizzabili utilizável
     utilizáveis bruikbaar användbar anvendelig käytettävissä użyteczna użytkowa
 raw: bruto bruts brutes brutto grezzo grezzi lordo
 server: serveur servidor palvelin serwer sunucu
 servers: serveurs servidores servrar servere palvelinta palvelimet palvelimen serwery serwerów
-node: knoten rechenknoten nœud nodo nó węzeł
-nodes: nœuds nodos nodi nós węzły węzłów
+node: knoten rechenknoten nœud nodo nó węzeł uzel
+nodes: nœuds nodos nodi nós węzły węzłów uzly uzlů
 switch: anahtar anahtarı varakytkin commutateur conmutador comutador kytkin przełącznik
 switches: commutateurs conmutadores comutadores kytkimet przełączniki przełączników
 cable: kablo kablosu kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo

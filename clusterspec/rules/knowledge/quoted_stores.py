@@ -124,7 +124,7 @@ def slower_stores(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> I
     """The fastest of the lines that sell a store, where all of them state a rate in bytes per second and it is below
     that of the design; those of several units count together.
     """
-    sold = _sold_stores(lines)
+    sold = sold_stores(lines)
     if not sold or any(_RATES.search(text) is None for _, text in sold):
         return
     for kind, key, stated in (("write", "bandwidth", store.bandwidth), ("read", "read", store.read)):
@@ -160,7 +160,7 @@ def rate_of_store(text: str, kind: str) -> float:
 
 def small_store(lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, remarks: str) -> Iterator[OtherFigure]:
     """Storage systems whose stated sizes sum to less than the capacity of the design."""
-    sold = _sold_stores(lines)
+    sold = sold_stores(lines)
     if capacity is None or not sold:
         return
     stated = stated_protection(remarks)
@@ -171,7 +171,8 @@ def small_store(lines: Sequence[tuple[Offered, str]], capacity: Quantity | None,
         yield OtherFigure(sold[0][0], states, "networks.storage.capacity", capacity.written)
 
 
-_LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
+_UNIT_OF_PERIOD = pattern(r"\b([gtp]i?b)[- ](?:years?|months?)\b")
+LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
 
 
 def small_license(
@@ -180,11 +181,11 @@ def small_license(
     """Licenses of a store by the terabyte and period for fewer terabytes than the quoted stores hold, and than the capacity
     of the design.
     """
-    licensed = [(line, text) for line, text in lines if _LICENSE.search(text) is not None]
+    licensed = [(line, text) for line, text in lines if LICENSE.search(text) is not None]
     if capacity is None or not licensed:
         return
     stated = stated_protection(remarks)
-    stores = [(line, text) for line, text in _sold_stores(lines) if _LICENSE.search(text) is None]
+    stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
     held = sum_of(_data_of_line(line, text, stated) for line, text in stores)
     for line, text in licensed:
         for product in products_in(text):
@@ -196,7 +197,29 @@ def small_license(
                 return
 
 
-def _sold_stores(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:
+def licensed_sizes(text: str) -> list[tuple[float, str]]:
+    """The numbers and units of the sizes that the text of a license names, alone or as the factor of a period.
+
+    >>> licensed_sizes("file system license, 3.3 pb raw"), licensed_sizes("license, tib-years (2 000 x 5)")
+    ([(3.3, 'pb')], [(2000.0, 'tib')])
+    """
+    found = [(number_in_text(number), unit) for number, unit in _SIZE.findall(text)]
+    unit = _UNIT_OF_PERIOD.search(text)
+    if unit is not None and not found:
+        found = [(float(product.factors[0]), unit[1]) for product in products_in(text)]
+    return found
+
+
+def raw_bytes(text: str) -> float:
+    """Bytes of the drives that the text of a store counts; 0 without any.
+
+    >>> raw_bytes("storage node, 16 x 30.72 tb nvme")
+    491520000000000.0
+    """
+    return sum_of(int(count) * _bytes_of_size((number, unit)) for count, number, unit in _DRIVES.findall(text))
+
+
+def sold_stores(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:
     """The lines that sell a store and state its size."""
     return [(line, text) for line, text in lines if line.kind == "other" and STORE.search(text) and states_size(text)]
 

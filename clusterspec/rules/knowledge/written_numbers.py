@@ -64,8 +64,14 @@ _ANOTHER_MACHINE = (
     *(f" {each} " for each in ("former", "previous", "existing", "background", "pilot", "prototype", "trade in")),
     *(f" {each} " for each in ("not part of", "out of scope", "proof of concept", "decommissioned", "second phase")),
     *(f" {each} " for each in ("next year", "later", "extension", "option", "options", "optional", "future")),
-    *(f" {each} " for each in ("in service", "in operation", "en service", "en servicio", "em serviço", "in esercizio")),
-    *(f" {each} " for each in ("im betrieb", "in betrieb", "in bedrijf", "i drift", "existant", "bestehend", "esistente")),
+    *(
+        f" {each} "
+        for each in ("in service", "in operation", "en service", "en servicio", "em serviço", "in esercizio")
+    ),
+    *(
+        f" {each} "
+        for each in ("im betrieb", "in betrieb", "in bedrijf", "i drift", "existant", "bestehend", "esistente")
+    ),
     *(f" {each} " for each in ("existants", "bestehende", "bestehenden", "existente", "existentes", "esistenti")),
     *("既設", "既存", "现有", "現有", "기존"),
 )

@@ -94,7 +94,9 @@ _WATER = pattern(r"\b(?:water|wasser|eau|agua|água|acqua|vatten|supply temperat
 _POWER = rf"{NUMBER} ?(k|m)w\b"
 _POWERS = pattern(_POWER)
 _AT_TEMPERATURE = pattern(rf"{_POWER}[^.;\d]{{0,60}}{_CELSIUS}")
-_NOMINAL = pattern(r"\b(?:nominal\w*|rated|data[- ]?sheet|catalogu?e|at sea level|nennleistung|nennwert|valeur nominale|nominale[rsn]?)\b")
+_NOMINAL = pattern(
+    r"\b(?:nominal\w*|rated|data[- ]?sheet|catalogu?e|at sea level|nennleistung|nennwert|valeur nominale|nominale[rsn]?)\b"
+)
 _DERATED = pattern(
     r"\b(?:altitude|here|at this (?:site|height|elevation)|above (?:the )?sea|derat\w*|höhe|hier|ici|aquí|altitud|aqui|qui|quota|in summer|on hot days)\b"
 )
@@ -115,11 +117,16 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
     if power.cooling != "liquid" and warmest > limit:
         message = f"the air at the intake of the servers has {warmest:g} °C by the text, and {whose} {limit:g} °C"
         yield RULE.problem("description", message, "cool the air, or ask the maker for a release at this temperature")
-    keys = (("rack_limit", power.rack_limit), ("cdus.capacity", power.cdus.capacity if power.cdus is not None else None))
+    keys = (
+        ("rack_limit", power.rack_limit),
+        ("cdus.capacity", power.cdus.capacity if power.cdus is not None else None),
+    )
     for key, planned in keys:
         lower = _capacity_of_site(sentences, planned) if planned is not None else None
         if planned is not None and lower is not None:
-            message = f"{planned.written} is the capacity elsewhere; by the text it is {display(lower, 'W')} at this site"
+            message = (
+                f"{planned.written} is the capacity elsewhere; by the text it is {display(lower, 'W')} at this site"
+            )
             yield RULE.problem(f"cluster.power.{key}", message, f"plan with {display(lower, 'W')}")
 
 

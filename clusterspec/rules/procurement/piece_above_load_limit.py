@@ -142,7 +142,9 @@ def _heavy_rack(parts: Sequence[str], cluster: Cluster | None, least: float, nam
         masses = [] if is_limit or _RACK.search(text) is None else [*map(_kilograms, _MASS_OF_LINE.findall(text))]
         weighed = weighed or bool(masses)
         if masses and max(masses) > least:
-            message = f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg by the text"
+            message = (
+                f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg by the text"
+            )
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "ask for a delivery in parts, or choose another way in")
             return

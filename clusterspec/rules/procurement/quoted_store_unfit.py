@@ -1,0 +1,193 @@
+"""The store of a quote does not do what the design needs of it.
+
+## What it finds
+
+- An erasure code across nodes (`8+1`) with more fragments on a node than it has parity, where the quote has that few nodes:
+  the loss of one node stops the store;
+- storage nodes whose ports (`2 x 50G` each) together carry less than the `read` or the `bandwidth` of `networks.storage`;
+- a license for as many TiB as `networks.storage.capacity` has TB, which is a tenth more;
+- a license for raw capacity below the raw capacity of the quoted drives.
+
+## Why it matters
+
+A store that stops with its first node stops every job. Ports limit a store whatever its drives read, and terabytes without
+a license are paid at the audit.
+
+## What to do
+
+Spread the code over more nodes or add parity, order faster ports, and count the license in the unit of its contract.
+
+## When to ignore it
+
+Ignore it where other stores of the site serve the same data.
+
+## Fires
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+description: Erasure coding 8+1 across the nodes of the store.
+cluster: {platform: hgx-h100, nodes: 12, networks: {storage: {capacity: 2 PB}}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "Storage node, 16 x 30.72 TB NVMe", quantity: 6, unit_price: 190000}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster: {platform: hgx-h100, nodes: 32, networks: {storage: {capacity: 3 PB, read: 240 GB/s}}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "Storage server, 24 x 15.36 TB NVMe, 2 x 50G", quantity: 12, unit_price: 160000}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: hgx-h100, nodes: 12, networks: {storage: {capacity: 2 PB}}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "Storage node, 16 x 30.72 TB NVMe", quantity: 6, unit_price: 190000}
+    - {part: "File system license, 2,000 TiB, 5 years", quantity: 1, price: 600000}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: hgx-h100, nodes: 32, networks: {storage: {capacity: 3.3 PB}}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "Storage server, 24 x 15.36 TB NVMe", quantity: 12, unit_price: 160000}
+    - {part: "File system license, metered on raw capacity, 3.3 PB raw", quantity: 1, price: 410000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Erasure coding 20+4 across the nodes, two fragments on each.
+cluster: {platform: hgx-h100, nodes: 32, networks: {storage: {capacity: 3 PB, read: 240 GB/s}}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "Storage server, 24 x 15.36 TB NVMe, 2 x 200G", quantity: 12, unit_price: 160000}
+    - {part: "File system license, metered on raw capacity, 4.5 PB raw", quantity: 1, price: 410000}
+```
+
+## Sources
+
+- Failure domains of an erasure code: https://docs.ceph.com/en/reef/rados/operations/erasure-code/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.quoted_parts import BYTES
+from clusterspec.rules.knowledge.quoted_stores import LICENSE, licensed_sizes, raw_bytes, sold_stores
+from clusterspec.rules.knowledge.ranges import GIGABIT
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import NetworkSpec, NetworksSpec, ProcurementSpec
+from clusterspec.standard import pattern, sum_of
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+_ACROSS = pattern(
+    r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])[^.;\d]{0,24}?\b(?:across|over|between|přes|über|sur|entre|sobre|su|op|över|przez|na)\b(?: (?:all|the|les|los|die|alle|de|i|os))* ?(?:\d{1,3} )?"
+    r"(?:storage )?(?:nodes?|servers?)\b"
+)
+"""An erasure code whose fragments lie on different nodes, by a text in English."""
+_PORTS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b(?! ?(?:memory|ram|ddr\d?|rdimm))")
+_OF_ALL = pattern(r"\b(?:total|altogether|in all|aggregate)\b")
+_RAW = pattern(r"\braw\b")
+_SAME_UNITS = 0.003
+"""Relative difference up to which the ratio of two sizes is that of their units."""
+
+
+def check(
+    procurement: ProcurementSpec, cluster: Cluster, networks: NetworksSpec | None, remarks: str
+) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    offered = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
+    lines = [(line, plain_part(line.line)) for line in offered]
+    stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
+    yield from _stripe_problem(stores, remarks)
+    store = networks.storage if networks is not None else None
+    if store is not None:
+        yield from _port_problem(stores, store)
+    yield from _license_problem(lines, stores, store)
+
+
+def _problem(line: Offered, message: str, help_: str) -> Problem:
+    """The problem with the part of a line."""
+    text = f"`{name_of_part(line.line.part)}` {message}"
+    return RULE.problem(("procurement", "quote", line.index, "part"), text, help_)
+
+
+def _stripe_problem(stores: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+    """An erasure code across nodes that the loss of one node breaks: it lays more fragments on it than it has parity."""
+    counts = {int(line.line.quantity or 0) for line, _ in stores if not line.counts_periods}
+    texts = [in_english(each) for each in sentences_of(remarks.lower())] + [text for _, text in stores]
+    codes = {(int(data), int(parity)) for text in texts for data, parity in _ACROSS.findall(text)}
+    if len(counts) != 1 or len(codes) != 1:
+        return
+    (nodes,), ((data, parity),) = counts, codes
+    each = ceil((data + parity) / nodes) if nodes > 1 else 0
+    if each > parity:
+        message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} lays {each} fragments on one of them: its loss takes more than the {parity} of parity"
+        yield _problem(stores[0][0], message, f"spread the code over {data + parity} nodes, or add parity")
+
+
+def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
+    """Nodes of a store whose ports carry less than it is to read or write."""
+    needed, key = max(
+        (
+            (figure.value, key)
+            for key, figure in (("read", store.read), ("bandwidth", store.bandwidth))
+            if figure is not None
+        ),
+        default=(0.0, ""),
+    )
+    carried = []
+    for line, text in stores:
+        ports = _PORTS.findall(text)
+        if len(ports) != 1 or not line.line.quantity or line.counts_periods or _OF_ALL.search(text) is not None:
+            return
+        carried.append(float(line.line.quantity) * int(ports[0][0]) * int(ports[0][1]) * GIGABIT)
+    total = sum_of(carried)
+    if carried and total < needed * (1 - _SAME_UNITS):
+        message = f"has ports for {display(total, 'B/s')} on all its nodes, and `networks.storage.{key}` is {display(needed, 'B/s')}"
+        yield _problem(stores[0][0], message, "order faster ports, or more nodes")
+
+
+def _license_problem(
+    lines: Sequence[tuple[Offered, str]], stores: Sequence[tuple[Offered, str]], store: NetworkSpec | None
+) -> Iterator[Problem]:
+    """A license in binary units for a need in decimal ones, and one for raw capacity below that of the drives."""
+    raw = sum_of(raw_bytes(text) * float(line.line.quantity or 1) for line, text in stores)
+    need = store.capacity.value if store is not None and store.capacity is not None else 0.0
+    for line, text in lines:
+        sizes = licensed_sizes(text) if LICENSE.search(text) is not None else []
+        if len(sizes) != 1:
+            continue
+        (number, unit), size = sizes[0], sizes[0][0] * BYTES[sizes[0][1]]
+        decimal = BYTES[unit.replace("i", "")]
+        if "i" in unit and need and abs(number * decimal / need - 1) < _SAME_UNITS:
+            name = unit.upper().replace("I", "i")
+            message = f"is for {number:,.10g} {name}, {size / decimal:,.0f} {name.replace('i', '')}, and `networks.storage.capacity` is {display(need, 'B')}: {need / BYTES[unit]:,.0f} {name}"
+            yield _problem(line, message, f"order {need / BYTES[unit]:,.0f} {name}")
+        elif _RAW.search(text) is not None and size < raw * (1 - _SAME_UNITS):
+            message = (
+                f"is for {display(size, 'B')} of raw capacity, and the drives of the quote have {display(raw, 'B')}"
+            )
+            yield _problem(line, message, "license all drives, or ask for a license by usable capacity")
