@@ -38,7 +38,7 @@ MEDIA = (
 )
 RETURNED = pattern(
     r"\b(?:(?:is|are|be|must be) (?:returned|sent back|handed back)|returns?|restitué\w*|zurückge\w*|zurückzu\w*|retourn\w*|"
-    r"devuel\w*|devolv\w*|devolu\w*|restituit\w*|teruggestuurd|återlämna\w*)\b"
+    r"devuel\w*|devolv\w*|devolu\w*|restituit\w*|teruggestuurd|retour|återlämna\w*|(?:go|goes|gaan|gehen|gaat|geht) (?:[\w ]{0,20}?)(?:back|terug|zurück))\b"
 )
 OF_MEDIA = pattern(rf"\b{MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b")
 KEPT_DRIVES = pattern(
@@ -48,7 +48,9 @@ KEPT_DRIVES = pattern(
 STAYS = pattern(
     rf"\b(?:no|aucun|kein|keine|ningún|ninguna|nenhum\w*|nessun\w*|geen) (?:\w+ ){{0,3}}?{MEDIA}\b[^.]{{0,80}}?\b(?:leaves?|sort|verlässt|sale|sai|esce|verlaat)\b|"
     rf"\b{MEDIA}\b[^.]{{0,60}}?\b(?:(?:must|may|do|does|shall|will) (?:not|never) leave|never leaves?|destroyed on site|stay on site|remain on site|"
-    r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w*|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b"
+    r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w*|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b|"
+    rf"\b(?:defect\w*|failed|faulty|broken|defekte\w*|défaill\w*|dañad\w*|avariad\w*|guast\w*) {MEDIA}\b[^.]{{0,40}}?"
+    r"\b(?:keep|kept|retain\w*|houden|behouden|behalten|gard\w+|conserv\w*|quedar\w*|ficam|tratten\w*|behåll\w*|behold\w*)\b"
 )
 
 GUARANTEE = pattern(
@@ -83,3 +85,18 @@ SIGNED = pattern(
     r"\b(?:call-?offs?|orders?|contracts?|abruf\w*|bestellung|vertrag\w*|commande|pedido|contrato|ordine|contratto|bestelling|avrop\w*)\b.{0,30}?"
     r"\b(?:sign\w*|placed|unterzeichn\w*|unterschrift|firma\w*|signé\w*|signature|assinad\w*|assinatura|ondertekend|tecknas)\b"
 )
+AMOUNT = pattern(r"(?<![\d.,])\d{1,3}(?:[ .,'’]\d{3})+(?![\d])|(?<![\d.,])\d{5,9}(?![\d.,]\d)")
+"""An amount of money of five digits and more."""
+RESIDUAL = pattern(
+    r"\b(?:residual(?: value)?|buy-?out|purchase option|balloon|restwert\w*|kaufoption|valeur résiduelle|option d'achat|valor residual|valore residuo|"
+    r"riscatto|restwaarde|koopoptie|restvärde|restværdi|restverdi|jäännösarvo|wartość końcowa)\b|残価|残存価額|잔존가치"
+)
+"""Words for what a lessee pays at the end."""
+IN_ADVANCE = pattern(
+    r"\b(?:in advance|à échoir|vorschüssig\w*|por adelantado|anticipad\w+|anticipat\w+|vooraf|(?:i )?förskott|(?:på )?forskud\w*|beginning of each)\b|先払|期首|先付|선납"
+)
+"""Words of payments at the beginning of each period."""
+IN_ARREARS = pattern(
+    r"\b(?:in arrears|échus?|nachschüssig\w*|vencid[oa]s?|posticipat\w+|achteraf|(?:i )?efterskott|end of each)\b|後払|期末|후납"
+)
+"""Words of payments at the end of each period."""

@@ -3,7 +3,8 @@
 ## What it finds
 
 A `commitment` that is longer than `term`: an error. One that is shorter by more than a tenth is a note. A line of the
-quote for an EC2 Capacity Block of more than 182 days, by its own text, the commitment or the term, is an error.
+quote for an EC2 Capacity Block of more than 182 days, by its own text, the commitment or the term, is an error, as is a text
+that names the price of a contract of more years than the commitment (`from the column of the three-year commitment`).
 
 ## Why it matters
 
@@ -44,6 +45,13 @@ procurement:
     - {part: "EC2 Capacity Block for ML, 16x p5.48xlarge, instance-hours", quantity: 105120, unit_price: 31.464}
 ```
 
+```yaml procurement.prices
+clusterspec: 1
+description: "Price of 38.80 USD a node and hour, from the column of the three-year commitment."
+cluster: {platform: gcp-a4-highgpu-8g, nodes: 32}
+procurement: {currency: USD, as_of: 2026-11-01, term: 1 year, commitment: 1 year, prices: {node_hour: 38.8}}
+```
+
 ## Silent
 
 ```yaml
@@ -63,11 +71,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.quantity import DAY
-from clusterspec.rules.knowledge.written_numbers import time_in_text
+from clusterspec.quantity import DAY, YEAR
+from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.01
@@ -79,8 +88,17 @@ _BLOCK = pattern(r"(?i)\bcapacity blocks?\b")
 _DAYS = pattern(r"(?i)(?<![\w.,-])(\d{1,4})[ -](days?|weeks?|months?)\b")
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+_YEARS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+_PRICED_FOR = pattern(
+    r"(?i)\b(?:prices?|rates?|usd|eur)\b[^;]{0,80}?\b(one|two|three|four|five|[1-5])[- ]years? (?:commit\w*|reserv\w*|term|contract|cud)|"
+    r"\b(one|two|three|four|five|[1-5])[- ]years? (?:commit\w*|reserv\w*|term|contract|cud)(?: price| rate|'s price)"
+)
+"""The years of the contract whose price a sentence names."""
+
+
+def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Problem]:
     yield from _block_problems(procurement)
+    yield from _longer_price(procurement, own_remarks or "")
     term, bound = procurement.term, procurement.commitment
     if term is None or bound is None:
         return
@@ -91,6 +109,24 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     elif bound.value < term.value * MUCH_SHORTER:
         message = f"the prices hold for {bound.written} of a term of {term.written}: those of the rest are open"
         yield RULE.problem("procurement.commitment", message, "ask for the prices of the rest", severity="note")
+
+
+def _longer_price(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """Prices that by the text hold for a longer contract than the one of the spec."""
+    held = procurement.commitment or procurement.term
+    texts = [*sentences_of(remarks), *(line.part or "" for line in procurement.quote or ())]
+    named = {_years(found[1] or found[2]) for text in texts for found in _PRICED_FOR.finditer(text)}
+    if held is None or len(named) != 1:
+        return
+    (years,) = named
+    if years * YEAR > held.value * (1 + SAME):
+        message = f"by the text the price is that of a contract of {plural(years, 'year')}, and the commitment is {held.written}"
+        yield RULE.problem("procurement.prices", message, f"write the price of a contract of {held.written}", confidence="likely")
+
+
+def _years(text: str) -> int:
+    """The years of a numeral or a word."""
+    return _YEARS.get(text.lower()) or int(text)
 
 
 def _block_problems(procurement: ProcurementSpec) -> Iterator[Problem]:

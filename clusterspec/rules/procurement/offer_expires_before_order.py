@@ -66,8 +66,9 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 _CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
 _DATE = pattern(DATE)
+_DATE_ALONE = pattern(rf"^\W*(?:\w{{1,8}} ){{0,2}}{DATE}\W*$")
 _VALID = pattern(
-    r"(?i)\b(?:valid\w*|firm|binding|held|open (?:to|until|till)|expir\w*|gültig\w*|valables?|váli[dt]\w*|geldig|ważn\w*|giltig\w*)\b|"
+    r"(?i)\b(?:valid\w*|firm|binding|held|open (?:to|until|till)|expir\w*|gültig\w*|valables?|váli[dt]\w*|geldig\w*|ważn\w*|giltig\w*|związan\w*|bindefrist|zuschlagsfrist|bindend\w*|platn\w*|gyldig\w*|voimassa|vigen\w*)\b|"
     r"有効期限|有效期|유효"
 )
 _ORDER = pattern(
@@ -86,7 +87,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     for index, milestone in enumerate((delivery.milestones if delivery is not None else None) or ()):
         texts.append((("procurement", "delivery", "milestones", index), in_english(milestone.lower())))
     texts.append((("procurement",), in_english(remarks.lower())))
-    clauses = [(at, clause) for at, text in texts for clause in _CLAUSE_END.split(text) if _DATE.search(clause)]
+    clauses = [(at, clause) for at, text in texts for clause in _clauses_of(text) if _DATE.search(clause)]
     ends = [(day, at) for at, clause in clauses if _VALID.search(clause) and (day := _last_day(clause)) is not None]
     orders = [
         day
@@ -97,6 +98,21 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         end, at = min(ends)
         message = f"by the text the offer is valid until {end}, and the order follows on {min(orders)}"
         yield RULE.problem(at, message, "ask for a longer validity, or order earlier")
+
+
+def _clauses_of(text: str) -> list[str]:
+    """The clauses of a text; one that is a date alone belongs to the one before it.
+
+    >>> _clauses_of("the offer binds for 21 days, until 2026-12-03, net. order 2026-12-14")
+    ['the offer binds for 21 days until 2026-12-03', ' net', ' order 2026-12-14']
+    """
+    found: list[str] = []
+    for clause in _CLAUSE_END.split(text):
+        if found and _DATE_ALONE.search(clause) is not None:
+            found[-1] += clause
+        else:
+            found.append(clause)
+    return found
 
 
 def _last_day(clause: str) -> date | None:

@@ -251,7 +251,8 @@ _NAMES |= {
 }
 _NAMES |= {"pounds sterling": "GBP", "swiss franc": "CHF", "renminbi": "CNY", "yuan": "CNY"}
 _CURRENCY_OF_LINE = pattern(
-    r"(?i)\b(?:in|em|en|w|priced|payable|billed|invoiced)\s+(?:in\s+)?((?:us|r|au?|ca?|s|hk)\$|[€£₹₩]|zł\b|(?-i:[A-Z]{3})\b|"
+    r"(?i)(?:\b(?:in|em|en|w|priced|payable|billed|invoiced)\s+(?:in\s+)?|\b(?:unit )?(?:price|preis|prix|precio|prezzo|cena|prijs|pris)s?:? |"
+    r"(?:단가|単価|单价|單價)[: ]{0,2}|\()((?:us|r|au?|ca?|s|hk)\$|[€£₹₩]|zł\b|(?-i:[A-Z]{3})\b|"
     rf"(?:{'|'.join(_NAMES)})(?=s?\b))(?! ?\d)"
 )
 """The currency in which the text of a line states its price."""

@@ -3,7 +3,7 @@
 ## What it finds
 
 - A price, discount or rebate that begins at a number of nodes, accelerators or units (`8 % from 100 systems`), where the quote or
-  the design has fewer;
+  the design has fewer; or at an amount (`5 % on orders from 6,000,000 EUR`, in the description) above the sum of the lines;
 - a line with a minimum order quantity (`MOQ 50`) above its own;
 - a credit for usage that ends before the day on which the machine is needed;
 - a total with the discount on all lines, where the description gives it on some of them (`only on items 1 to 5`).
@@ -68,6 +68,17 @@ procurement:
   quoted_total: 1485000
 ```
 
+```yaml procurement.discount
+clusterspec: 1
+description: "Volume discount of 5 % on orders from 6,000,000 EUR before discount and tax."
+cluster: {platform: dgx-h200, nodes: 4}
+procurement:
+  currency: EUR
+  discount: 0.05
+  quote:
+    - {part: "DGX H200", quantity: 4, unit_price: 350000, price: 1400000}
+```
+
 ## Silent
 
 ```yaml
@@ -87,7 +98,7 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -95,10 +106,10 @@ from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.offered import is_credit, offered_lines
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.rules.knowledge.purchases import DATE, amount_text, date_of_text, is_rented, money_text
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -134,16 +145,28 @@ _ONLY_ON = pattern(
 )
 """The first and the last line with a discount, by a text in lower case."""
 _NUMBER_OF_LINE = pattern(r"^\W*(?:[a-z]{2,8}\.? ?)?(\d{1,2})\b(?!\s?[x×])")
+_FROM_AMOUNT = pattern(
+    r"\b(?:from|above|over|exceeding|at least|ab|über|desde|superior(?:es)? a|a partir de|à partir de|dès|vanaf|boven|oltre|da|od|powyżej|från|över|fra)\s"
+    r"(?:[a-z]{3} ?|[€$£] ?)?(\d{1,3}(?:[ .,'’]\d{3}){1,3}|\d{5,9}|\d{1,3}(?:[.,]\d{1,2})?(?= ?(?:m\b|million|mio|millones|milh)))(?![\d.,]\d)(?= ?(m\b|milli\w*|mio\b|milh\w*)?)"
+)
+"""The amount from which a discount holds, and the word for millions behind it."""
 SAME_TOTAL = 1e-4
 """Relative difference up to which two totals are the same."""
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _lapsed_credits(procurement, cluster)
     yield from _wide_discount(procurement, remarks.lower())
-    lines = list(offered_lines(procurement.quote, cluster))
+    yield from _small_order(procurement, remarks.lower())
+    if cluster is not None:
+        yield from _lapsed_credits(procurement, cluster)
+        yield from _small_quantities(procurement.quote, cluster)
+
+
+def _small_quantities(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Problem]:
+    """Lines below the quantity from which their price holds, or below their least order."""
+    lines = list(offered_lines(quote, cluster))
     ordered = max(offered_quantity([line for line in lines if line.kind == "node"]), cluster.all_nodes)
     for line in lines:
         text = (line.line.part or "").lower()
@@ -178,6 +201,23 @@ def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[
             message = f"`{name_of_part(line.part)}` ends on {ends}, and the machine is needed on {begins}: nothing is used before"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "ask for a credit that holds in the term, or leave it out of the total")
+
+
+def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+    """A discount that by the text begins at an amount above the sum of the lines."""
+    total = sum_of(float(line_price(line) or 0) for line in procurement.quote or ())
+    for sentence in sentences_of(text) if procurement.discount and total else ():
+        found = _FROM_AMOUNT.search(sentence) if _DISCOUNT.search(sentence) is not None else None
+        if found is None:
+            continue
+        digits = found[1] if found[2] else "".join(filter(str.isdigit, found[1]))
+        needed = number_in_text(digits) * (1e6 if found[2] else 1.0)
+        if total < needed:
+            currency = procurement.currency
+            message = f"by the text the discount begins at {money_text(amount_text(needed), currency)}, and the lines sum to {money_text(amount_text(total), currency)}"
+            help_ = "ask for the discount without this condition, or leave it out of the total"
+            yield RULE.problem("procurement.discount", message, help_)
+            return
 
 
 def _wide_discount(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:

@@ -85,7 +85,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
 from clusterspec.rules.knowledge.written_numbers import sentences_of
@@ -95,8 +95,6 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
-MOST_MONTHS = 600.0
-"""Months of a lease at most."""
 WITH_SUBSCRIPTION = ("h100-pcie", "h100-nvl", "h200-nvl")
 """The beginning of ids of cards that come with five years of NVIDIA AI Enterprise."""
 _ENTERPRISE = r"(?:nvidia )?(?:ai enterprise|nvaie)"
@@ -109,7 +107,7 @@ THINGS = {
     "the second feed": _FEED,
     "installation": r"(?:on-?site )?(?:installation|commissioning|installatie|montage|instalação|instalación|inbetriebnahme)",
     "transport": r"(?:freight|shipping|transport|delivery|versand|fracht|flete|frete)",
-    "support": r"(?:hardware |\d{1,2} (?:years|months) |24x7 ){0,2}(?:support|maintenance|wartung|soporte|assistenza|suporte)",
+    "support": r"(?:hardware |\d{1,2} (?:years|months) |24x7 ){0,2}(?:support|maintenance|wartung|soporte|assistenza|suporte|nbd parts)",
 }
 """What lines include, by the words for it."""
 _INCLUDED = r"(?:incl(?:uded|uding|uye|uso|usive|us)?\b\.?|inkl(?:usive)?\b\.?|inbegriffen\b|inclu[ií]d[oa]s?\b|inbegrepen\b|compris\b)"
@@ -151,7 +149,6 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
     yield from _priced_again(lines, remarks.lower())
     yield from _financed_problem(lines, remarks.lower())
-    yield from _residual_problem(lines, in_english(remarks.lower()))
 
 
 def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
@@ -170,7 +167,6 @@ _FINANCED = pattern(
     r"\b(?:financed|lease (?:base|covers|includes)|leased|financ[ée]e?s?|finanziert\w*|leasing\w*|financiad[oa]s?|finanziat\w*|gefinancierd\w*)\b"
 )
 """Words of a sentence that lists what a lessor pays for."""
-_AMOUNT = pattern(r"(?<![\d.,])\d{1,3}(?:[ .,'’]\d{3})+(?![\d])|(?<![\d.,])\d{5,9}(?![\d.,]\d)")
 
 
 def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
@@ -178,50 +174,13 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
     if not any(line.counts_periods for line, _ in lines):
         return
     financed = [each for each in sentences_of(remarks) if _FINANCED.search(each) is not None]
-    amounts = {float("".join(filter(str.isdigit, each))) for text in financed for each in _AMOUNT.findall(text)}
+    amounts = {float("".join(filter(str.isdigit, each))) for text in financed for each in AMOUNT.findall(text)}
     for line, text in lines:
         price = float(line_price(line.line) or 0)
-        if price in amounts and not line.counts_periods and _RESIDUAL.search(text) is None:
+        if price in amounts and not line.counts_periods and RESIDUAL.search(text) is None:
             message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease by the text"
             at = ("procurement", "quote", line.index, "part")
             yield RULE.problem(at, message, "ask the lessor whether the rent or the line pays for it")
-            return
-
-
-_RESIDUAL = pattern(
-    r"\b(?:residual(?: value)?|buy-?out|purchase option|balloon|restwert\w*|kaufoption|valeur résiduelle|option d'achat|valor residual|valore residuo|"
-    r"riscatto|restwaarde|koopoptie|restvärde|restværdi|restverdi|jäännösarvo|wartość końcowa)\b|残価|残存価額|잔존가치"
-)
-"""Words for what a lessee pays at the end."""
-_MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")
-SAME_RATE = 0.003
-"""Relative difference up to which two instalments are the same: days of a month, and rounding."""
-
-
-def _residual_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """The problem with the instalment of a lease that pays back the whole purchase price, beside a residual value.
-
-    With the monthly rate i, n months, the price A and the residual R, the instalment at the end of each month is
-    (A - R v^n) i / (1 - v^n) with v = 1 / (1 + i); at its beginning it is that over 1 + i (annuity formula).
-    """
-    rates = {float(each.replace(",", ".")) / 100 for each in _MONTHLY_RATE.findall(remarks)}
-    rents = [line for line, _ in lines if line.counts_periods and (line.line.quantity or 0) > 1]
-    paid = [
-        float(line_price(line.line) or 0) for line, text in lines if _RESIDUAL.search(text) and line.line.quantity == 1
-    ]
-    amounts = [float("".join(filter(str.isdigit, each))) for each in _AMOUNT.findall(remarks)]
-    if len(rates) != 1 or len(paid) != 1 or not rents or not amounts or not paid[0] or 0.0 in rates:
-        return
-    rent, rate, whole = max(rents, key=lambda line: line_price(line.line) or 0), rates.pop(), max(amounts)
-    months, each = float(rent.line.quantity or 0), float(rent.line.unit_price or 0)
-    kept = (1 + rate) ** -min(months, MOST_MONTHS)
-    share = rate / (1 - kept)
-    for factor in (1.0, 1 / (1 + rate)):
-        full, reduced = whole * share * factor, (whole - paid[0] * kept) * share * factor
-        if full and abs(each / full - 1) < SAME_RATE < abs(each / reduced - 1):
-            message = f"the instalment of {amount_text(each)} pays back all of {amount_text(whole)}, and {amount_text(paid[0])} are paid at the end as well: {amount_text(reduced)} a month with this residual value"
-            at = ("procurement", "quote", rent.index, "unit_price")
-            yield RULE.problem(at, message, "ask the lessor for the instalment down to the residual value")
             return
 
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 The predicted run of `tokens`, without interruptions, takes longer than `term`, or than the capacity block, reservation
-or allocation of which the description or a comment states the days. The finding is a warning; a note where
+or allocation of which the description or a comment states the days; or `targets.run_time` allows a run longer than `term`,
+and the predicted one fits. The finding is a warning; a note where
 the difference is below the half-width of the prediction's range; an error where a quarter of the run or more remains
 even at the low end of the range.
 
@@ -62,7 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
@@ -75,12 +76,18 @@ _RESERVED = pattern(
 _CUES = ("capacity block", "reservation", "allocation", "booking")
 
 
-def check(timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | None) -> Iterator[Problem]:
+def check(
+    timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | None, operations: OperationsSpec | None
+) -> Iterator[Problem]:
     run = timed.time_to_train
     if run is None:
         return
     term = procurement.term if procurement is not None else None
-    if term is not None:
+    planned = operations.targets.run_time if operations is not None and operations.targets is not None else None
+    if term is not None and planned is not None and run <= term.value < planned.value:
+        message = f"`targets.run_time` allows {planned.written}, and the machine is there for {term.written}"
+        yield RULE.problem("procurement.term", message, "take a term that lasts as long as the run may")
+    elif term is not None:
         yield from _too_short(timed, run, term.value, term.written, "procurement.term")
     elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks, _CUES)) is not None:
         seconds = time_in_text(match[1], match[2])

@@ -1,0 +1,162 @@
+"""The instalment of a lease does not follow from its terms.
+
+## What it finds
+
+A lease with a monthly rate, a purchase price and perhaps a residual value in the description, whose instalment
+
+- pays back the whole purchase price, beside a line that pays a residual value at the end;
+- is that of payments in arrears, where the text says that they are due in advance.
+
+With the rate i of a month, n months, the price A, the residual R and v = 1 / (1 + i), the instalment in arrears is
+(A - R vⁿ) i / (1 - vⁿ); in advance it is that over 1 + i.
+
+## Why it matters
+
+The lessee pays a part of the machine twice, or interest for a month in which no money was owed: half a percent of
+every instalment at 6 % a year.
+
+## What to do
+
+Ask the lessor for the instalment by the terms.
+
+## When to ignore it
+
+Ignore it where the instalment contains services.
+
+## Fires
+
+```yaml procurement.quote[0].unit_price
+clusterspec: 1
+description: "Lease of 2,000,000 EUR over 48 months at 0.5 % per month, with a residual value."
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "monthly lease of the servers", quantity: 48, unit_price: 46970.06, price: 2254562.88}
+    - {part: "residual value at the end", quantity: 1, unit_price: 200000, price: 200000}
+```
+
+```yaml procurement.quote[0].unit_price
+clusterspec: 1
+description: "Lease of 2,000,000 EUR over 48 months at 0.5 % per month, due in advance."
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "monthly lease of the servers", quantity: 48, unit_price: 46970.06, price: 2254562.88}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: "Lease of 2,000,000 EUR over 48 months at 0.5 % per month, due in advance."
+cluster: {platform: hgx-h200, nodes: 8}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "monthly lease of the servers", quantity: 48, unit_price: 46736.38, price: 2243346.24}
+```
+
+## Sources
+
+- The annuity formula: https://openstax.org/books/principles-finance/pages/8-2-annuities
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.contract_words import AMOUNT, IN_ADVANCE, IN_ARREARS, RESIDUAL
+from clusterspec.rules.knowledge.purchases import amount_text
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST_MONTHS = 600.0
+"""Months of a lease at most."""
+SAME = 0.003
+"""Relative difference up to which two instalments are the same: days of a month, and rounding."""
+SAME_TERMS = 0.001
+"""The same for terms of payment, which differ by the rate of a month."""
+NEAR = 60
+"""Characters behind the word for a residual value in which its amount stands."""
+_MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")
+
+
+@dataclass(frozen=True)
+class _Lease:
+    """A lease: its purchase price, the rate of a month as a share, and its months."""
+
+    price: float
+    rate: float
+    months: float
+
+    def instalment(self, residual: float, early: bool) -> float:
+        """The instalment of each month down to a residual value, at the end of the month or, ``early``, at its beginning."""
+        kept = (1 + self.rate) ** -min(self.months, MOST_MONTHS)
+        late = (self.price - residual * kept) * self.rate / (1 - kept)
+        return late / (1 + self.rate) if early else late
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    text = in_english(remarks.lower())
+    rates = {float(each.replace(",", ".")) / 100 for each in _MONTHLY_RATE.findall(text)}
+    amounts = _amounts_in(text)
+    if len(rates) != 1 or not amounts or 0.0 in rates:
+        return
+    offered = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
+    rents = [line for line in offered if line.counts_periods and (line.line.quantity or 0) > 1 and line.line.unit_price]
+    if not rents:
+        return
+    rent = max(rents, key=lambda line: line_price(line.line) or 0)
+    lease = _Lease(max(amounts), rates.pop(), float(rent.line.quantity or 0))
+    each, residual = float(rent.line.unit_price or 0), _paid_residual(offered)
+    if residual is not None:
+        for early in (False, True):
+            reduced = lease.instalment(residual, early)
+            if abs(each / lease.instalment(0.0, early) - 1) < SAME < abs(each / reduced - 1):
+                message = f"the instalment of {amount_text(each)} pays back all of {amount_text(lease.price)}, and {amount_text(residual)} are paid at the end as well: {amount_text(reduced)} a month with this residual value"
+                help_ = "ask the lessor for the instalment down to the residual value"
+                yield RULE.problem(("procurement", "quote", rent.index, "unit_price"), message, help_)
+                return
+    if IN_ADVANCE.search(text) is None or IN_ARREARS.search(text) is not None:
+        return
+    for value in {residual or 0.0, _stated_residual(text)}:
+        late, early = lease.instalment(value, False), lease.instalment(value, True)
+        if late > 0 and abs(each / late - 1) < SAME_TERMS:
+            message = f"the instalment of {amount_text(each)} is that of payments in arrears, and by the text they are due in advance: {amount_text(early)} a month"
+            help_ = "ask the lessor for the instalment of payments in advance"
+            yield RULE.problem(("procurement", "quote", rent.index, "unit_price"), message, help_)
+            return
+
+
+def _amounts_in(text: str) -> list[float]:
+    """The amounts of money in a text."""
+    return [float("".join(filter(str.isdigit, each))) for each in AMOUNT.findall(text)]
+
+
+def _stated_residual(text: str) -> float:
+    """The smallest amount beside the word for a residual value in a text; 0 without one."""
+    found = RESIDUAL.search(text)
+    return min(_amounts_in(text[found.end() : found.end() + NEAR]), default=0.0) if found is not None else 0.0
+
+
+def _paid_residual(offered: Sequence[Offered]) -> float | None:
+    """The residual value that one line pays; None without one."""
+    paid = [
+        float(line_price(line.line) or 0)
+        for line in offered
+        if line.line.quantity == 1 and RESIDUAL.search(plain_part(line.line)) is not None
+    ]
+    return paid[0] if len(paid) == 1 and paid[0] else None
