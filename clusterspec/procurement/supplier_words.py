@@ -14,7 +14,7 @@ months: monate monaten mois meses mesi maanden månader måneder kuukautta miesi
 year: jahr année año anno jaar vuosi rok
 years: jahre jahren ans années años anos anni jaren år vuotta lata lat roku roky roků
 weeks: wochen semaines semanas settimane weken veckor viikkoa tygodni
-week: woche semaine semana settimana vecka viikko tydzień
+week: woche semaine semana settimana vecka viikko tydzień týdnu týdne týden tygodniu uke uge
 days: tage tagen jours días dias giorni dagen dagar dager dage päivää dni
 monthly: monatlich monatliche mensuel mensuelle mensuels mensuelles mensual mensuales mensal mensais mensile mensili
     maandelijks maandelijkse månatlig månatligt månedlig månedligt kuukausittain miesięcznie miesięczny miesięczna
@@ -40,7 +40,7 @@ power: leistung puissance potencia potência potenza vermogen effekt teho moc mo
 colocation: kolokation colocación colocação colocazione kolokacja kapasitetsleie serverhousing
 acceptance: abnahme abnahmetest recette réception recepción aceptación aceitação aceite collaudo acceptatie
     godkännande godkendelse godkjenning hyväksyntä odbiór odbioru
-migration: migratie migrazione migración migração migrering migracja siirto
+migration: migrace migratie migrazione migración migração migrering migracja siirto
 migrated: migriert gemigreerd migrados migrati migrées
 installation: einbau aufbau montage installazione instalación instalação installatie installering asennus instalacja
     montaż

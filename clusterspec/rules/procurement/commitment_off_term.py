@@ -121,7 +121,9 @@ def _longer_price(procurement: ProcurementSpec, remarks: str) -> Iterator[Proble
     (years,) = named
     if years * YEAR > held.value * (1 + SAME):
         message = f"by the text the price is that of a contract of {plural(years, 'year')}, and the commitment is {held.written}"
-        yield RULE.problem("procurement.prices", message, f"write the price of a contract of {held.written}", confidence="likely")
+        yield RULE.problem(
+            "procurement.prices", message, f"write the price of a contract of {held.written}", confidence="likely"
+        )
 
 
 def _years(text: str) -> int:

@@ -102,7 +102,7 @@ class _Lease:
 
     def instalment(self, residual: float, early: bool) -> float:
         """The instalment of each month down to a residual value, at the end of the month or, ``early``, at its beginning."""
-        kept = (1 + self.rate) ** -min(self.months, MOST_MONTHS)
+        kept: float = (1 + self.rate) ** -min(self.months, MOST_MONTHS)
         late = (self.price - residual * kept) * self.rate / (1 - kept)
         return late / (1 + self.rate) if early else late
 
@@ -133,9 +133,10 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     if IN_ADVANCE.search(text) is None or IN_ARREARS.search(text) is not None:
         return
     for value in {residual or 0.0, _stated_residual(text)}:
-        late, early = lease.instalment(value, False), lease.instalment(value, True)
+        late = lease.instalment(value, early=False)
         if late > 0 and abs(each / late - 1) < SAME_TERMS:
-            message = f"the instalment of {amount_text(each)} is that of payments in arrears, and by the text they are due in advance: {amount_text(early)} a month"
+            due = lease.instalment(value, early=True)
+            message = f"the instalment of {amount_text(each)} is that of payments in arrears, and by the text they are due in advance: {amount_text(due)} a month"
             help_ = "ask the lessor for the instalment of payments in advance"
             yield RULE.problem(("procurement", "quote", rent.index, "unit_price"), message, help_)
             return

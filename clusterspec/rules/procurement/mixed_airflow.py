@@ -4,7 +4,7 @@
 
 A line of `procurement.quote` for switches whose air flows from the ports to the power supplies (`C2P`), by its order code
 or its text, where other lines, the description or a comment name switches with air from the supplies to the ports (`P2C`);
-or the reverse. Order codes of NVIDIA and Mellanox end in `F` for `P2C` and in `R` for `C2P` (`MQM9700-NS2F`).
+or the reverse; and one that does not fit the aisle in which the text has the ports. Order codes of NVIDIA and Mellanox end in `F` for `P2C` and in `R` for `C2P` (`MQM9700-NS2F`).
 
 ## Why it matters
 
@@ -31,6 +31,18 @@ procurement:
     - {part: DGX B200, quantity: 16, unit_price: 490000}
     - {part: "MQM9700-NS2F leaf switch", quantity: 4, unit_price: 38000}
     - {part: "MQM9700-NS2R spine switch", quantity: 2, unit_price: 38000}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+description: The switch stands among the servers with its ports to the hot aisle.
+cluster: {platform: hgx-h200, nodes: 6}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: HGX H200, quantity: 6, unit_price: 321000}
+    - {part: "SN5600 switch, C2P", quantity: 1, unit_price: 54800}
 ```
 
 ## Silent
@@ -64,6 +76,12 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
+_HOT_AISLE = pattern(
+    r"\bports? (?:(?:face|facing|point|look|are) ?)?(?:to|towards?|in|at|on) the hot[- ]aisle\b|\bports? facing the hot[- ]aisle\b"
+)
+_COLD_AISLE = pattern(
+    r"\bports? (?:(?:face|facing|point|look|are) ?)?(?:to|towards?|in|at|on) the cold[- ]aisle\b|\bports? facing the cold[- ]aisle\b"
+)
 _CODES = {
     name: pattern(rf"\b(?:920-9b\w{{2,4}}-00{letter}\w-\w{{3}}|m(?:sn|qm)\d{{4}}-[a-z]{{2}}\d?{letter})\b")
     for name, letter in (("P2C", "f"), ("C2P", "r"))
@@ -74,11 +92,20 @@ _CODES = {
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    usual = directions_in(remarks.lower())
+    text = remarks.lower()
+    usual, aisle = directions_in(text), _aisle_of_ports(text)
     for index, line in enumerate(procurement.quote):
         own = directions_in((line.part or "").lower())
         if len(own) != 1:
             continue
+        if aisle and own != {_OF_AISLE[aisle]}:
+            (one,) = own
+            message = (
+                f"`{name_of_part(line.part)}` has air {AIR[one]}, and by the text its ports are in the {aisle} aisle"
+            )
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, f"order {_OF_AISLE[aisle]}: switches draw air from the cold aisle")
+            return
         if len(usual) == 1 and own != usual:
             (one,), (other,) = own, usual
             message = f"`{name_of_part(line.part)}` has air {AIR[one]}, and other switches {AIR[other]}"
@@ -86,6 +113,16 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             yield RULE.problem(at, message, f"order {other}: switches side by side draw air from one aisle")
             return
         usual = usual or own
+
+
+_OF_AISLE = {"hot": "P2C", "cold": "C2P"}
+"""The direction of the air of switches whose ports are in an aisle."""
+
+
+def _aisle_of_ports(text: str) -> str:
+    """The aisle in which the ports of the switches are by a text; empty where it does not say, or names both."""
+    hot, cold = _HOT_AISLE.search(text) is not None, _COLD_AISLE.search(text) is not None
+    return "" if hot == cold else "hot" if hot else "cold"
 
 
 def directions_in(text: str) -> set[str]:

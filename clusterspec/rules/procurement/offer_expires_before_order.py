@@ -66,7 +66,10 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 _CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
 _DATE = pattern(DATE)
-_DATE_ALONE = pattern(rf"^\W*(?:\w{{1,8}} ){{0,2}}{DATE}\W*$")
+_DATE_ALONE = pattern(
+    rf"^\W*(?:(?:until|till|to|through|by|the|do|bis|zum|jusqu'au|hasta|el|até|fino|al|tot|en|met|til) ){{0,3}}{DATE}\W*$"
+)
+"""A clause that only ends what the one before says."""
 _VALID = pattern(
     r"(?i)\b(?:valid\w*|firm|binding|held|open (?:to|until|till)|expir\w*|gültig\w*|valables?|váli[dt]\w*|geldig\w*|ważn\w*|giltig\w*|związan\w*|bindefrist|zuschlagsfrist|bindend\w*|platn\w*|gyldig\w*|voimassa|vigen\w*)\b|"
     r"有効期限|有效期|유효"

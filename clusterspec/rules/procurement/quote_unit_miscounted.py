@@ -143,6 +143,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         yield from _user_license_problem(offered)
         yield from _period_problem(offered, procurement)
         yield from _product_problem(offered)
+        yield from _short_year_problem(offered)
         yield from _scaled_price_problem(offered)
         unit = unit_of_line(offered)
         quantity = offered.line.quantity
@@ -279,6 +280,24 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
+
+
+_YEAR_OF_360 = pattern(r"\b(\d{1,2}) ?months?\b ?[x×] ?30 ?days?\b")
+LONG = 12
+"""Months from which those of 30 days are short: five days a year."""
+
+
+def _short_year_problem(offered: Offered) -> Iterator[Problem]:
+    """Node-hours whose text counts a year as twelve months of 30 days."""
+    found, quantity = _YEAR_OF_360.search(plain_part(offered.line)), offered.line.quantity
+    months = int(found[1]) if found is not None else 0
+    if quantity is None or months < LONG or HOURS.search(plain_part(offered.line)) is None:
+        return
+    days = 365 * months / 12
+    whole = quantity * days / (30 * months)
+    message = f"{months} months of 30 days are {30 * months} days, and the calendar has {days:,.0f}: {whole - quantity:,.0f} hours are missing"
+    at = ("procurement", "quote", offered.index, "quantity")
+    yield RULE.problem(at, message, f"order {whole:,.0f} hours")
 
 
 _SCALED = pattern(

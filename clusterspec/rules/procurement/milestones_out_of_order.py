@@ -1,0 +1,124 @@
+"""The milestones of a delivery are in an order that cannot work.
+
+## What it finds
+
+- Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall, which they are
+  built into: a warning;
+- an old system or store that is removed before the migration from it ends: an error.
+
+Milestones in weeks (`week 6: servers`) are compared with those in weeks, and dates with dates.
+
+## Why it matters
+
+Servers in a store are paid for and lose their warranty while nobody uses them. Data whose source is gone cannot be migrated.
+
+## What to do
+
+Bring the racks and the power forward, and let the old system stay until the migration is accepted.
+
+## When to ignore it
+
+Ignore it where the milestone is about another phase than the other one.
+
+## Fires
+
+```yaml procurement.delivery.milestones[0]
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, delivery: {weeks: 15, milestones: ["week 6: servers", "week 15: racks and PDUs"]}}
+```
+
+```yaml procurement.delivery.milestones[0]
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, delivery: {milestones: ["old store removed in week 10", "migration until week 15"]}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 8}
+procurement:
+  currency: USD
+  delivery: {weeks: 15, milestones: ["week 4: racks and PDUs", "week 6: servers", "week 8: second racks", "migration until week 12", "old store removed in week 15"]}
+```
+
+## Sources
+
+- Preparing a hall before systems arrive: https://docs.nvidia.com/dgx-superpod/design-guides/dgx-superpod-data-center-design-h100/latest/planning.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.finding import Problem
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.purchases import dates_in
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units.display import plural
+
+RULE = Rule.of(__name__, "warning", "likely")
+EARLY = 3
+"""Weeks by which servers may wait for their racks: parts of one delivery arrive on several days."""
+_WEEK = pattern(
+    r"\b(?:weeks?|wk|kw)\.? ?(\d{1,3})\b|\b(\d{1,3})(?:st|nd|rd|th|\.)? weeks?\b|第 ?(\d{1,3}) ?[周週]|(\d{1,3}) ?주차?"
+)
+_SERVERS = pattern(r"\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
+_RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|busways?|power distribution)\b")
+_REMOVED = pattern(
+    r"\b(?:remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odvoz\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
+)
+_OLD = pattern(
+    r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star\w{2,4})\b"
+)
+_MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    if procurement.delivery is None or not procurement.delivery.milestones:
+        return
+    texts = [in_english(each.lower()) for each in procurement.delivery.milestones]
+    for unit, days in (("week", _weeks_in), ("day", _days_in)):
+        dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
+        yield from _early_servers(dated, unit)
+        yield from _lost_source(dated, unit)
+
+
+def _weeks_in(text: str) -> list[int]:
+    """The weeks that a milestone names."""
+    return [int(next(filter(None, found))) for found in _WEEK.findall(text)]
+
+
+def _days_in(text: str) -> list[int]:
+    """The days that a milestone names, as ordinals."""
+    return [day.toordinal() for day in dates_in(text)]
+
+
+def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+    """The last servers, where they arrive long before the first racks."""
+    servers = [(max(at), index) for index, text, at in dated if _SERVERS.search(text) and not _RACKS.search(text)]
+    racks = [min(at) for _, text, at in dated if _RACKS.search(text) and not _SERVERS.search(text)]
+    if not servers or not racks:
+        return
+    (last, index), first = max(servers), min(racks)
+    if first - last >= EARLY * (7 if unit == "day" else 1):
+        message = (
+            f"the servers arrive {plural(first - last, unit)} before the racks and the power that they are built into"
+        )
+        at = ("procurement", "delivery", "milestones", index)
+        yield RULE.problem(at, message, "bring the racks forward, or deliver the servers later")
+
+
+def _lost_source(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+    """The removal of an old system before the end of the migration from it."""
+    migrated = [max(at) for _, text, at in dated if _MIGRATION.search(text) and not _REMOVED.search(text)]
+    for index, text, at in dated:
+        if migrated and _REMOVED.search(text) and _OLD.search(text) and max(at) < max(migrated):
+            message = f"the old system is removed {plural(max(migrated) - max(at), unit)} before the migration ends"
+            where = ("procurement", "delivery", "milestones", index)
+            yield RULE.problem(where, message, "keep it until the migration is accepted", severity="error")
+            return

@@ -1,0 +1,278 @@
+"""A quoted part cannot be used in the design as it is.
+
+## What it finds
+
+- Software that runs in the cloud of its vendor, or is managed from there, for a site that the text calls air-gapped or
+  without internet;
+- power distribution units whose lines name outlets C13 alone, for nodes whose power supplies have inlets C20: those of
+  2.4 kW and more, or any node of 6 kW and more;
+- a power supply in the line of a node for less than `power.node`;
+- cards without fans (`passive`, `Server Edition`) for a workstation, whose cards have fans of their own;
+- a switch of the frontend whose ports the nodes fill, so that none is left for an uplink or the storage;
+- a contract for liquid cooling of less heat than the nodes give to the liquid.
+
+## Why it matters
+
+The part arrives, is paid for, and cannot be connected, started or cooled.
+
+## What to do
+
+Order the part that fits, or ask the supplier what else is needed.
+
+## When to ignore it
+
+Ignore it where the line is for another machine than that of the design.
+
+## Fires
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+description: Training machine of an air-gapped plant.
+cluster: {platform: hgx-h200, nodes: 6}
+procurement:
+  currency: USD
+  quote:
+    - {part: "HGX H200 server", quantity: 6, unit_price: 321000}
+    - {part: "Scheduler, SaaS, per GPU and year", quantity: 192, unit_price: 260}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: mi300x-ubb8, nodes: 8, power: {node: 10.4 kW}}
+procurement:
+  currency: CAD
+  quote:
+    - {part: "MI300X server", quantity: 8, unit_price: 318000}
+    - {part: "PDU 208 V 60 A, 36 x C13", quantity: 18, unit_price: 2950}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster: {accelerator: rtx-pro-6000-workstation, accelerators_per_node: 2, nodes: 1, power: {node: 1.9 kW}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "workstation with 256 GB, 1.2 kW power supply", quantity: 1, unit_price: 7800}
+    - {part: "RTX PRO 6000 Blackwell card", quantity: 2, unit_price: 8400}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {accelerator: rtx-pro-6000-workstation, accelerators_per_node: 2, nodes: 1}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "workstation with 256 GB", quantity: 1, unit_price: 7800}
+    - {part: "RTX PRO 6000 Blackwell Server Edition card, passive", quantity: 2, unit_price: 8400}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: mi300x-ubb8, nodes: 8, networks: {frontend: {nics_per_node: 2, nic_bandwidth: 100 Gb/s}}}
+procurement:
+  currency: CAD
+  quote:
+    - {part: "MI300X server", quantity: 8, unit_price: 318000}
+    - {part: "Frontend switch 16 x 100GbE", quantity: 1, unit_price: 9500}
+```
+
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster:
+  platform: mi355x-ubb8
+  nodes: 16
+  power: {node: 15 kW, cooling: liquid, liquid_share: 0.8}
+procurement:
+  currency: MYR
+  quote:
+    - {part: "Liquid cooling service 180 kW, kW-months (180 x 60)", quantity: 10800, unit_price: 95}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Training machine of an air-gapped plant; the license server stands on site.
+cluster:
+  platform: mi300x-ubb8
+  nodes: 8
+  power: {node: 10.4 kW, cooling: liquid, liquid_share: 0.75}
+  networks: {frontend: {nics_per_node: 2, nic_bandwidth: 100 Gb/s}}
+procurement:
+  currency: CAD
+  quote:
+    - {part: "MI300X server, 8 power supplies of 3 kW", quantity: 8, unit_price: 318000}
+    - {part: "Scheduler on site, per GPU and year", quantity: 256, unit_price: 260}
+    - {part: "PDU 208 V 60 A, 30 x C13, 12 x C19", quantity: 18, unit_price: 2950}
+    - {part: "Frontend switch 48 x 100GbE", quantity: 1, unit_price: 21500}
+    - {part: "Liquid cooling service 80 kW, kW-months (80 x 60)", quantity: 4800, unit_price: 95}
+```
+
+## Sources
+
+- Inlets and outlets of IEC 60320, C14 up to 10 A and C20 up to 16 A: https://webstore.iec.ch/en/publication/1473
+- Cards with and without fans: https://www.nvidia.com/en-us/products/workstations/professional-desktop-gpus/rtx-pro-6000-family/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.heat import loop_heat
+from clusterspec.finding import Problem
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.quoted_parts import PDU
+from clusterspec.rules.knowledge.ranges import GIGABIT
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+LARGE_SUPPLY = 2400.0
+"""Watts of a power supply from which its inlet is C20: C14 carries 10 A, 2.3 kW at 230 V."""
+LARGE_NODE = 6000.0
+"""Watts of a node from which its supplies are large ones: four to eight of them share it."""
+_AIR_GAPPED = pattern(
+    r"\bair[- ]?gap\w*|\b(?:no|without(?: any)?|not connected to the) (?:internet|outside network)\b|\b(?:ohne internet\w*|sans (?:accès )?internet|sin (?:acceso a )?internet|"
+    r"sem (?:acesso à )?internet|senza (?:accesso a )?internet|zonder internet\w*|isolated network|offline site)\b|隔离网|物理隔離|インターネット接続なし|망분리"
+)
+_OF_CLOUD = pattern(
+    r"\bsaas\b|\bcloud[- ](?:managed|hosted|based|delivered|native service|control plane|service|subscription)|\b(?:hosted|managed|control plane|runs?|runs? only) (?:by the vendor )?(?:in|from) the (?:vendor's )?cloud\b|"
+    r"\bphones? home\b|\bvia (?:the )?(?:public )?cloud\b"
+)
+_SMALL_OUTLETS, _LARGE_OUTLETS = pattern(r"\bc-?13\b"), pattern(r"\bc-?(?:19|39|21)\b")
+_SUPPLY = pattern(
+    rf"(?:(\d{{1,2}}) ?[x×] ?)?{NUMBER} ?(k?)w(?:[- ]class|atts?)? (?:[a-z]+ )?(?:supply|supplies|psus?|power supply|power supplies|netzteile?|alimentations?|fuentes?)\b"
+)
+_PASSIVE = pattern(r"\bserver edition\b|\bpassiv\w*\b")
+_FRONTEND = pattern(r"\bfront-?end\b")
+_PORTS = pattern(r"(?<![\w.,])(\d{1,3}) ?[x×] ?(1|10|25|50|100|200|400) ?g(?:be?|b/s|bps)?\b")
+_DIVIDED = pattern(r"\bbreak-?outs?\b|\bsplit\w*|\bcables?\b|\blinks?\b")
+_LIQUID_SERVICE = pattern(
+    r"\b(?:liquid|water|direct[- ]to[- ]chip|dlc|coolant)\b[^;]{0,30}?\b(?:cooling|loop|heat|service|capacity)\b"
+)
+_KILOWATTS = pattern(rf"{NUMBER} ?(k|m)w\b(?!-| ?(?:each|per|a) )")
+SAME = 0.02
+"""Relative difference up to which two figures are the same, one of them rounded."""
+
+
+def check(
+    procurement: ProcurementSpec,
+    cluster: Cluster,
+    power: PowerSpec | None,
+    networks: NetworksSpec | None,
+    counts: FabricCount,
+    remarks: str,
+) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    offered = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
+    lines = [(line, plain_part(line.line)) for line in offered]
+    yield from _cloud_problem(lines, remarks.lower())
+    if cluster.accelerator.id.endswith("-workstation"):
+        yield from _passive_problem(lines, cluster)
+    front = networks.frontend if networks is not None else None
+    if front is not None and front.nics_per_node and front.nic_bandwidth is not None:
+        links, rate = cluster.all_nodes * front.nics_per_node, front.nic_bandwidth.value
+        yield from _filled_switch(lines, links, rate)
+    if power is not None:
+        yield from _outlet_problem(lines, power)
+        yield from _supply_problem(lines, power)
+        heat = loop_heat(cluster, counts.fabric, power) if power.cooling == "liquid" else None
+        if heat is not None:
+            yield from _cooling_problem(lines, heat[1])
+
+
+def _problem(line: Offered, message: str, help_: str) -> Problem:
+    """The problem with the part of a line."""
+    text = f"`{name_of_part(line.line.part)}` {message}"
+    return RULE.problem(("procurement", "quote", line.index, "part"), text, help_)
+
+
+def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+    """Software that needs the cloud of its vendor where the text allows no connection."""
+    if _AIR_GAPPED.search(remarks) is None:
+        return
+    for line, text in lines:
+        if line.kind == "other" and _OF_CLOUD.search(text) is not None:
+            message = "needs the cloud of its vendor, and by the text the site is not connected"
+            yield _problem(line, message, "order software that runs on site")
+            return
+
+
+def _passive_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
+    """Cards that need the air of a server, for a workstation."""
+    for line, text in lines:
+        if line.kind == "accelerator" and _PASSIVE.search(text) is not None:
+            message = f"has no fan, and the design has {cluster.accelerator.name} in a workstation"
+            yield _problem(line, message, "order the cards for workstations")
+            return
+
+
+def _filled_switch(lines: Sequence[tuple[Offered, str]], links: int, rate: float) -> Iterator[Problem]:
+    """Switches of the frontend with no more ports than the ``links`` of the nodes take, each of ``rate`` bytes per second."""
+    found = [(line, text) for line, text in lines if _FRONTEND.search(text) is not None and "switch" in text]
+    ports = 0.0
+    for line, text in found:
+        stated = _PORTS.findall(text)
+        if len(stated) != 1 or not line.line.quantity or _DIVIDED.search(text) is not None:
+            return
+        (count, gigabits), each = stated[0], rate / GIGABIT
+        ports += int(count) * max(1, int(gigabits) // max(1, round(each))) * float(line.line.quantity)
+    if found and ports <= links:
+        message = f"has {ports:,.0f} ports, and the nodes take {links:,}: none is left for an uplink"
+        yield _problem(found[0][0], message, "order a switch with more ports")
+
+
+def _outlet_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> Iterator[Problem]:
+    """Power distribution units that have small outlets alone, for large supplies."""
+    supply = power.supplies.power.value if power.supplies is not None and power.supplies.power is not None else 0.0
+    node = power.node.value if power.node is not None else 0.0
+    large = supply >= LARGE_SUPPLY if supply else node >= LARGE_NODE
+    units = [(line, text) for line, text in lines if PDU.search(text) is not None]
+    if not large or any(_LARGE_OUTLETS.search(text) is not None for _, text in lines):
+        return
+    for line, text in units:
+        if _SMALL_OUTLETS.search(text) is not None:
+            message = (
+                f"has outlets C13, and the supplies of a node of {display(max(node, supply), 'W')} have inlets C20"
+            )
+            yield _problem(line, message, "order units with outlets C19 or C39")
+            return
+
+
+def _supply_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> Iterator[Problem]:
+    """A node whose line names one power supply, or several together, for less than the node draws."""
+    drawn = power.node.value if power.node is not None else 0.0
+    for line, text in lines:
+        found = _SUPPLY.findall(text) if line.kind == "node" else []
+        if len(found) != 1:
+            continue
+        count, number, kilo = found[0]
+        watts = number_in_text(number) * (1000 if kilo else 1)
+        if not count and watts * 8 > drawn > 4 * watts:
+            continue  # one of several supplies, whose number the line leaves out
+        carried = watts * int(count or 1)
+        if carried < drawn * (1 - SAME):
+            message = f"has a power supply of {display(carried, 'W')}, and `power.node` is {display(drawn, 'W')}"
+            yield _problem(line, message, "order larger supplies, or correct the key")
+
+
+def _cooling_problem(lines: Sequence[tuple[Offered, str]], heat: float) -> Iterator[Problem]:
+    """A contract for liquid cooling of less heat than the machine gives to the liquid, ``heat`` watts."""
+    for line, text in lines:
+        stated = {number_in_text(number) * (1e6 if unit == "m" else 1e3) for number, unit in _KILOWATTS.findall(text)}
+        if len(stated) != 1 or not line.counts_periods or _LIQUID_SERVICE.search(text) is None:
+            continue
+        (contracted,) = stated
+        if contracted < heat * (1 - SAME):
+            message = (
+                f"is for {display(contracted, 'W')}, and the nodes give {display(heat, 'W')} to the liquid at full load"
+            )
+            yield _problem(line, message, f"contract {display(heat, 'W')}")
