@@ -52,11 +52,15 @@ _WAYS = pattern(r"(?:\b(?:to|into|auf|in|a|en|vers|naar|till|na|em|su)|->|→) ?
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _NUMBER_OF_HOURS = pattern(
-    r"(?<![0-9.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b|([1-9][0-9]{0,2},?[0-9]{3}) ?h\b)"
+    r"(?<![0-9a-z.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b|"
+    r"([1-9][0-9]{0,2},?[0-9]{3}) ?h\b)"
 )
 """A number of hours; with the sign `h` it has four digits or more, as no time of a service has."""
 _UNIT_OF_HOURS = pattern(r"\bhours\b|\b\w+-hour\b")
-_SPARE = pattern(r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b")
+_SPARE = pattern(
+    r"(?<![\d%] )(?<!with )(?<!and )(?<!incl )(?<!incl\. )\bspares?\b"
+    r"(?![^,;]{0,12}(?:を含|含む|included|inbegriffen|포함))"
+)
 _NODES = pattern(
     r"(?<![\w.-])(\d{1,4}) ?(?:[x×] ?)?(?:(?:nvidia|amd|supermicro|dell|hpe|lenovo|asus|gigabyte|poweredge|proliant|"
     r"thinksystem|cray) ){0,3}(?:(?:servers?|nodes?|systems?|trays?|dgx|hgx)\b|(?:sys|as|ars|esc|xe|xd|sr)-?\d{3,4})"

@@ -21,10 +21,11 @@ NOTICE = pattern(
 )
 COMMITTED = pattern(
     r"\btake[- ]?or[- ]?pay\b|\b(?:minimum|committed|contracted|guaranteed)(?: annual| yearly)? (?:take|off-?take|volume|consumption|energy|quantity)\b|"
-    r"\bbilled in any case\b|\b(?:mindestabnahme|abnahmeverpflichtung|enlèvement minimum|consumo mínimo|consumo minimo|minimumafname|minimiotto)\b"
+    r"최소 ?(?:사용량|약정|구매)|最低(?:使用量|利用|購入|用电)|保底电量|\bshortfall (?:is )?billed\b|\bbilled in any case\b|\b(?:mindestabnahme|abnahmeverpflichtung|enlèvement minimum|consumo mínimo|consumo minimo|minimumafname|minimiotto)\b"
 )
 ENERGY = pattern(
     rf"{NUMBER} ?(k|m|g)wh ?(?:(?:a|per|each|every|pro|par|por|al|per) (?:year|annum|jahr|an|año|ano|anno)|/ ?(?:year|yr|a|jahr)|p\.?a\.?|annual\w*|yearly|im jahr)"
+    rf"|(?:연(?:간)?|年(?:間|间)?) ?{NUMBER} ?(k|m|g)wh\b"
 )
 SCALE = {"k": 1e3, "m": 1e6, "g": 1e9}
 INTERRUPTED = pattern(

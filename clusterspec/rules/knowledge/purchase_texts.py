@@ -89,6 +89,8 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     False
     """
     sentences = [each for each in sentences_of(remarks) if _ELSEWHERE.search(each) is not None]
+    if any(_SWITCH_NAMES.search(each) and _NAMES_OF["cable"].search(each) for each in sentences):
+        missing = {kind: count for kind, count in missing.items() if kind != "transceiver"}  # both ends of its cables
     return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)
 
 

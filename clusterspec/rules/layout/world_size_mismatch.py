@@ -4,8 +4,8 @@
 
 Ranks (nodes of the job × accelerators per node × ranks per accelerator) that tp × cp × pp does not divide; a stated
 `dp` with which tp × cp × pp × dp is not the number of ranks; a `layout.nodes` above the nodes of the cluster. Spares do
-not run the job, and the rule does not count them. It counts `nodes_per_domain`. The finding is an error, and a note
-where the stated engines leave ranks idle.
+not run the job, and the rule does not count them. It counts `nodes_per_domain`. The finding is an error; a
+warning where the stated engines leave the ranks of a further engine idle, and a note where they leave fewer.
 
 ## Why it matters
 
@@ -136,7 +136,8 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
             return
         counted = "; throughput and cost per token count those in use"
         help_ = f"use `dp: {most}`, or fewer accelerators" if most > layout.dp else "use engines that divide the nodes"
-        yield RULE.problem("layout.dp", message + counted, help_, severity="note")
+        severity = "warning" if most > layout.dp else "note"
+        yield RULE.problem("layout.dp", message + counted, help_, severity=severity)
 
 
 def _first_indivisible_axis(layout: Layout, ranks: int) -> str:

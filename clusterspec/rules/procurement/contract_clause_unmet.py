@@ -161,7 +161,9 @@ from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
+from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec, Spec
+from clusterspec.units import percent
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -190,7 +192,7 @@ def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, rem
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
         watts = max([drawn[0] if drawn is not None else 0.0, *(budget.value for _, budget in spec.power_budgets)])
-        yield from _unused_energy(lines, procurement, watts * procurement.pue)
+        yield from _unused_energy(lines, procurement, watts * procurement.pue, text)
     yield from _stopped_service(procurement, lines, text)
     yield from _returned_drives(procurement, lines, text)
 
@@ -323,16 +325,32 @@ def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]
             return
 
 
-def _unused_energy(lines: Sequence[tuple[int, str]], procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
-    """A committed energy of a year above what the machine with its cooling draws at full load."""
-    most = watts * YEAR / HOUR
-    for index, part in lines:
-        found = ENERGY.search(part) if COMMITTED.search(part) is not None else None
-        committed = number_in_text(found[1]) * SCALE[found[2]] if found is not None else 0.0
+def _unused_energy(
+    lines: Sequence[tuple[int, str]], procurement: ProcurementSpec, watts: float, remarks: str
+) -> Iterator[Problem]:
+    """A committed energy of a year, by a line or a sentence, above what the machine with its cooling draws at the stated
+    utilization, else at full load.
+    """
+    used = procurement.utilization or 1.0
+    most = watts * YEAR / HOUR * used
+    quote = procurement.quote or ()
+    texts: list[tuple[Path, str, str]] = [
+        (("procurement", "quote", index, "part"), part, f"`{name_of_part(quote[index].part)}`") for index, part in lines
+    ]
+    texts += [(("description",), each, "the text") for each in sentences_of(remarks)]
+    for at, text, what in texts:
+        found = ENERGY.search(text) if COMMITTED.search(text) is not None else None
+        number, scale = (
+            next(((one, two) for one, two in (found.group(1, 2), found.group(3, 4)) if one), ("", ""))
+            if found
+            else ("", "")
+        )
+        committed = number_in_text(number) * SCALE[scale] if number else 0.0
         if watts and committed > ABOVE * most:
-            message = f"`{name_of_part((procurement.quote or ())[index].part)}` commits to {_energy_text(committed)} a year, and the machine takes {_energy_text(most)} at full load all year, with a PUE of {procurement.pue:g}"
-            at = ("procurement", "quote", index, "part")
+            load = f"at a utilization of {percent(used)}" if procurement.utilization else "at full load all year"
+            message = f"{what} commits to {_energy_text(committed)} a year, and the machine takes {_energy_text(most)} {load}, with a PUE of {procurement.pue:g}"
             yield RULE.problem(at, message, "commit to the energy of the planned utilization", severity="warning")
+            return
 
 
 def _energy_text(watt_hours: float) -> str:

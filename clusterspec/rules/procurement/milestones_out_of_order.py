@@ -4,6 +4,7 @@
 
 - Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall, which they are
   built into: a warning;
+- an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
 - an old system or store that is removed before the migration from it ends: an error.
 
 Milestones in weeks (`week 6: servers`) are compared with those in weeks, and dates with dates.
@@ -34,6 +35,13 @@ cluster: {platform: dgx-b200, nodes: 8}
 procurement: {currency: USD, delivery: {milestones: ["old store removed in week 10", "migration until week 15"]}}
 ```
 
+```yaml procurement.delivery.milestones[1]
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 8}
+operations: {burn_in: 7 days}
+procurement: {currency: USD, delivery: {milestones: ["servers 2027-04-05", "acceptance 2027-04-09"]}}
+```
+
 ## Silent
 
 ```yaml
@@ -55,9 +63,10 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.supplier_words import in_english
+from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plural
 
@@ -70,15 +79,16 @@ _WEEK = pattern(
 _SERVERS = pattern(r"\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
 _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|busways?|power distribution)\b")
 _REMOVED = pattern(
-    r"\b(?:remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odvoz\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
+    r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odvoz\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
 )
 _OLD = pattern(
     r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star\w{2,4})\b"
 )
+_ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
 _MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
     if procurement.delivery is None or not procurement.delivery.milestones:
         return
     texts = [in_english(each.lower()) for each in procurement.delivery.milestones]
@@ -86,6 +96,11 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
         yield from _early_servers(dated, unit)
         yield from _lost_source(dated, unit)
+        burn_in = operations.burn_in if operations is not None else None
+        if burn_in is not None:
+            yield from _early_acceptance(
+                dated, unit, burn_in.value / (DAY if unit == "day" else 7 * DAY), burn_in.written
+            )
 
 
 def _weeks_in(text: str) -> list[int]:
@@ -111,6 +126,21 @@ def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> It
         )
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "bring the racks forward, or deliver the servers later")
+
+
+def _early_acceptance(
+    dated: Sequence[tuple[int, str, list[int]]], unit: str, lasting: float, written: str
+) -> Iterator[Problem]:
+    """The acceptance, where it is sooner than the last servers and the ``lasting`` burn-in."""
+    servers = [max(at) for _, text, at in dated if _SERVERS.search(text) and not _ACCEPTANCE.search(text)]
+    accepted = [(min(at), index) for index, text, at in dated if _ACCEPTANCE.search(text) and not _SERVERS.search(text)]
+    if len(accepted) != 1 or not servers:
+        return
+    ((day, index),) = accepted
+    if 0 <= day - max(servers) < lasting:
+        message = f"the acceptance is {plural(day - max(servers), unit)} after the last servers, and the burn-in takes {written}"
+        at = ("procurement", "delivery", "milestones", index)
+        yield RULE.problem(at, message, "accept after the burn-in")
 
 
 def _lost_source(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:

@@ -68,7 +68,6 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -85,15 +84,18 @@ _MASS = r"(\d{1,3}(?:[.,' ]\d{3})+|\d{2,5}(?:\.\d)?) ?kg\b(?! ?(?:/|per|je|pro|p
 _LIFTS = r"(?:lifts?|elevators?|hoists?|\w*aufz[uü]ge?|monte-charges?|ascenseurs?|montacargas|ascensor|elevador|montacarichi|ascensore|goederenlift|\w*hiss(?:en)?)"
 _FLOORS = r"(?:floors?|slab|\w*b[oö]den|plancher|dalle|suelo|piso|pavimento|vloer|golv(?:et)?|gulv(?:et)?)"
 _LIMITS = (
-    ("the lift", pattern(rf"\b{_LIFTS}\b[^.;\d]{{0,40}}{_MASS}")),
+    ("the lift", pattern(rf"\b{_LIFTS}\b[^.;\d]{{0,40}}{_MASS}"), min),
     (
         "the floor",
         pattern(
             rf"\b{_FLOORS}\b[^.;\d]{{0,40}}{_MASS} ?(?:per|pro|je|par|por|a|/|each|on|for|under) ?(?:a |each |one )?(?:rack|cabinet|schrank|baie|armadio)"
         ),
+        max,
     ),
 )
-"""What carries racks, and the kilograms that a text in lower case states of it."""
+"""What carries racks, the kilograms that a text in lower case states of it, and which of several decides: the smallest of
+lifts, and the largest of floors, since the racks stand on the one that carries them.
+"""
 _RACK = pattern(r"\b(?:\w*racks?|cabinets?|\w*schrank|armoire|baie|armadio|armario|nvl ?\d{2,3})\b")
 _MASS_OF_LINE = pattern(_MASS)
 _DOOR = pattern(
@@ -111,9 +113,9 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
     lines, text = [part.lower() for part in parts], remarks.lower()
     yield from _high_rack(lines, text)
     stated = [
-        (_kilograms(mass), name)
-        for name, limit in _LIMITS
-        for mass in chain.from_iterable(limit.findall(each) for each in (*sentences_of(text), *lines))
+        (choose(masses), name)
+        for name, limit, choose in _LIMITS
+        if (masses := [_kilograms(mass) for each in (*sentences_of(text), *lines) for mass in limit.findall(each)])
     ]
     if stated:
         yield from _heavy_rack(parts, cluster, *min(stated))
@@ -138,7 +140,7 @@ def _heavy_rack(parts: Sequence[str], cluster: Cluster | None, least: float, nam
     weighed = False
     for index, part in enumerate(parts):
         text = part.lower()
-        is_limit = any(limit.search(text) is not None for _, limit in _LIMITS)
+        is_limit = any(limit.search(text) is not None for _, limit, _ in _LIMITS)
         masses = [] if is_limit or _RACK.search(text) is None else [*map(_kilograms, _MASS_OF_LINE.findall(text))]
         weighed = weighed or bool(masses)
         if masses and max(masses) > least:

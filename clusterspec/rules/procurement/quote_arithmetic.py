@@ -152,7 +152,7 @@ _LEFT_OUT = pattern(
     r"bestell\w*|inclus\w*|compris\w*|inclu[ií]d\w*|compres\w*|inbegrepen|ingår|inkluder\w*|sisälly\w*)\b"
 )
 """Words by which a sentence about an option leaves it out of the order."""
-_CHOSEN = pattern(r"\b(?:exercised|chosen|selected|called off|taken|gezogen|ausgeübt|levée?|ejercida)\b")
+_CHOSEN = pattern(r"(?<!to be )\b(?:exercised|chosen|selected|called off|taken|gezogen|ausgeübt|levée?|ejercida)\b")
 
 
 def _option_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
@@ -161,7 +161,8 @@ def _option_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem
     whole = _sum_of_lines(procurement)
     for number, line in enumerate(procurement.quote or ()):
         part, price = plain_part(line), line_price(line)
-        if about and price and 0 < price < whole and names_option(part) and _CHOSEN.search(part) is None:
+        left_out = bool(about) or _LEFT_OUT.search(part) is not None
+        if left_out and price and 0 < price < whole and names_option(part) and _CHOSEN.search(part) is None:
             total = (total_of_lines(procurement) or 0.0) * (1 - float(price) / whole)
             message = f"`{name_of_part(line.part)}` is an option that the text leaves out of the order, and `quoted_total` includes it: {money_text(amount_text(total), procurement.currency)} without it"
             at = ("procurement", "quote", number, "part")

@@ -12,6 +12,7 @@ A line of `procurement.quote` that offers
 - a length, a kind of light or of fiber, ends, a form, or a rate other than its order code stands for;
 - modules for the NICs of another kind of light than those for the switches, such as DR4 and FR4;
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
+- a cable with OSFP at every end for NICs whose lines name cages for QSFP112, or the reverse;
 - a module with one port for switches whose cages carry two;
 - modules enough in all, of which one end has too few: flat ones of the nodes, or finned ones of the switches;
 - fiber with pins at both ends (male), which the modules have themselves;
@@ -144,6 +145,7 @@ _PINS = pattern(
 _ANGLED_MPO = "MFP7E"
 """The beginning of NVIDIA's order codes of fiber with MPO-12/APC at its ends."""
 _FLAT_ENDS = pattern(r"(?:\b|/)upc\b")
+_LOT = pattern(r"(?i)^\W*(?:lots?|lotes?|lotto|los|perceel|część|item|system|phase|cluster) ?\w{1,3} ?:")
 _PANEL = pattern(r"\b(?:cassettes?|panels?|trunks?|extension|couplers?|female)\b")
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|mpo|mtp|lc|trunks?|patch|jumpers?|om[345]|os2)\b")
 
@@ -178,6 +180,7 @@ def check(
         yield from _cage_problems(modules, cluster)
     if counts.fabric is not None:
         yield from _uneven_ends_problem(modules, counts.fabric.modules)
+    yield from _end_problem(every)
     yield from _light_problem(modules)
     cables = [part for part in every if part.line.kind == "cable"]
     designed = modules_of_design(written_scale_out, catalog)
@@ -275,6 +278,30 @@ def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Pr
             yield _problem(part, "has fins, and OSFP cages of nodes take flat modules", "order the flat part")
         elif part.side == "switch" and switch is not None and switch.module_top == "finned" and _FLAT.search(part.text):
             yield _problem(part, f"is flat, and {switch.id} takes finned modules", "order the finned part")
+
+
+def _end_problem(parts: Sequence[LinkPart]) -> Iterator[Problem]:
+    """The problem with a divided cable of which no end fits the NICs that the nodes beside it are described with. Lines of
+    several lots, which begin with the name of theirs (``Lot 2:``), are compared within it.
+    """
+    lots: dict[str, list[LinkPart]] = {}
+    for part in parts:
+        lot = _LOT.match(part.line.line.part or "")
+        lots.setdefault(lot[0] if lot is not None else "", []).append(part)
+    for own in lots.values():
+        cages = {form for part in own if part.line.kind in {"node", "nic"} for form in _sizes(part.text)}
+        for part in own:
+            ends = _sizes(part.text) if part.line.kind == "cable" and part.line.is_complete else set()
+            if len(cages) == 1 and ends and part.line.ways > 1 and cages.isdisjoint(ends):
+                message = (
+                    f"has {or_list(sorted(ends))} at its ends, and the NICs have cages for {or_list(sorted(cages))}"
+                )
+                yield _problem(part, message, "order cables whose ends fit the NICs")
+
+
+def _sizes(text: str) -> set[str]:
+    """The sizes of cages or ends that a text names: OSFP and QSFP do not fit each other."""
+    return {size for size in ("OSFP", "QSFP") if size.lower() in text}
 
 
 def _has_one_port(part: LinkPart) -> bool:

@@ -6,7 +6,8 @@
   `5 years support included`), and that another line sells again;
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
   NVL;
-- a part beside a lease whose price is one of the amounts that the lessor finances by the description.
+- a part beside a lease whose price is one of the amounts that the lessor finances by the description;
+- support for machines beside a credit for which all of them are handed over.
 
 Support that a store or a switch includes says nothing of that of the nodes. Extensions and upgrades are no second
 purchase.
@@ -55,6 +56,16 @@ procurement:
   quote:
     - {part: "monthly lease of servers, network and storage", quantity: 36, unit_price: 101320, price: 3647520}
     - {part: "NVMe storage 800 TB", quantity: 1, unit_price: 612000, price: 612000}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-a100, nodes: 5}
+procurement:
+  currency: GBP
+  quote:
+    - {part: "support renewal DGX A100, 2 years", quantity: 5, unit_price: 41000, price: 205000}
+    - {part: "trade-in credit DGX A100", quantity: 5, unit_price: -9000, price: -45000}
 ```
 
 ## Silent
@@ -110,7 +121,7 @@ THINGS = {
     "support": r"(?:hardware |\d{1,2} (?:years|months) |24x7 ){0,2}(?:support|maintenance|wartung|soporte|assistenza|suporte|nbd parts)",
 }
 """What lines include, by the words for it."""
-_INCLUDED = r"(?:incl(?:uded|uding|uye|uso|usive|us)?\b\.?|inkl(?:usive)?\b\.?|inbegriffen\b|inclu[ií]d[oa]s?\b|inbegrepen\b|compris\b)"
+_INCLUDED = r"(?:incl(?:uded|uding|uye|uso|usive|us)?\b\.?|inkl(?:usive)?\b\.?|inbegriffen\b|inclu[ií]d[oa]s?\b|inclus[oiae]s?\b|inbegrepen\b|compris\b)"
 _NOT = pattern(r"\b(?:not|non|no|nicht|excl\w*|without|except|ohne|option\w*)\b")
 _MORE = pattern(
     r"\b(?:extensions?|renewals?|upgrades?|uplift|additional|further|extended|extra|years? [2-9]\b|verlängerung|spares?)\b"
@@ -126,7 +137,7 @@ OF_PRICE = ("the second feed", "transport", "installation")
 """What a description may include in a price."""
 _IN_PRICE = {
     name: pattern(
-        rf"\b{THINGS[name]}\b[^.;]{{0,60}}? {_INCLUDED} (?:in|im|dans|en|nel|no|w) (?:the |all |every )?(?:price|cost|fee|rent|kw)"
+        rf"\b{THINGS[name]}\b[^.;]{{0,60}}? {_INCLUDED} (?:in|im|dans|en|em|nel|no|w) (?:the |all |every |each |cada |jedem |chaque )?(?:price|cost|fee|rent|kw|item|line|position|partida|preço|precio|prix|preis)"
     )
     for name in OF_PRICE
 }
@@ -148,7 +159,27 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         at = ("procurement", "quote", again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
     yield from _priced_again(lines, remarks.lower())
+    yield from _traded_in(procurement, cluster)
     yield from _financed_problem(lines, remarks.lower())
+
+
+_TRADE_IN = pattern(
+    r"\b(?:trade[- ]?ins?|handed over|buy[- ]?back|take[- ]?back|part exchange|inzahlung\w*|rückkauf\w*|rückgabe|reprise|rachat|recompra|retoma|permuta|ritiro|inruil\w*|inbyte\w*|odkup\w*)\b|下取り|回收|보상판매"
+)
+
+
+def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    """Support for the machines of the design beside a credit for which all of them are handed over."""
+    name = cluster.accelerator.id.split("-", maxsplit=1)[0]
+    lines = [(index, line, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
+    named = [(index, line, text) for index, line, text in lines if name in text]
+    kept = [(index, line) for index, line, text in named if is_support_of_nodes(text) and not is_credit(line)]
+    for index, line, text in named:
+        if kept and is_credit(line) and _TRADE_IN.search(text) is not None and (line.quantity or 0) >= cluster.nodes:
+            message = f"`{name_of_part(line.part)}` gives back {line.quantity:,.10g} machines, and `{name_of_part(kept[0][1].part)}` supports them"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "decide which machines stay")
+            return
 
 
 def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:

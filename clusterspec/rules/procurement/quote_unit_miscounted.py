@@ -276,7 +276,8 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
     in_hours = product.units[-1].startswith("h")  # those of a month, for several months
     in_parts = in_hours and 2 <= several <= MOST_PERIODS and _is_close(quantity, several * value)
     fits = any(_is_close(quantity, each * scale) for each in (value, *partial) for scale in _SCALES)
-    if by_period and not (fits or in_parts):
+    priced = offered.line.unit_price is not None and _is_close(float(offered.line.unit_price), value)
+    if by_period and not (fits or in_parts or priced):
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
         at = ("procurement", "quote", offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the numbers is right")

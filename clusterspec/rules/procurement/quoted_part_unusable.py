@@ -5,11 +5,14 @@
 - Software that runs in the cloud of its vendor, or is managed from there, for a site that the text calls air-gapped or
   without internet;
 - power distribution units whose lines name outlets C13 alone, for nodes whose power supplies have inlets C20: those of
-  2.4 kW and more, or any node of 6 kW and more;
+  2.4 kW and more, or any node of 6 kW and more; units with fewer outlets C19 than the power supplies of a rack need;
+- fewer power distribution units than the racks of the nodes take by `power.pdus`: a warning, as the others may be there;
 - a power supply in the line of a node for less than `power.node`;
 - cards without fans (`passive`, `Server Edition`) for a workstation, whose cards have fans of their own;
 - a switch of the frontend whose ports the nodes fill, so that none is left for an uplink or the storage;
 - a contract for liquid cooling of less heat than the nodes give to the liquid.
+
+All but the number of power distribution units are errors.
 
 ## Why it matters
 
@@ -88,6 +91,29 @@ procurement:
     - {part: "Liquid cooling service 180 kW, kW-months (180 x 60)", quantity: 10800, unit_price: 95}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster:
+  platform: dgx-h200
+  nodes: 24
+  power: {node: 10.2 kW, nodes_per_rack: 4, supplies: {count: 6, power: 3.3 kW}, pdus: {count: 3}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "DGX H200", quantity: 24, unit_price: 350000}
+    - {part: "PDU 415 V 50 A three-phase, 6 x C19 + 24 x C13", quantity: 18, unit_price: 2950}
+```
+
+```yaml procurement.quote[1].quantity
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 32, power: {node: 10.2 kW, nodes_per_rack: 4, pdus: {count: 4}}}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "DGX H200", quantity: 32, unit_price: 350000}
+    - {part: "PDU 415 V 50 A three-phase, 12 x C19", quantity: 16, unit_price: 2950}
+```
+
 ## Silent
 
 ```yaml
@@ -117,6 +143,7 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import loop_heat
@@ -130,7 +157,7 @@ from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -147,6 +174,11 @@ _OF_CLOUD = pattern(
     r"\bphones? home\b|\bvia (?:the )?(?:public )?cloud\b"
 )
 _SMALL_OUTLETS, _LARGE_OUTLETS = pattern(r"\bc-?13\b"), pattern(r"\bc-?(?:19|39|21)\b")
+_COUNTED_OUTLETS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?c-?19\b")
+_BY_RACK = pattern(
+    r"\b(?:rack\w*|cabinets?|sets?|pairs?|paires?|paare?|pares?|kits?|schr[aä]nke?|baies?|armadi\w*|kast(?:en)?)\b"
+)
+"""Words of a line whose quantity may count racks or sets."""
 _SUPPLY = pattern(
     rf"(?:(\d{{1,2}}) ?[x×] ?)?{NUMBER} ?(k?)w(?:[- ]class|atts?)? (?:[a-z]+ )?(?:supply|supplies|psus?|power supply|power supplies|netzteile?|alimentations?|fuentes?)\b"
 )
@@ -182,7 +214,7 @@ def check(
         links, rate = cluster.all_nodes * front.nics_per_node, front.nic_bandwidth.value
         yield from _filled_switch(lines, links, rate)
     if power is not None:
-        yield from _outlet_problem(lines, power)
+        yield from _outlet_problem(lines, power, cluster)
         yield from _supply_problem(lines, power)
         heat = loop_heat(cluster, counts.fabric, power) if power.cooling == "liquid" else None
         if heat is not None:
@@ -230,13 +262,15 @@ def _filled_switch(lines: Sequence[tuple[Offered, str]], links: int, rate: float
         yield _problem(found[0][0], message, "order a switch with more ports")
 
 
-def _outlet_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> Iterator[Problem]:
+def _outlet_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     """Power distribution units that have small outlets alone, for large supplies."""
     supply = power.supplies.power.value if power.supplies is not None and power.supplies.power is not None else 0.0
     node = power.node.value if power.node is not None else 0.0
     large = supply >= LARGE_SUPPLY if supply else node >= LARGE_NODE
     units = [(line, text) for line, text in lines if PDU.search(text) is not None]
+    yield from _few_units(units, power, cluster.all_nodes)
     if not large or any(_LARGE_OUTLETS.search(text) is not None for _, text in lines):
+        yield from _few_outlets(units, power, cluster)
         return
     for line, text in units:
         if _SMALL_OUTLETS.search(text) is not None:
@@ -245,6 +279,34 @@ def _outlet_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> I
             )
             yield _problem(line, message, "order units with outlets C19 or C39")
             return
+
+
+def _few_outlets(units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+    """Units with fewer large outlets than the power supplies of a rack have cords for each of them."""
+    each = power.nodes_per_rack or 0
+    sold = cluster.platform.supplies if cluster.platform is not None and cluster.platform.form == "node" else None
+    cords = each * ((power.supplies.count if power.supplies is not None else sold) or 0)
+    count = power.pdus.count or 0 if power.pdus is not None else 0
+    for line, text in units:
+        stated = [int(number) for number in _COUNTED_OUTLETS.findall(text)]
+        if len(stated) == 1 and count and cords > stated[0] * count:
+            message = f"has {stated[0]} outlets C19, and the {each} nodes of a rack have {cords} cords for {count} units: {ceil(cords / count)} for each"
+            yield _problem(line, message, "order units with more outlets C19")
+            return
+
+
+def _few_units(units: Sequence[tuple[Offered, str]], power: PowerSpec, nodes: int) -> Iterator[Problem]:
+    """Fewer units, sold by the piece, than the racks of the nodes take."""
+    count = power.pdus.count or 0 if power.pdus is not None else 0
+    racks = ceil(nodes / power.nodes_per_rack) if power.nodes_per_rack else 0
+    if any(_BY_RACK.search(text) is not None or line.site_kind == "rack" for line, text in units):
+        return
+    quoted = sum_of(float(line.line.quantity or 0) for line, _ in units)
+    if units and count and quoted > 1 and quoted < racks * count:
+        message = f"and lines like it offer {quoted:,.0f} units, and {racks} racks of {count} take {racks * count:,}"
+        at = ("procurement", "quote", units[0][0].index, "quantity")
+        text = f"`{name_of_part(units[0][0].line.part)}` {message}"
+        yield RULE.problem(at, text, f"order {racks * count:,}, or correct `power.pdus.count`", severity="warning")
 
 
 def _supply_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> Iterator[Problem]:

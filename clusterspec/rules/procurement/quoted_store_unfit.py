@@ -107,6 +107,9 @@ _ACROSS = pattern(
 )
 """An erasure code whose fragments lie on different nodes, by a text in English."""
 _PORTS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b(?! ?(?:memory|ram|ddr\d?|rdimm))")
+_PORTS_OF = pattern(
+    r"(?<![\w.,])(\d{1,2}) ?ports? (?:of|with|à|de|mit|at|von|med)? ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b"
+)
 _OF_ALL = pattern(r"\b(?:total|altogether|in all|aggregate)\b")
 _RAW = pattern(r"\braw\b")
 _SAME_UNITS = 0.003
@@ -160,7 +163,7 @@ def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> 
     )
     carried = []
     for line, text in stores:
-        ports = _PORTS.findall(text)
+        ports = _PORTS.findall(text) + _PORTS_OF.findall(text)
         if len(ports) != 1 or not line.line.quantity or line.counts_periods or _OF_ALL.search(text) is not None:
             return
         carried.append(float(line.line.quantity) * int(ports[0][0]) * int(ports[0][1]) * GIGABIT)

@@ -1,10 +1,11 @@
-"""The quoted operating system does not run on the quoted switches.
+"""The quoted switches have no operating system, or one that does not run on them.
 
 ## What it finds
 
 A line of `procurement.quote` for a network operating system of one vendor (Cumulus Linux, NVOS, Onyx, EOS, Junos, NX-OS) and
 switches of another vendor: those that the line names, else the switches of the fabric, where no other line offers switches
-of the vendor.
+of the vendor. Switches without an operating system (`ONIE only`), where no line sells one, and the description names no system
+of one's own.
 
 ## Why it matters
 
@@ -33,6 +34,16 @@ procurement:
     - {part: "Cumulus Linux perpetual license for AIS800-64O", quantity: 3, unit_price: 8200}
 ```
 
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster: {platform: hgx-h20, nodes: 32}
+procurement:
+  currency: CNY
+  quote:
+    - {part: "switch 64 x 800G OSFP, ONIE only", quantity: 6, unit_price: 245000}
+    - {part: "AOC 800G to 2x 400G, 20 m", quantity: 128, unit_price: 6800}
+```
+
 ## Silent
 
 ```yaml
@@ -57,6 +68,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -82,10 +94,23 @@ _SWITCHES = {
 """Words and order codes by which quotes name switches, by vendor; `Broadcom` are those of makers with its chips."""
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+_BARE = pattern(
+    r"\bonie(?:[- ]only)?\b|\bbare[- ]?metal (?:switch\w*|box\w*)|\bswitch\w*\b[^;]{0,40}?\bbare[- ]?metal\b|\b(?:without|no|excl\w*|ohne|sans|sin|senza|zonder|utan|uten|uden|bez) (?:an? )?"
+    r"(?:nos\b|network (?:operating system|os)\b|operating system|betriebssystem|système d'exploitation|sistema operativo)|裸机|裸機|不含(?:网络)?操作系统|不含(?:網路)?作業系統"
+)
+_ANY_SYSTEM = pattern(
+    r"\b(?:sonic|cumulus|onyx|nvos|eos|junos|nx-?os|ocnos|pica8|dnos|nos|network (?:operating system|os)|operating system)\b(?! \(?onie)|操作系统|作業系統"
+)
+_OWN_SYSTEM = pattern(
+    r"\b(?:community|open[- ]source|own|our|existing|in[- ]house|self-?built|free) (?:\w+ ){0,2}(?:sonic|nos|network (?:operating system|os))\b|\bsonic\b[^.;]{0,40}?\b(?:community|own|our team|in-?house|ourselves|exists|in place|no licen[cs]e)\b"
+)
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
     texts = [(line.part or "").lower() for line in procurement.quote]
+    yield from _bare_switches(procurement, remarks.lower())
     offered = {vendor for text in texts for vendor in _vendors_of_switches(text)}
     for index, text in enumerate(texts):
         system = next((vendor for vendor, named in _SYSTEMS.items() if named.search(text) is not None), "")
@@ -95,6 +120,20 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             message = f"`{name}` runs on switches of {system} alone, and those of the quote are of {other}"
             help_ = "order the operating system of the switches, such as SONiC"
             yield RULE.problem(("procurement", "quote", index, "part"), message, help_)
+
+
+def _bare_switches(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """Switches that are sold without an operating system, where no line sells one and the text has none."""
+    texts = [plain_part(line) for line in procurement.quote or ()]
+    bare = [index for index, text in enumerate(texts) if _BARE.search(text) is not None]
+    sold = any(_ANY_SYSTEM.search(text) is not None for index, text in enumerate(texts) if index not in bare)
+    if not bare or sold or _OWN_SYSTEM.search(remarks) is not None:
+        return
+    message = (
+        f"`{name_of_part((procurement.quote or ())[bare[0]].part)}` has no operating system, and no line sells one"
+    )
+    help_ = "ask for licenses of the operating system, or say in the description which one is there"
+    yield RULE.problem(("procurement", "quote", bare[0], "part"), message, help_)
 
 
 def _vendors_of_switches(text: str) -> set[str]:

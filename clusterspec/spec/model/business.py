@@ -30,8 +30,9 @@ class OperationsTargetsSpec:
 
 @dataclass(frozen=True)
 class EarlyFailuresSpec:
-    """Failures of a new machine: The rate starts at ``ratio`` times the later rate, and the excess halves in each"
-    " ``half_life``."""
+    """Failures of a new machine: the rate starts at ``ratio`` times the later rate, and the excess halves in each
+    ``half_life``.
+    """
 
     ratio: float | None = None
     half_life: Quantity | None = None
