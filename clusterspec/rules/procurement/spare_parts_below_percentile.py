@@ -59,6 +59,7 @@ from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.rules.knowledge.purchases import plural_of_kind
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
@@ -70,13 +71,16 @@ _IN_STOCK = pattern(
 )
 
 
+_NONE = pattern(r"(?i)\b(?:no|none|not|keine?|aucune?|sin|nenhum\w*|nessun\w*|geen|inga?)\b|없|なし|没有|沒有|无")
+
+
 def check(
     procurement: ProcurementSpec, operations: OperationsSpec, cluster: Cluster, remarks: str
 ) -> Iterator[Problem]:
     if not procurement.quote or operations.stock is None or operations.failures is None:
         return
     stock = operations.stock
-    if stock.lead_time is None or stock.percentile is None or _IN_STOCK.search(remarks) is not None:
+    if stock.lead_time is None or stock.percentile is None or _has_stock(remarks):
         return
     lines = [line for line in offered_lines(procurement.quote, cluster) if line.is_spare and line.line.quantity]
     nics = cluster.scale_out.nics_per_node if cluster.scale_out is not None else 0
@@ -95,3 +99,12 @@ def check(
             message = f"{total:,.0f} spare {parts} are quoted: of {number:,} {parts}, {plain(mean, 3)} fail in {stock.lead_time.written} on average, and {needed:,} suffice with a probability of {percent(stock.percentile)}"
             at = ("procurement", "quote", own[0].index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,}")
+
+
+def _has_stock(remarks: str) -> bool:
+    """Whether a sentence of a text says that spare parts are there.
+
+    >>> _has_stock("Five modules are in stock."), _has_stock("Nothing is in stock: no spare module is there.")
+    (True, False)
+    """
+    return any(_IN_STOCK.search(each) and _NONE.search(each) is None for each in sentences_of(remarks))
