@@ -23,7 +23,8 @@ from clusterspec.units import plural
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Platform, Switch
-    from clusterspec.catalog.models import Entry, Model
+    from clusterspec.catalog.models import Model
+    from clusterspec.catalog.reader import Entry
 
 
 # Files of the shipped catalog and of company folders

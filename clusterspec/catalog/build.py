@@ -14,12 +14,8 @@ from clusterspec.catalog.frameworks import (
     required_multiples,
     support_statements,
 )
-from clusterspec.catalog.models import (
-    Entry,
-    Model,
-    architecture,
-)
-from clusterspec.catalog.reader import FactReader
+from clusterspec.catalog.models import Model, architecture
+from clusterspec.catalog.reader import Entry, FactReader
 from clusterspec.catalog.stacks import (
     Stack,
     framework_memory,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.catalog.models import Entry, Model
-from clusterspec.catalog.reader import Status
+from clusterspec.catalog.models import Model
+from clusterspec.catalog.reader import Entry, Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field, replace
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
-from clusterspec.catalog.models import Entry
-from clusterspec.catalog.reader import Fact, FactReader, Status
+from clusterspec.catalog.reader import Entry, Fact, FactReader, Status
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Cited, Origin
 

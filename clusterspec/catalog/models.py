@@ -1,8 +1,8 @@
-"""The catalog entry of a language model, the optional parts of its architecture, and the base of all entries."""
+"""The catalog entry of a language model, and the optional parts of its architecture."""
 
 from __future__ import annotations
 
-from clusterspec.catalog.reader import FactReader, Status
+from clusterspec.catalog.reader import Entry, FactReader
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
 
@@ -129,24 +129,6 @@ class Block:
     router_top_groups: int = 0
     router_scale: float | None = None
     expert_bias: bool | None = None
-
-
-# The base of every kind of catalog entry
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The fields common to all entries; ``kind/id`` identifies one."""
-
-    id: str
-    name: str
-    vendor: str
-    status: Status
-    notes: tuple[str, ...]
-
-    @property
-    def kind(self) -> str:
-        return type(self).__name__.lower()
 
 
 # The catalog entry of a language model

@@ -1,4 +1,6 @@
-"""Raw catalog entries: header, sources and facts, and typed access to quantities, counts and words."""
+"""Raw catalog entries: header, sources and facts, and typed access to quantities, counts and words. The header of
+typed entries.
+"""
 
 from __future__ import annotations
 
@@ -124,6 +126,21 @@ class RawEntry:
     notes: tuple[str, ...]
     aliases: tuple[str, ...] = ()
     replaced_by: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The fields common to all typed entries; ``kind/id`` identifies one."""
+
+    id: str
+    name: str
+    vendor: str
+    status: Status
+    notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__.lower()
 
 
 def read_raw_entry(data: Mapping[str, Any]) -> RawEntry:

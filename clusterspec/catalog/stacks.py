@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from math import inf
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.catalog.models import Entry
-from clusterspec.catalog.reader import FactReader
+from clusterspec.catalog.reader import Entry, FactReader
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, field, replace
 

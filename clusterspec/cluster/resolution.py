@@ -15,7 +15,8 @@ from clusterspec.catalog.entries import (
     Platform,
     Switch,
 )
-from clusterspec.catalog.models import Entry, Model
+from clusterspec.catalog.models import Model
+from clusterspec.catalog.reader import Entry
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Problem
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity

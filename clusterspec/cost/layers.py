@@ -12,7 +12,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.formulas import pipeline
 from clusterspec.records import NamedTuple, dataclass, replace
-from clusterspec.standard import recent
+from clusterspec.standard import recent, sum_of
 
 
 class Mixer(StrEnum):
@@ -291,3 +291,41 @@ def _passes_by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ..
     """
     rounds, rest = divmod(passes, stages * chunks)
     return tuple(rounds * stages + min(float(stages), max(0.0, rest - chunk * stages)) for chunk in range(chunks))
+
+
+# Sets of layers that have a tensor, and the activations that the chunks of a stage store of them
+
+
+class LayerSet(StrEnum):
+    """The layers that have a tensor: all, or those with one kind of token mixing or of feed-forward network."""
+
+    ALL = "layers"
+    FULL = "layers with full attention"
+    WINDOW = "layers with a window"
+    LINEAR = "layers with linear attention"
+    DENSE = "dense layers"
+    EXPERT = "expert layers"
+
+
+MIXING_SETS = (LayerSet.FULL, LayerSet.WINDOW, LayerSet.LINEAR)
+"""The sets of layers by token mixing; a layer is in at most one of them."""
+CHUNK_COUNTS = {
+    LayerSet.ALL: "layers",
+    LayerSet.FULL: "full_layers",
+    LayerSet.WINDOW: "window_layers",
+    LayerSet.LINEAR: "linear_layers",
+    LayerSet.DENSE: "dense_layers",
+    LayerSet.EXPERT: "moe_layers",
+}
+"""The count of a chunk for each set of layers."""
+
+
+def logits_count(chunks: tuple[Chunk, ...]) -> float:
+    """How often a stage of these chunks computes logits: for its head, and for each layer of multi-token prediction."""
+    return float(any(chunk.last for chunk in chunks) + sum(chunk.predicted for chunk in chunks))
+
+
+def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[LayerSet, float]:
+    """The stored activations of each kind of layer: layers times micro-batches in flight."""
+    pairs = list(zip(chunks, counts, strict=True))
+    return {kind: sum_of(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in CHUNK_COUNTS.items()}

@@ -10,7 +10,7 @@ from posixpath import commonprefix
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Platform
-from clusterspec.catalog.models import Entry
+from clusterspec.catalog.reader import Entry
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.subjects import Subject
 from clusterspec.quantity import Figure

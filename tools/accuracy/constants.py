@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import clusterspec.cost.estimate
 import clusterspec.cost.measured
 import clusterspec.cost.serving.constants  # noqa: F401  (modules declare their constants when they are imported)
-from clusterspec.catalog.models import Entry
+from clusterspec.catalog.reader import Entry
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost import CONSTANTS
 from clusterspec.cost.memory import GROUP, range_figures

@@ -33,18 +33,15 @@ from clusterspec.cost.batch.index import (
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.formulas.memory import buffer_bytes
 from clusterspec.cost.layer_tables import Group
-from clusterspec.cost.layers import StageGroup, micro_batches_in_flight, stage_groups
-from clusterspec.cost.memory import (
-    Job,
-    Layers,
-    MemoryLine,
-    Rank,
+from clusterspec.cost.layers import (
+    LayerSet,
+    StageGroup,
     logits_count,
-    recomputation,
-    squared_excess,
+    micro_batches_in_flight,
+    stage_groups,
     stored_passes,
-    summed_bytes,
 )
+from clusterspec.cost.memory import Job, MemoryLine, Rank, recomputation, squared_excess, summed_bytes
 from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.fullest import LayerMemory, RankMemory, distinct_groups, rank_memory
 from clusterspec.cost.memory.recomputation import StoredTensors
@@ -52,12 +49,12 @@ from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.tables import Tables, held_share
 from clusterspec.records import NamedTuple, replace
 
-KINDS = tuple(Layers)
-NETWORKS: tuple[frozenset[Layers], ...] = (
+KINDS = tuple(LayerSet)
+NETWORKS: tuple[frozenset[LayerSet], ...] = (
     frozenset(),
-    frozenset({Layers.DENSE}),
-    frozenset({Layers.EXPERT}),
-    frozenset({Layers.DENSE, Layers.EXPERT}),
+    frozenset({LayerSet.DENSE}),
+    frozenset({LayerSet.EXPERT}),
+    frozenset({LayerSet.DENSE, LayerSet.EXPERT}),
 )
 """The kinds of feed-forward network that the layers of a rank may have."""
 LAYER_NUMBERS = 2 * (len(KINDS) + len(NETWORKS) + 1)
@@ -248,13 +245,13 @@ class _MemoryRows:
         tensors = [Tensor(line, kind) for kind, line in zip(KINDS, sums, strict=False) if self._may_have(kind)]
         return LayerMemory(tensors, (sums[-1],), (self._working_memory(sums[len(KINDS) : -1], place),))
 
-    def _may_have(self, kind: Layers) -> bool:
+    def _may_have(self, kind: LayerSet) -> bool:
         """Whether the model may have layers of a kind."""
         model = self.tables.workload.model
         there = {
-            Layers.WINDOW: model.window_layers,
-            Layers.LINEAR: model.linear_layers,
-            Layers.EXPERT: model.moe_layers,
+            LayerSet.WINDOW: model.window_layers,
+            LayerSet.LINEAR: model.linear_layers,
+            LayerSet.EXPERT: model.moe_layers,
         }
         return bool(there.get(kind, 1))
 
@@ -275,7 +272,9 @@ class _MemoryRows:
         """The index in `NETWORKS` of the feed-forward networks of the layers at a position."""
         chunks = self.groups.at(kind, place).chunks
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
-        return NETWORKS.index(frozenset(each for each, has in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if has))
+        return NETWORKS.index(
+            frozenset(each for each, has in ((LayerSet.DENSE, dense), (LayerSet.EXPERT, expert)) if has)
+        )
 
 
 def _layer_numbers(job: Job) -> list[float]:

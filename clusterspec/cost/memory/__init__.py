@@ -6,7 +6,6 @@ This module holds the lines of memory with their uncertainty ranges, and the job
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
 
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
@@ -14,7 +13,7 @@ from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cluster.variation import layout_on_plainest_software
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
-from clusterspec.cost.layers import Chunk, micro_batches_in_flight
+from clusterspec.cost.layers import Chunk, LayerSet, logits_count, micro_batches_in_flight, stored_passes
 from clusterspec.cost.parameters import Share, residual_width
 from clusterspec.cost.tables import held_share
 from clusterspec.quantity import NARROW, Figure, activation_width, operand_width
@@ -327,30 +326,6 @@ class Job:
 # The model on one rank: its weights, and the number of stored activations of its layers
 
 
-class Layers(StrEnum):
-    """The layers that have a tensor."""
-
-    ALL = "layers"
-    FULL = "layers with full attention"
-    WINDOW = "layers with a window"
-    LINEAR = "layers with linear attention"
-    DENSE = "dense layers"
-    EXPERT = "expert layers"
-
-
-MIXING = (Layers.FULL, Layers.WINDOW, Layers.LINEAR)
-"""Kinds of layers by token mixing; a layer has at most one of them."""
-COUNTS = {
-    Layers.ALL: "layers",
-    Layers.FULL: "full_layers",
-    Layers.WINDOW: "window_layers",
-    Layers.LINEAR: "linear_layers",
-    Layers.DENSE: "dense_layers",
-    Layers.EXPERT: "moe_layers",
-}
-"""The count of a chunk for each kind of layer."""
-
-
 @dataclass(frozen=True)
 class Rank:
     """One rank of a pipeline stage; numbers may be columns.
@@ -362,12 +337,12 @@ class Rank:
     """
 
     share: Share
-    passes: dict[Layers, float]
+    passes: dict[LayerSet, float]
     in_flight: float
     inputs: float
     outputs: float
     head: float
-    kinds: frozenset[Layers]
+    kinds: frozenset[LayerSet]
 
     @classmethod
     def of(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
@@ -386,7 +361,7 @@ class Rank:
         counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
-        kinds = frozenset(kind for kind, there in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if there)
+        kinds = frozenset(kind for kind, there in ((LayerSet.DENSE, dense), (LayerSet.EXPERT, expert)) if there)
         return cls(
             share=held_share(job.workload, job.layout, chunks),
             passes=stored_passes(chunks, counts),
@@ -400,14 +375,3 @@ class Rank:
 
 _RECENT: Recent[tuple[tuple[object, ...], Rank]] = Recent(8)
 """The ranks of recent jobs without adapters, by their inputs."""
-
-
-def logits_count(chunks: tuple[Chunk, ...]) -> float:
-    """How often a stage of these chunks computes logits: for its head, and for each layer of multi-token prediction."""
-    return float(any(chunk.last for chunk in chunks) + sum(chunk.predicted for chunk in chunks))
-
-
-def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:
-    """The stored activations of each kind of layer: layers times micro-batches in flight."""
-    pairs = list(zip(chunks, counts, strict=True))
-    return {kind: sum_of(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in COUNTS.items()}

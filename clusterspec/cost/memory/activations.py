@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.memory import tensor_bytes
-from clusterspec.cost.memory import Job, Layers, MemoryLine, memory_line
+from clusterspec.cost.layers import LayerSet
+from clusterspec.cost.memory import Job, MemoryLine, memory_line
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 
@@ -16,7 +17,7 @@ class Tensor(NamedTuple):
     """A tensor that a layer of some kind stores for one micro-batch."""
 
     line: MemoryLine
-    layers: Layers = Layers.ALL
+    layers: LayerSet = LayerSet.ALL
 
     @property
     def name(self) -> str:
@@ -48,11 +49,11 @@ def mixing_tensors(job: Job, modules: Modules) -> list[Tensor]:
     """Stored tensors of every kind of layer in the model, without those that ``modules`` recompute."""
     model = job.model
     full = [*_attention_lines(job, modules), *_index_lines(job)] if model.full_layers else []
-    tensors = [Tensor(each, Layers.FULL) for each in full]
+    tensors = [Tensor(each, LayerSet.FULL) for each in full]
     if model.window_layers:
         prefix = "window " if model.full_layers else ""
         found = _window_lines(job, modules)
-        tensors += [Tensor(each._replace(name=prefix + each.name), Layers.WINDOW) for each in found]
+        tensors += [Tensor(each._replace(name=prefix + each.name), LayerSet.WINDOW) for each in found]
     return [*tensors, *_recurrence_tensors(job)]
 
 
@@ -196,7 +197,7 @@ def _recurrence_tensors(job: Job) -> list[Tensor]:
 
     keys = memory.share_of_heads(linear.key_heads, tp) * tp * linear.key_head_dim
     sizes = {"tokens": job.tokens, "keys": keys, "values": linear.value_width, "ranks": tp, "width": job.width}
-    return [Tensor(memory_line("linear attention", recurrence_bytes, DELTA, **sizes), Layers.LINEAR)]
+    return [Tensor(memory_line("linear attention", recurrence_bytes, DELTA, **sizes), LayerSet.LINEAR)]
 
 
 SWITCH = "Fedus et al., Switch Transformers, arXiv 2101.03961"
@@ -285,16 +286,16 @@ def _separate_gates(job: Job) -> int:
 def _dense_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     if "mlp" in modules:
         return []
-    return [Tensor(_feed_forward_line(job, "feed-forward", job.model.ffn_hidden, modules), Layers.DENSE)]
+    return [Tensor(_feed_forward_line(job, "feed-forward", job.model.ffn_hidden, modules), LayerSet.DENSE)]
 
 
 def _expert_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     model = job.model
     found: list[Tensor] = []
     if model.moe_layers and "expert" not in modules:
-        found = [Tensor(_routed_expert_line(job, modules), Layers.EXPERT), Tensor(_router_line(job), Layers.EXPERT)]
+        found = [Tensor(_routed_expert_line(job, modules), LayerSet.EXPERT), Tensor(_router_line(job), LayerSet.EXPERT)]
     if model.moe_layers and model.shared_experts and "shared_experts" not in modules:
-        found.append(Tensor(_feed_forward_line(job, "shared experts", model.shared_width, modules), Layers.EXPERT))
+        found.append(Tensor(_feed_forward_line(job, "shared experts", model.shared_width, modules), LayerSet.EXPERT))
     return found
 
 

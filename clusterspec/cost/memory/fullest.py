@@ -9,19 +9,8 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
 from clusterspec.cost.formulas.compute import larger, positive_part, value_where
-from clusterspec.cost.layers import Chunk, StageGroup, micro_batches_in_flight, stage_groups
-from clusterspec.cost.memory import (
-    KEPT,
-    Job,
-    Layers,
-    Lines,
-    Rank,
-    recomputation,
-    squared_excess,
-    states,
-    stored_passes,
-    summed_bytes,
-)
+from clusterspec.cost.layers import Chunk, LayerSet, StageGroup, micro_batches_in_flight, stage_groups, stored_passes
+from clusterspec.cost.memory import KEPT, Job, Lines, Rank, recomputation, squared_excess, states, summed_bytes
 from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.recomputation import PeakPoint, StoredTensors, stored_lines
 from clusterspec.quantity import Figure
@@ -85,7 +74,7 @@ class LayerMemory(NamedTuple):
     working: Lines
 
     @classmethod
-    def of(cls, job: Job, kinds: frozenset[Layers]) -> LayerMemory:
+    def of(cls, job: Job, kinds: frozenset[LayerSet]) -> LayerMemory:
         """The memory of a rank whose layers have these kinds of feed-forward network."""
         tensors = StoredTensors.of(job)
         working = recomputation.working_line(job, tensors, kinds)
@@ -225,7 +214,7 @@ def _prefill_job(design: Design, workload: Workload, layout: Layout) -> Job:
 def _stage_memories(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
     """Memory of the stages that may be the fullest, in bytes of one rank."""
     groups = stage_groups(job.model, job.layout)
-    layers: dict[frozenset[Layers], LayerMemory] = {}
+    layers: dict[frozenset[LayerSet], LayerMemory] = {}
     return (
         [(job, _group_memory(job, group, limit, layers)) for group in candidates_for_fullest(job, groups)]
         if groups
@@ -234,7 +223,7 @@ def _stage_memories(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
 
 
 def _group_memory(
-    job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers], LayerMemory]
+    job: Job, group: StageGroup, limit: float, layers: dict[frozenset[LayerSet], LayerMemory]
 ) -> RankMemory:
     """Memory of one rank in a group of equal stages; ``limit`` is the bytes available to it, ``layers`` a cache of
     layer memory.
@@ -314,7 +303,7 @@ def candidates_for_fullest(job: Job, groups: tuple[StageGroup, ...]) -> list[Sta
 
     def stored_micro_batches(group: StageGroup) -> float:
         counts = micro_batches_in_flight(job.layout, group.first, group.chunks, job.micro_batches)
-        return stored_passes(group.chunks, counts)[Layers.ALL]
+        return stored_passes(group.chunks, counts)[LayerSet.ALL]
 
     most_layers = sorted(groups, key=layers, reverse=True)[:SHORTLIST]
     most_held = sorted(groups, key=stored_micro_batches, reverse=True)[:SHORTLIST]

@@ -7,18 +7,8 @@ from collections.abc import Callable, Sequence
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.compute import larger, positive_part, smaller, value_where
 from clusterspec.cost.formulas.memory import backward_bytes, buffer_bytes, gathered_bytes, reduced_bytes, tensor_bytes
-from clusterspec.cost.memory import (
-    GATHERED,
-    MIXING,
-    Job,
-    Layers,
-    Lines,
-    MemoryLine,
-    Rank,
-    memory_line,
-    squared_excess,
-    summed_bytes,
-)
+from clusterspec.cost.layers import MIXING_SETS, LayerSet
+from clusterspec.cost.memory import GATHERED, Job, Lines, MemoryLine, Rank, memory_line, squared_excess, summed_bytes
 from clusterspec.cost.memory.activations import (
     KORTHIKANTI,
     Tensor,
@@ -58,7 +48,7 @@ def kept_tensors(job: Job) -> list[Tensor]:
     return _selective_tensors(job) if chosen == "selective" else layer_tensors(job)
 
 
-def recomputed_bytes(job: Job, tensors: StoredTensors, kind: Layers) -> float:
+def recomputed_bytes(job: Job, tensors: StoredTensors, kind: LayerSet) -> float:
     """Bytes of one layer of ``kind`` that are recomputed before its backward pass."""
     if job.layout.recompute == "none":
         return 0.0
@@ -80,13 +70,13 @@ class StoredTensors(NamedTuple):
         return cls(layer_tensors(job), kept_tensors(job))
 
 
-def _layer_bytes(tensors: list[Tensor], kind: Layers) -> float:
+def _layer_bytes(tensors: list[Tensor], kind: LayerSet) -> float:
     """Bytes of one layer of ``kind``, with the token mixing that stores most."""
-    stored = {each: summed_bytes(tensor.line for tensor in tensors if tensor.layers is each) for each in Layers}
+    stored = {each: summed_bytes(tensor.line for tensor in tensors if tensor.layers is each) for each in LayerSet}
     most = 0.0
-    for each in MIXING:
+    for each in MIXING_SETS:
         most = larger(most, stored[each])
-    return stored[Layers.ALL] + stored[kind] + most
+    return stored[LayerSet.ALL] + stored[kind] + most
 
 
 def offloads_saved(job: Job) -> bool:
@@ -127,7 +117,9 @@ def _alternate_product_tensors(job: Job) -> list[Tensor]:
     return [
         layer_input_tensor(job),
         Tensor(memory_line("attention", tensor_bytes, TORCHTITAN, **sizes, elements=width)),
-        Tensor(memory_line("feed-forward", tensor_bytes, TORCHTITAN, **sizes, elements=model.ffn_hidden), Layers.DENSE),
+        Tensor(
+            memory_line("feed-forward", tensor_bytes, TORCHTITAN, **sizes, elements=model.ffn_hidden), LayerSet.DENSE
+        ),
         Tensor(residual_line(job, "layer outputs", TORCHTITAN, job.width)),
         *_saved_transfer_tensors(job),
     ]
@@ -146,7 +138,7 @@ def _saved_transfer_tensors(job: Job) -> list[Tensor]:
     sizes = {"tokens": rows, "elements": EXCHANGES * job.model.expert_width, "ranks": 1.0, "width": job.width}
     exchanged = memory_line("exchanged rows", tensor_bytes, TORCHTITAN, **sizes)
     apart = value_where(layout.ep > 1, 1.0, 0.0)
-    return [*found, Tensor(exchanged.with_factor("exchanged", apart), Layers.EXPERT)]
+    return [*found, Tensor(exchanged.with_factor("exchanged", apart), LayerSet.EXPERT)]
 
 
 def _fully_recomputed_tensors(job: Job) -> list[Tensor]:
@@ -319,7 +311,7 @@ def _reduced_layer_line(job: Job, share: Share) -> MemoryLine:
     return memory_line("layer being reduced", reduced_bytes, FSDP, **sizes)
 
 
-def working_line(job: Job, tensors: StoredTensors, kinds: frozenset[Layers]) -> MemoryLine:
+def working_line(job: Job, tensors: StoredTensors, kinds: frozenset[LayerSet]) -> MemoryLine:
     """The recomputed activations of one layer in the backward pass, and the gradients of its widest tensors."""
     again, widest = 0.0, 0.0
     for kind in sorted(kinds, key=str):
@@ -338,10 +330,10 @@ def working_line(job: Job, tensors: StoredTensors, kinds: frozenset[Layers]) -> 
     )
 
 
-def _widest_network(job: Job, kind: Layers) -> float:
+def _widest_network(job: Job, kind: LayerSet) -> float:
     """Width of a layer's feed-forward network per token of the rank, including tokens dispatched to experts."""
     layout, model = job.layout, job.model
-    if kind is not Layers.EXPERT:
+    if kind is not LayerSet.EXPERT:
         return model.ffn_hidden / layout.tp
     routed = memory.routed_tokens(1.0, model.experts_per_token, job.residual_ranks, layout.expert_tp)
     sent = value_where(layout.ep > 1, 2 * model.expert_width / job.ffn_matrices, 0.0)

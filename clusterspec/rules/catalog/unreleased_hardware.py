@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from clusterspec.catalog.models import Entry
+from clusterspec.catalog.reader import Entry
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import date_of_text

@@ -73,7 +73,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.catalog.models import Entry
+from clusterspec.catalog.reader import Entry
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak

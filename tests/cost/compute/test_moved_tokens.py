@@ -7,8 +7,7 @@ import pytest
 from clusterspec.cluster.model import MeasuredShare
 from clusterspec.cost.collectives.evidence import unmeasured_part
 from clusterspec.cost.compute import Role, Work, expert_layer, layer
-from clusterspec.cost.layers import Chunk, FeedForward
-from clusterspec.cost.memory import logits_count
+from clusterspec.cost.layers import Chunk, FeedForward, logits_count
 from clusterspec.cost.memory.states import step_activation_lines
 from clusterspec.quantity import Figure
 from clusterspec.records import replace

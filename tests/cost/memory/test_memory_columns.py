@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.layers import stage_groups
-from clusterspec.cost.memory import Job, Layers, Rank
+from clusterspec.cost.layers import LayerSet, stage_groups
+from clusterspec.cost.memory import Job, Rank
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.parameters import Share
 from tests.cost.memory.designs import design, experts, model
@@ -65,7 +65,7 @@ def batch(jobs: list[Job], ranks: list[Rank]) -> tuple[Job, Rank]:
     rank = replace(
         ranks[0],
         share=Share(**share),
-        passes={kind: column([each.passes[kind] for each in ranks]) for kind in Layers},
+        passes={kind: column([each.passes[kind] for each in ranks]) for kind in LayerSet},
         in_flight=column([each.in_flight for each in ranks]),
         inputs=column([each.inputs for each in ranks]),
         outputs=column([each.outputs for each in ranks]),
@@ -77,7 +77,7 @@ def batch(jobs: list[Job], ranks: list[Rank]) -> tuple[Job, Rank]:
 @each(("of", "words"), families())
 def test_a_column_of_layouts_gives_what_each_gives(of: str, words: dict[str, Any]) -> None:
     chance = random.Random(str((of, words)))
-    rows: dict[frozenset[Layers], list[tuple[Job, Rank]]] = defaultdict(list)
+    rows: dict[frozenset[LayerSet], list[tuple[Job, Rank]]] = defaultdict(list)
     for _ in range(8):
         tp = chance.choice([1, 2, 4])
         cut = {"tp": tp, "cp": chance.choice([1, 2]), "pp": chance.choice([1, 2, 4]), "dp": chance.choice([1, 2, 8])}

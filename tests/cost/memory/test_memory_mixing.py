@@ -9,7 +9,8 @@ import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost import layers
-from clusterspec.cost.memory import Job, Layers, stored_passes
+from clusterspec.cost.layers import LayerSet, stored_passes
+from clusterspec.cost.memory import Job
 from clusterspec.cost.memory.activations import Tensor, layer_tensors
 from clusterspec.cost.memory.fullest import memory_use
 from tests.cost.memory.designs import design, experts, layout, model
@@ -34,7 +35,7 @@ def activations(of: Model, **cut: Any) -> float:
 def test_full_attention_stores_queries_outputs_keys_and_values() -> None:
     found = pieces(model())["attention"]
     assert found.value == 2 * TOKENS * (2 * 16 * 64 + 2 * 8 * 64)
-    assert found.layers is Layers.FULL
+    assert found.layers is LayerSet.FULL
     # 16 ranks share 8 heads of keys and values: each keeps one head of queries, and a copy of one of the others
     assert pieces(model(), tp=16)["attention"].value == 2 * TOKENS * (2 * 64 + 2 * 64)
 
@@ -42,7 +43,7 @@ def test_full_attention_stores_queries_outputs_keys_and_values() -> None:
 def test_a_window_stores_those_of_its_own_heads() -> None:
     found = pieces(HYBRID)["window attention"]
     assert found.value == 2 * TOKENS * (2 * 32 * 32 + 2 * 4 * 32)
-    assert found.layers is Layers.WINDOW
+    assert found.layers is LayerSet.WINDOW
 
 
 @pytest.mark.parametrize("tp", [1, 2])
@@ -91,7 +92,8 @@ def test_each_kind_is_held_as_often_as_its_layers() -> None:
     held = stored_passes(layers.stage_chunks(HYBRID, layout(HYBRID))[0], (3.0,))
     counts = {kind: times / 3 for kind, times in held.items()}
     assert counts == {
-        Layers.ALL: 8, Layers.FULL: 1, Layers.WINDOW: 1, Layers.LINEAR: 6, Layers.DENSE: 8, Layers.EXPERT: 0,
+        LayerSet.ALL: 8, LayerSet.FULL: 1, LayerSet.WINDOW: 1,
+        LayerSet.LINEAR: 6, LayerSet.DENSE: 8, LayerSet.EXPERT: 0,
     }  # fmt: skip
 
 
