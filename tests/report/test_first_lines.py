@@ -14,7 +14,7 @@ from clusterspec.report.paper import decision
 from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.results.full import FullReport
 from clusterspec.source import Position, Span
-from tests.report.test_paper import SPECS, report
+from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_rows import ROLLOUT
 from tests.report.test_paper_rows_by_hand import finding
 from tests.report.test_paper_words import TRAINED, trained
@@ -91,6 +91,6 @@ def test_the_first_page_of_a_purchase_has_the_gates_and_choices() -> None:
 
 def test_roles_are_drawn_for_engineers_alone() -> None:
     caption = "What the accelerators of each role do in one step"
-    assert caption in captions(report(ROLLOUT)) and caption not in captions(report(ROLLOUT, "procurement"))
-    served = report(SPECS["serving"]), report(SPECS["serving"], "procurement")
+    assert caption in captions(own_parts(ROLLOUT)) and caption not in captions(own_parts(ROLLOUT, "procurement"))
+    served = own_parts(SPECS["serving"]), own_parts(SPECS["serving"], "procurement")
     assert ["Time to first token by part" in captions(each) for each in served] == [True, False]

@@ -13,7 +13,7 @@ from clusterspec.report.paper.blocks import PaperTable, Picture, Text
 from clusterspec.results.full import FullReport
 from clusterspec.spec.model.cluster import NetworkSpec
 from clusterspec.units import read
-from tests.report.test_paper import SPECS, report
+from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_words import trained
 
 
@@ -53,7 +53,7 @@ def test_engines_have_the_degrees_above_one(engines: Engines, said: str) -> None
 
 def test_engines_of_prefill_stand_apart_where_they_are() -> None:
     for name, titles in (("serving", ["Engines"]), ("serving-pools", ["Prefill", "Decode"])):
-        design = report(SPECS[name]).estimate.plan.design
+        design = own_parts(SPECS[name]).estimate.plan.design
         assert design.layout is not None
         assert [row.cells[0] for row in machine.layout_rows(design.layout, design.workload)] == titles
 
@@ -85,7 +85,7 @@ def test_training_has_its_batch_and_the_steps_of_a_run(changes: dict[str, Any], 
     ],
 )
 def test_requests_have_their_tokens_and_how_they_come(changes: dict[str, Any], said: str) -> None:
-    work = report(SPECS["serving"]).estimate.plan.design.workload
+    work = own_parts(SPECS["serving"]).estimate.plan.design.workload
     assert work is not None and work.serving is not None
     found = rows_of(machine._work_rows(replace(work, serving=replace(work.serving, **changes))))
     assert found["Requests"][0] == said

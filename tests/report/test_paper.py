@@ -149,7 +149,7 @@ def test_the_json_has_the_head_of_every_document() -> None:
 
 def test_the_json_gives_reasons_in_sentences() -> None:
     for kind, audience in (("procurement", "internal"), ("design", "tender"), ("design", "internal")):
-        document = report(SPECS["too-large"], kind, audience).to_json()
+        document = own_parts(SPECS["too-large"], kind, audience).to_json()
         rules = {finding["rule"] for finding in document["findings"]} or {"activations-exceed-memory"}
         reasons = document["verdict"]["reasons"]
         assert reasons and not [reason for reason in reasons for rule in rules if rule in reason], reasons
@@ -289,7 +289,7 @@ def test_a_report_on_serving_draws_the_front_and_lists_plans_within_the_targets(
 
 
 def test_the_verdict_by_area_sets_the_times_of_serving_against_their_targets() -> None:
-    areas = {area.area: area for area in report(SPECS["serving-pools"]).areas}
+    areas = {area.area: area for area in own_parts(SPECS["serving-pools"]).areas}
     assert areas["first token"].limit == 2.0 and areas["output token"].limit == 0.040
     assert areas["cache"].value == 32
 
@@ -304,8 +304,8 @@ def test_each_sentence_on_how_it_works_leads_to_its_figure(name: str) -> None:
     assert any(re.search(r"450 GB/s each way, between nodes 50 GB/s, 9 times less", step.text) for step in steps)
 
 
-def story_texts(text: str) -> list[str]:
-    blocks = [block for section in compose(report(text)).sections for block in section.blocks]
+def story_texts(found: FullReport) -> list[str]:
+    blocks = [block for section in compose(found).sections for block in section.blocks]
     return [step.text for block in blocks if isinstance(block, Story) for step in block.steps]
 
 
@@ -314,15 +314,15 @@ def test_a_part_of_a_mesh_is_said_to_have_its_own_links_alone() -> None:
     work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
     spec = f"clusterspec: 1\ncluster: {{platform: gaudi3-hls, nodes: 8}}\n{work}\nlayout: {{tp: TP, micro_batch: 1}}\n"
     said = "tensor parallelism over 2 ranks stays inside, where the links between 2 accelerators have 75 GB/s."
-    assert any(text.endswith(said) for text in story_texts(spec.replace("TP", "2")))
-    whole = story_texts(spec.replace("TP", "8"))
+    assert any(text.endswith(said) for text in story_texts(report(spec.replace("TP", "2"))))
+    whole = story_texts(report(spec.replace("TP", "8")))
     assert any(text.endswith("so tensor parallelism over 8 ranks stays inside.") for text in whole)
 
 
 def test_the_run_of_a_plan_that_does_not_fit_states_its_condition() -> None:
     work = "workload: {model: llama-3.1-405b, sequence_length: 8192, global_batch: 128, tokens: 100G}"
     spec = f"clusterspec: 1\ncluster: {{platform: dgx-a100, nodes: 16}}\n{work}\nlayout: {{tp: 8, pp: 16}}\n"
-    (run,) = (text for text in story_texts(spec) if "so the run takes" in text)
+    (run,) = (text for text in story_texts(own_parts(spec)) if "so the run takes" in text)
     assert run.endswith(" days if it fitted.")
 
 

@@ -370,7 +370,7 @@ def test_the_story_tells_what_a_pipeline_idles_from_two_stages_on() -> None:
 
 @pytest.mark.parametrize(("model", "fits"), [("llama-3.1-8b", True), ("llama-3.1-405b", False)])
 def test_the_design_among_the_layouts_says_the_memory_that_it_lacks(model: str, fits: bool) -> None:
-    found = report(PIPELINE.replace("PP", "2").replace("llama-3.1-8b", model))
+    found = own_parts(PIPELINE.replace("PP", "2").replace("llama-3.1-8b", model))
     (row,) = _own_row(found)
     held = found.estimate.plan.memory_bytes
     assert held is not None and row.fits is fits

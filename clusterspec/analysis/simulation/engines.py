@@ -8,8 +8,10 @@ from operator import attrgetter
 
 from clusterspec.analysis.simulation.ranks import TINY, AttentionRank, Limits, Request
 from clusterspec.analysis.simulation.steps import StepTables
+from clusterspec.standard import sum_of
 
-REQUESTS, EXPECTED, FULLNESS = attrgetter("requests"), attrgetter("expected"), attrgetter("count", "context")
+REQUESTS, EXPECTED, CONTEXT = attrgetter("requests"), attrgetter("expected"), attrgetter("context")
+FULLNESS = attrgetter("count", "context")
 
 
 class SimulatedEngine:
@@ -19,12 +21,14 @@ class SimulatedEngine:
     ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
     number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
     engine, ``announced`` holds the requests whose prompts wait until it has received them, ``accepted`` those that it
-    has received. Where steps are formed ahead, the scheduler ``looked`` for requests at that time for the last time,
+    has received. Where ``launches_ahead``, it decodes and forms and launches each step while the one before it runs.
+    Where steps are formed ahead, the scheduler ``looked`` for requests at that time for the last time,
     and was ``launching`` the running step from that time on.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
         self.tables, self.limits, self.gaps = tables, limits, gaps
+        self.launches_ahead = limits.ahead and limits.apart != "prefill"
         self.ranks = [AttentionRank() for _ in range(tables.ranks)]
         self.version = 0
         self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
@@ -103,11 +107,6 @@ class SimulatedEngine:
             return None
         self.running = True
         return now + self.steps * self.each
-
-    @property
-    def launches_ahead(self) -> bool:
-        """Whether the engine decodes and forms and launches each step while the step before it runs."""
-        return self.limits.ahead and self.limits.apart != "prefill"
 
     def _form_ahead(self, now: float) -> bool:
         """Admit the requests that had arrived when the scheduler last looked. Returns whether the next step has any
@@ -226,9 +225,9 @@ class SimulatedEngine:
         if self.launches_ahead and any(rank.waiting and rank.waiting[-1].received > self.looked for rank in self.ranks):
             most = 1  # it came while the step before ran, after this one was formed
         self.mixed, self.steps = False, max(1, int(most))
-        fullest = max(self.ranks, key=lambda rank: rank.context)
-        count = max(rank.count for rank in self.ranks)
-        mean = sum(rank.count for rank in self.ranks) / len(self.ranks)
+        fullest = max(self.ranks, key=CONTEXT)
+        counts = [rank.count for rank in self.ranks]
+        count, mean = max(counts), sum(counts) / len(counts)
         context = fullest.context / fullest.count + gained * (self.steps - 1) / 2
         self.each = self.tables.decode_seconds(count, context, mean)
 
@@ -256,19 +255,18 @@ class SimulatedEngine:
         self.chunks = [self._prompt_chunks(rank) for rank in self.ranks]
         drafted, stages = self.tables.drafted, self.tables.stages
         pairs = list(zip(self.ranks, self.chunks, strict=True))
-        tokens = [
-            sum(part for _, part in taken) + (0.0 if self._pauses_decoding(taken) else rank.count * drafted)
-            for rank, taken in pairs
-        ]
-        busy = sum(tokens) / max(tokens)
-        ending = [
-            sum(part > each.todo - TINY for each, part in taken)
-            + (0.0 if self._pauses_decoding(taken) else rank.count * drafted)
-            for rank, taken in pairs
-        ]
+        tokens, ending = [], []
+        for rank, taken in pairs:
+            decoded = 0.0 if self._pauses_decoding(taken) else rank.count * drafted
+            computed, completed = _chunk_sums(taken)
+            tokens.append(computed + decoded)
+            ending.append(completed + decoded)
+        busy = sum_of(tokens) / max(tokens)
         self.floor = self.tables.host_floor(max(tokens), max(ending))
-        longest = [(rank, taken) for rank, taken in pairs if taken] + [(rank, []) for rank in _fullest_ranks(pairs)]
-        whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in longest), 0.0
+        longest = [pair for pair in pairs if pair[1]]
+        if len(longest) < len(pairs):
+            longest += [(rank, []) for rank in _fullest_ranks(pairs)]
+        whole, alone = max([self._mixed_seconds(rank, taken, busy) for rank, taken in longest]), 0.0
         decoding = [rank for rank, taken in pairs if rank.count and not self._pauses_decoding(taken)]
         if stages > 1 and decoding:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
@@ -279,12 +277,11 @@ class SimulatedEngine:
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """A step with these parts of prompts on one rank."""
-        here = sum(part for _, part in taken)
-        seen = sum(self.tables.attention_seconds(each.held - each.todo, part) for each, part in taken)
+        seen = sum_of([self.tables.attention_seconds(each.held - each.todo, part) for each, part in taken])
         count = 0 if self._pauses_decoding(taken) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
-        completed = sum(part > each.todo - TINY for each, part in taken)
-        return self.tables.mixed_seconds(decoding, (here, seen, completed), busy)
+        computed, completed = _chunk_sums(taken)
+        return self.tables.mixed_seconds(decoding, (computed, seen, completed), busy)
 
     def _prompt_chunks(self, rank: AttentionRank) -> list[tuple[Request, float]]:
         """The tokens of each prompt of a rank in the next step."""
@@ -326,6 +323,15 @@ class SimulatedEngine:
                 else:
                     request.lag = max(request.lag, request.first - now)
                     self._join(rank, request)
+
+
+def _chunk_sums(taken: list[tuple[Request, float]]) -> tuple[float, int]:
+    """The tokens of the parts of prompts in a step, and the number of prompts that they complete."""
+    computed, completed = 0.0, 0
+    for request, part in taken:
+        computed += part
+        completed += part > request.todo - TINY
+    return computed, completed
 
 
 def _leave(rank: AttentionRank) -> None:

@@ -40,12 +40,14 @@ class Curve:
 
     def __call__(self, size: float) -> float:
         """The value at a size, taken from the nearest smaller point."""
-        if size <= self.at[0]:
-            return self.values[0]
-        place = min(bisect_right(self.at, size), len(self.at) - 1)
-        before, after = self.at[place - 1], self.at[place]
-        low, high = self.values[place - 1], self.values[place]
-        return low + (high - low) * (size - before) / (after - before)
+        at, values = self.at, self.values
+        place = bisect_right(at, size)
+        if not place:
+            return values[0]
+        if place == len(at):
+            place -= 1
+        before, low = at[place - 1], values[place - 1]
+        return low + (values[place] - low) * (size - before) / (at[place] - before)
 
 
 class CacheRead(NamedTuple):
@@ -131,8 +133,15 @@ class StepTables:
         """Seconds to decode ``sequences`` of ``context`` tokens on the fullest rank, ``mean`` on average."""
         batch = max(1.0, sequences / self.stages)
         tokens = batch * self.drafted
-        read = sum_of(each(batch, context) for each in self.reads) if context else 0.0
+        read = self.read_seconds(batch, context) if context else 0.0
         return self.work(tokens, mean / sequences * self.ranks if sequences else 1.0) + self.ending(tokens) + read
+
+    def read_seconds(self, sequences: float, context: float) -> float:
+        """Seconds to read the caches of sequences of ``context`` tokens."""
+        seconds = 0.0
+        for read in self.reads:
+            seconds += read(sequences, context)
+        return seconds
 
     def work(self, tokens: float, busy: float) -> float:
         """Seconds that depend on the tokens of the fullest rank; all ranks of an engine together have ``busy`` times as
@@ -154,7 +163,7 @@ class StepTables:
         (sequences, context), (tokens, attending, completed) = decoding, prompt
         batch = max(1.0, sequences / self.stages) if sequences else 0.0
         every = batch * self.drafted
-        read = sum_of(each(batch * self.repeated, context) for each in self.reads) if sequences else 0.0
+        read = self.read_seconds(batch * self.repeated, context) if sequences else 0.0
         recurring = self.recurring if tokens else 0.0
         return self.work(every + tokens, busy) + self.ending(every + completed) + read + attending + recurring
 
@@ -164,6 +173,8 @@ class StepTables:
         They grow in proportion to the place of a token, below and above the selection of an index.
         """
         below = min(tokens, max(0.0, self.selected - before))
+        if not below:
+            return tokens * self.seeing(before + tokens / 2) if tokens else 0.0
         parts = ((below, before), (tokens - below, before + below))
         return sum_of(part * self.seeing(start + part / 2) for part, start in parts if part)
 
