@@ -48,7 +48,7 @@ def rl_splits(
         tried = _changes_on_pool(design, rl)
     else:
         most = (cluster.nodes if nodes is None else nodes) - _nodes_of_models(rl, here=True)
-        some = _changes(rl, most, _engine_tp_degrees(design, rl))
+        some = _keys_of_placements(rl, most, _engine_tp_degrees(design, rl))
         tried = some if nodes is None else (placement_on_nodes(changes, most) for changes in some)
     known = {} if rollouts is None else rollouts
     return _fastest_first(_evaluated_split(design, changes, known, layout) for changes in tried)
@@ -183,7 +183,7 @@ def faster_splits(present: Iterable[RlSplit], best: Iterable[RlSplit]) -> tuple[
     return tuple(found.values())
 
 
-def _changes(rl: Rl, nodes: int, degrees: Iterable[int]) -> Iterator[Changes]:
+def _keys_of_placements(rl: Rl, nodes: int, degrees: Iterable[int]) -> Iterator[Changes]:
     """The keys of each placement."""
     own = sorted({rl.rollout_nodes, *(max(1, round(share * nodes)) for share in SHARES)} & set(range(1, nodes)))
     ahead = max(1, rl.max_staleness)

@@ -145,9 +145,9 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     message = f"`{one_line_text(key)}` is not {where}"
     alias = intended_key(key, known)
     if alias in known:
-        told = _line_by_choice(fault, key, [alias])
+        told = _advice_for_choice(fault, key, [alias])
     else:
-        told = _line_by_percentile(fault, key) or advice_for_name(key) or _line_by_choice(fault, key, known)
+        told = _advice_for_percentile(fault, key) or advice_for_name(key) or _advice_for_choice(fault, key, known)
     if told:
         return Problem("unknown-key", path, message, told, at_key=True)
     mappings_with_key = _mappings_with_key(fault, alias or key, fault.value[key])
@@ -186,7 +186,7 @@ def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, 
 _PERCENTILE = re.compile(r"(?P<key>[a-z_]+)_(?P<last>p[0-9]+)|(?P<first>p[0-9]+)_(?P<rest>[a-z_]+)")
 
 
-def _line_by_percentile(fault: ValidationError, key: str) -> str:
+def _advice_for_percentile(fault: ValidationError, key: str) -> str:
     """The advice for a key that names a percentile, such as `ttft_p99` or `p99_ttft`; empty for other keys."""
     match = _PERCENTILE.fullmatch(snake_case(key))
     if match is None or isinstance(fault.value[key], dict | list):
@@ -201,7 +201,7 @@ def _line_by_percentile(fault: ValidationError, key: str) -> str:
     return ""
 
 
-def _line_by_choice(fault: ValidationError, key: str, known: list[str]) -> str:
+def _advice_for_choice(fault: ValidationError, key: str, known: list[str]) -> str:
     """The advice for a key that is a choice of ``known`` keys (`zero_bubble: true`), or that is one together with its
     number (`zero_stage: 3`); empty for others.
     """

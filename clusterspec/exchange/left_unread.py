@@ -85,7 +85,7 @@ def settings_of(text: str) -> Iterator[Setting]:
     >>> [each[:2] for each in settings_of('tp_size: 8  # of 16\\n# num_nodes: 2\\n--nproc-per-node 4 --seed 1')]
     [('tp_size', 8), ('nproc-per-node', 4)]
     """
-    bare, line, at = _bare(text), 1, 0
+    bare, line, at = _text_without_comments(text), 1, 0
     for match in islice(_SETTING.finditer(bare), MOST_SETTINGS):
         line, at = line + bare.count("\n", at, match.start("name")), match.start("name")
         least = 0 if _OFF_COUNTS.search(match["name"]) else 2 if match["name"].lower().endswith("replicas") else 1
@@ -97,7 +97,7 @@ def settings_of(text: str) -> Iterator[Setting]:
             yield Setting(match["name"], int(shown), line)
 
 
-def _bare(text: str) -> str:
+def _text_without_comments(text: str) -> str:
     """A text without comments, with variables of containers as assignments on the line of their name."""
     return _PAIR.sub(r"\1=\2\n", _REMARK.sub("", text))
 
@@ -106,7 +106,7 @@ def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPa
     """The first model that a text names, where a workload reports none, neither as a value nor as unknown."""
     told = any(each.path[:2] == ("workload", "model") for each in found.given)
     told = told or any(each.what.startswith(("model ", "workload.model")) for each in found.unknown)
-    bare, words = _bare(file.text), set(re.findall(r"[\w./]+", texts))
+    bare, words = _text_without_comments(file.text), set(re.findall(r"[\w./]+", texts))
     match = None if told else _NAMED.search(bare)
     if match is None or not words.isdisjoint(part.lower().replace("-", "_") for part in match.groups()):
         return None

@@ -43,8 +43,9 @@ def fenced_blocks(lines: list[str]) -> list[tuple[str, int, int]]:
 
 
 def object_in_page(file: InputFile, matches: Callable[[InputFile], bool]) -> InputFile | None:
-    """The one object of Kubernetes in the blocks of YAML of a page that ``matches`` accepts, as a file with the same
-    line numbers; None if there is none, or several.
+    """The Kubernetes object of a page that ``matches`` accepts, as a file with the line numbers of the page.
+
+    Objects are read from blocks of YAML. None if the page has none, or several.
     """
     blocks = list(islice(_objects_of_page(file.text), MOST_OBJECTS + 1)) if file.part is None else []
     found = [(block, before) for block, before in blocks if matches(InputFile(file.name, block.encode()))]

@@ -31,12 +31,18 @@ def claims_of_table(table: ProseTable, text: ProseText) -> Iterator[tuple[TableC
     for cell in table.figures():
         token = cell.figure
         subjects = _cell_subjects(table, cell, text)
-        if token is None or token.ranged or not subjects or Hint.BOUND in cell.meanings or _is_width(table, cell):
+        if (
+            token is None
+            or token.ranged
+            or not subjects
+            or Hint.BOUND in cell.meanings
+            or _counts_lanes_or_links(table, cell)
+        ):
             continue
         yield cell, _cell_claim(table, cell, subjects)
 
 
-def _is_width(table: ProseTable, cell: TableCell) -> bool:
+def _counts_lanes_or_links(table: ProseTable, cell: TableCell) -> bool:
     """Whether the first column counts lanes or links, so that the figures of a row are products."""
     first = table.cells[cell.row][0].figure
     return bool(table.head(0).nouns & {FigureScope.LANE, FigureScope.LINK}) and first is not None and not first.unit

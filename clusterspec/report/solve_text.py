@@ -186,7 +186,7 @@ def _condition_phrase(report: SolveReport) -> str:
 
 
 def _is_upward(report: SolveReport) -> bool:
-    """Whether the most of the key is sought."""
+    """Whether the largest value of the key is sought."""
     if report.key == "nodes":
         return seeks_most_nodes(report.metric, "<=" if "<=" in report.condition else ">=")
     return report.key in UPWARD and ">=" not in report.condition

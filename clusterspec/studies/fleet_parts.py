@@ -229,5 +229,7 @@ def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> P
 
 
 def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
-    """The problems of reading a part of a fleet: a job has the pools of its engines, and is none of the `jobs`."""
+    """The problems of reading a part of a fleet. That `jobs` are missing is none: the spec of a job lists the pools of
+    its engines, but no jobs.
+    """
     return [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]

@@ -27,7 +27,7 @@ from clusterspec.analysis.fleet_search import (
 )
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
-from clusterspec.analysis.rl_splits import _changes, keys_of_split, rl_splits
+from clusterspec.analysis.rl_splits import _keys_of_placements, keys_of_split, rl_splits
 from clusterspec.analysis.studied import with_a_layout
 from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
@@ -274,7 +274,9 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
     assert work is not None and work.rl is not None
     for nodes, counts in own.items():
         names = ("placement", "staleness", "nodes", "tp")
-        keys = [dict(zip(names, each.values(), strict=False)) for each in _changes(work.rl, nodes, (1, 2, 4, 8))]
+        keys = [
+            dict(zip(names, each.values(), strict=False)) for each in _keys_of_placements(work.rl, nodes, (1, 2, 4, 8))
+        ]
         assert {(each["nodes"], each["staleness"]) for each in keys if each["placement"] == "split"} == {
             (count, staleness) for count in counts for staleness in (0, 1)
         }

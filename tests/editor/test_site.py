@@ -185,7 +185,7 @@ def test_the_index_of_search_holds_no_code_and_rules_once() -> None:
         },
         {"location": "ci/#a", "title": "a", "text": "one <pre>a\nb</pre> <em>two</em>"},
     ]
-    kept = weight.shortened({"config": {}, "items": items})["items"]
+    kept = weight.shortened_index({"config": {}, "items": items})["items"]
     assert [(one["location"], one["text"]) for one in kept] == [
         ("rules/x/", "What it finds"),
         ("formulas/#ring", ""),

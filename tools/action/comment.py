@@ -76,7 +76,7 @@ def fitting(text: str) -> str:
     return kept + ("\n</details>\n" if opened else "") + CUT
 
 
-def changes(text: str) -> bool:
+def has_changed_spec(text: str) -> bool:
     """Whether a diff has a spec that changed."""
     return not text.partition("\n")[0].endswith(NONE)
 
@@ -87,7 +87,7 @@ def publish(text: str, repository: str, number: str) -> None:
     earlier = known(f"{issue}/{number}")
     body = f"{fitting(text)}\n{MARK}\n"
     if earlier is None:
-        if changes(text):
+        if has_changed_spec(text):
             asked("POST", f"{issue}/{number}/comments", {"body": body})
     elif earlier["body"].rstrip() != body.rstrip():
         asked("PATCH", f"{issue}/comments/{earlier['id']}", {"body": body})

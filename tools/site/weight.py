@@ -29,7 +29,7 @@ LONGEST_TEXT = {"rules/": 130, "catalog/": 80, "gallery/": 160, "exchange/": 500
 """Characters of the text that pages of a folder are found by, up to a whole word."""
 
 
-def shortened(index: Mapping[str, Any]) -> dict[str, Any]:
+def shortened_index(index: Mapping[str, Any]) -> dict[str, Any]:
     """The index of search without code blocks, without the sections of rules, entries and machines, with the names
     alone of formulas, and each word of the glossary once.
 
@@ -60,7 +60,7 @@ def _searched_text(page: str, text: str) -> str:
 def shorten_index(site: Path) -> None:
     """Write the index of search of a built site anew."""
     path = site / "search.json"
-    index = shortened(json.loads(path.read_text("utf-8")))
+    index = shortened_index(json.loads(path.read_text("utf-8")))
     path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), "utf-8")
 
 

@@ -47,7 +47,7 @@ def simulated_day(study: Study, seed: int, requests: int | None) -> tuple[Simula
         if plan.hours.rate not in known:
             known[plan.hours.rate] = _simulated_hours(pools, plan, seed, min(MOST_HOUR, requests or MOST_HOUR))
         start, end = plan.hours.start, plan.hours.end
-        rise = _rise(pools, (before, plan), late[start], seed) if start in late else None
+        rise = _simulated_rise(pools, (before, plan), late[start], seed) if start in late else None
         found.append(known[plan.hours.rate]._replace(start=start, end=end, rise=rise))
     return tuple(found)
 
@@ -80,7 +80,7 @@ def _plan_of_hour(pools: Pools, plan: HourPlan) -> tuple[Pools, Timing]:
     return own, plan_timing(own, own.tokens, sent)
 
 
-def _rise(pools: Pools, sides: tuple[HourPlan, HourPlan], late: LateStart, seed: int) -> SimulatedRise | None:
+def _simulated_rise(pools: Pools, sides: tuple[HourPlan, HourPlan], late: LateStart, seed: int) -> SimulatedRise | None:
     """Requests that arrive after a rise of the load until its queue is empty, or the hours end."""
     before, now = sides
     if now.times is None:

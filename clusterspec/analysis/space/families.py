@@ -137,7 +137,9 @@ def _joined_recomputations(
 
 
 def sequence_parallel(job: SearchJob, tp: int) -> bool:
-    """Whether a layout of the job with this tp is sequence-parallel: as in the job's own layout, where that has tp."""
+    """Whether layouts of the job with this tp are sequence-parallel: as the job's own layout if its tp exceeds 1, else
+    all with a tp above 1.
+    """
     return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
 
 

@@ -150,22 +150,22 @@ def absorbed_traffic(engine: Engine, tokens: float) -> dict[str, float]:
     filled up to a tile where an index selects tokens.
     """
     model, heads = engine.model, share_of_heads(engine.model.heads, engine.layout.tp)
-    filled = max(heads, _rows(engine)) if indexed_layers(engine) else heads
+    filled = max(heads, _padded_query_rows(engine)) if indexed_layers(engine) else heads
     return {
         "bytes_read": tokens * engine.whole.full_layers * filled * 2 * (model.latent_kv + model.head_dim) * 2.0,
         "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
     }
 
 
-def _rows(engine: Engine) -> float:
-    """Rows to which a kernel fills up the heads of one query."""
+def _padded_query_rows(engine: Engine) -> float:
+    """Rows of a kernel's tile, to which it pads the heads of one query."""
     return engine.rates.single.get("attention.sparse.rows", engine.rates.latent_rows)
 
 
 def _flops_of_entry(engine: Engine) -> float:
     """FLOPs of one query with one latent vector, on one rank."""
     model = engine.model
-    rows = max(share_of_heads(model.heads, engine.layout.tp), _rows(engine))
+    rows = max(share_of_heads(model.heads, engine.layout.tp), _padded_query_rows(engine))
     return 2.0 * rows * (2 * model.latent_kv + model.latent_rope)
 
 

@@ -59,10 +59,10 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> str:
     head = HEAD.format(
         kind=kind,
         id=id_,
-        name=_quoted(origin.name),
-        vendor=_quoted(origin.vendor),
-        title=_quoted(" ".join(title.split())[:100]),
-        url=_quoted(origin.url),
+        name=_quoted_text(origin.name),
+        vendor=_quoted_text(origin.vendor),
+        title=_quoted_text(" ".join(title.split())[:100]),
+        url=_quoted_text(origin.url),
         read=origin.read.isoformat(),
     )
     lines = [*_fact_lines(taken), *_open_lines(readings, taken), *commented_facts(kind, taken)]
@@ -80,7 +80,7 @@ def _of_one_accelerator(readings: Sequence[Reading]) -> Iterator[Reading]:
     yield from (each._replace(lacks=why) if beyond and each in peaks else each for each in readings)
 
 
-def _quoted(text: str) -> str:
+def _quoted_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -11,8 +11,8 @@ from clusterspec.exchange.data_sheets.readings import (
     Value,
     figure,
     peak_readings,
-    printed,
     printed_number,
+    printed_text,
     readings_of,
     rule,
     watts,
@@ -35,7 +35,7 @@ HIGHEST_PORT = 3_200.0
 def _memory(match: re.Match[str]) -> Value:
     return {
         "is": figure(printed_number(match[1]), "GiB"),
-        "prints": printed(match[0]),
+        "prints": printed_text(match[0]),
         "assumed": "the printed figure in powers of two, as memory is built; write what the driver reports",
     }
 
@@ -92,8 +92,8 @@ def _port_readings(rows: Sequence[Row]) -> Iterator[Reading]:
     if not found:
         return
     rate, count, match, line = max(found, key=lambda each: each[:2])
-    yield Reading("ports", count, printed(match[0]), line)
-    yield Reading("port_bandwidth", _line_rate(rate, "port"), printed(match[0]), line)
+    yield Reading("ports", count, printed_text(match[0]), line)
+    yield Reading("port_bandwidth", _line_rate(rate, "port"), printed_text(match[0]), line)
     forms = [(m[2] or m[5], at) for each, _, m, at in found if each == rate and (m[2] or m[5])]
     for form, at in forms[:1]:
         yield Reading("connector", _FORMS[form.lower()], form, at)
@@ -237,4 +237,4 @@ def _end_readings(rows: Sequence[Row]) -> Iterator[Reading]:
     rates = [each for each in rates if each[0] <= HIGHEST_PORT]
     if rates:
         rate, match, line = max(rates, key=lambda each: each[0])
-        yield Reading("bandwidth", _line_rate(rate, "port"), printed(match[0]), line)
+        yield Reading("bandwidth", _line_rate(rate, "port"), printed_text(match[0]), line)

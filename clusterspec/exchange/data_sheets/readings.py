@@ -48,12 +48,12 @@ def readings_of(rows: Sequence[Row], rules: Sequence[Rule]) -> Iterator[Reading]
             if bool(row.label) != (each.label is not None) or (each.label and not each.label.search(row.label)):
                 continue
             for match in each.value.finditer(row.value):
-                yield Reading(each.fact, each.write(match), printed(match[0]), row.line)
+                yield Reading(each.fact, each.write(match), printed_text(match[0]), row.line)
                 if each.label:
                     break
 
 
-def printed(text: str) -> str:
+def printed_text(text: str) -> str:
     """A text of the sheet as an entry prints it: one line, cut."""
     return " ".join(text.split())[:LONGEST_PRINT]
 
@@ -128,7 +128,7 @@ def _peaks_of(row: Row, whole: str) -> Iterator[tuple[str, float, str, str, int]
         name = _NAMES.get(word.lower(), "fp16" if "half" in word.lower() else word.lower())
         for rate, match in rates:
             kind = "dense" if name == "fp32" else _kind_of(row, match, whole)
-            yield name, rate, kind, printed(match[0]), row.line
+            yield name, rate, kind, printed_text(match[0]), row.line
 
 
 def _kind_of(row: Row, match: re.Match[str], whole: str) -> str:

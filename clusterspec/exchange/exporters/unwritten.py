@@ -95,10 +95,10 @@ def _stated_leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
         for field in fields(value):
             yield from _stated_leaves(f"{path}.{field.name}", getattr(value, field.name))
     elif value not in _OFF:
-        yield path, _shown(value)
+        yield path, _value_text(value)
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(str, value))
     return "true" if value is True else str(value)

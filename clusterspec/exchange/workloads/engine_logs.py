@@ -54,25 +54,25 @@ _OF_PROCESS = frozenset({"node_rank", "host", "port", "nccl_port", "dist_init_ad
 
 def prints_engine(file: InputFile) -> bool:
     """Whether a text is the log of an engine that prints its options."""
-    return next(_printed(file.text), None) is not None
+    return next(_option_lines(file.text), None) is not None
 
 
 def engines_of_log(file: InputFile) -> list[tuple[str, Keys]]:
     """The engines that print their options in a log; those of several nodes of one engine, once."""
     engines: list[tuple[str, Keys]] = []
-    for match in _printed(file.text):
+    for match in _option_lines(file.text):
         name, line = "sglang" if match["sglang"] else "vllm", file.text.count("\n", 0, match.start("values")) + 1
         values = dict(_printed_values(match["values"], of_dictionary=bool(match["options"])))
         if not (match["sglang"] or match["options"] or match["all"]):
             _add_configuration(engines, values, line)
             continue
         keys = _keys_of(values, line)
-        if all(_shared(keys) != _shared(other) or name != engine for engine, other in engines):
+        if all(_shared_options(keys) != _shared_options(other) or name != engine for engine, other in engines):
             engines.append((name, keys))
     return engines
 
 
-def _printed(text: str) -> Iterator[re.Match[str]]:
+def _option_lines(text: str) -> Iterator[re.Match[str]]:
     """The lines of a log in which an engine of its own prints its options."""
     if any(mark in text for mark in _MARKS) and not _TRAINS.search(text):
         yield from (match for match in _PRINTED.finditer(text) if not _OWN_PROCESS.search(match["before"]))
@@ -87,11 +87,11 @@ def _add_configuration(engines: list[tuple[str, Keys]], values: dict[str, str], 
         for name in _DEGREES:
             if name in keys.values and name not in before.values:
                 before.put(name, *keys.values[name])
-    elif all(_shared(keys) != _shared(other) for _, other in engines):
+    elif all(_shared_options(keys) != _shared_options(other) for _, other in engines):
         engines.append(("vllm", keys))
 
 
-def _shared(keys: Keys) -> list[tuple[str, str]]:
+def _shared_options(keys: Keys) -> list[tuple[str, str]]:
     """The options that all processes of an engine have."""
     options = {name: str(value) for name, (value, _) in keys.values.items() if name not in _OF_PROCESS}
     return sorted((name, value) for name, value in options.items() if name not in _DEGREES or value != "1")

@@ -109,7 +109,7 @@ def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered])
     return ""
 
 
-def doubted(
+def doubted_problems(
     problems: Iterable[Problem], needed: int, lines: Sequence[Offered], every: Sequence[Offered]
 ) -> Iterator[Problem]:
     """The problems with the number of a kind, as notes where another reading of its lines or of every line is as likely."""

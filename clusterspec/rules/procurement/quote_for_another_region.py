@@ -128,7 +128,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
     every = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote) if not is_credit(line)]
-    lines = [line for index, text in every if (line := _placed(index, text)) is not None]
+    lines = [line for index, text in every if (line := _line_with_region(index, text)) is not None]
     usual = _usual_region(lines, remarks.lower())
     other = [line for line in lines if usual and line.region != usual and _PLACED.search(line.text) is not None]
     for line in other:
@@ -144,7 +144,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         yield RULE.problem(at, message, "place the instances and their file system in one zone", severity="warning")
 
 
-def _placed(index: int, text: str) -> _Placed | None:
+def _line_with_region(index: int, text: str) -> _Placed | None:
     """A line with its region; None where it names none or several, or is for a copy in another place."""
     places = regions_in(text)
     if len(places) != 1 or _ELSEWHERE.search(text) is not None:

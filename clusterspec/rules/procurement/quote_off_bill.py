@@ -158,7 +158,7 @@ from clusterspec.rules.knowledge.purchases import is_bought, name_of_kind, plura
 from clusterspec.rules.knowledge.quoted_readings import (
     OF_ENDPOINT,
     doubt_about,
-    doubted,
+    doubted_problems,
     links_of,
     with_doubt,
     with_own_cables,
@@ -193,7 +193,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
         yield added
         return
     nodes, own = needed.get("node", 0), [line for line in lines if line.kind == "node"]
-    yield from doubted(_node_problem(lines, nodes, cluster), nodes, own, lines)
+    yield from doubted_problems(_node_problem(lines, nodes, cluster), nodes, own, lines)
     assumed = {item.kind for item in counted.items if item.assumed}
     exact, decided = states_links(design, counted.fabric), states_cabling(design, counted.fabric)
     extra = cluster.scale_out.extra_endpoints if cluster.scale_out is not None else 0
@@ -213,7 +213,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
                 found = _count_problem(kind, count, offered, guessed, exact, surplus)
                 missing = count - offered_quantity(own)
                 found = with_own_cables(found, missing, extra * OF_ENDPOINT.get(kind, 0))
-                found = doubted(found, count, own, lines)
+                found = doubted_problems(found, count, own, lines)
                 yield from (with_doubt(problem, _part_in_place(kind, missing, lines, remarks)) for problem in found)
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
