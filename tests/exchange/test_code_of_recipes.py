@@ -202,6 +202,16 @@ def test_other_work_than_training_a_decoder_is_named() -> None:
     assert "model.vae_scale: a model of images or videos" in unknown(read(images, name="flux.yaml"))
 
 
+def test_long_names_of_a_launch_are_listed_with_eighty_characters() -> None:
+    """A name of 8 + 100 + 4 characters ends after 72 of the 100."""
+    line = "python3 MaxText/train.py %s run_name=r model_name=llama3.1-8b ici_fsdp_parallelism=8\n"
+    own = unknown(read(line % f"configs/{'c' * 100}.yml", name="run.sh"))
+    assert f"configs/{'c' * 72}: a separate file" in own and "c" * 73 not in own
+    learned = f"python3 -m maxtext.trainers.post_train.rl.{'t' * 100} model_name=llama3.1-8b ici_fsdp_parallelism=8\n"
+    told = unknown(read(learned, name="rl.sh"))
+    assert f"maxtext.trainers.post_train.rl.{'t' * 49}: trains on samples" in told and "t" * 50 not in told
+
+
 def test_limits_of_an_engine_on_lines_that_are_not_read_are_listed() -> None:
     sizes = "  MEM_FRACTION_STATIC: 0.90\n  CHUNKED_PREFILL_SIZE: 8192\n"
     text = f"resources:\n  accelerators: H100:8\nenvs:\n{sizes}run: ls\n"
