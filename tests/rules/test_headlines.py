@@ -116,3 +116,11 @@ def test_a_peak_without_sparsity_is_named(
 def test_an_unknown_headline_offers_both_readings(check: Check) -> None:
     finding = found(check, "dgx-h100", workload="peak_flops: 700 TFLOPS")["missing-sparsity"]
     assert finding.help == "write `700 TFLOPS dense` or `700 TFLOPS sparse`"
+
+
+def test_a_headline_of_an_accelerator_without_peaks_is_a_finding_alone(check: Check) -> None:
+    """No peak is known of which `700 TFLOPS` could be the sparse or the dense figure."""
+    text = SPEC.format(platform="dgx-h100", nodes=4, cluster="", workload="  peak_flops: 700 TFLOPS")
+    unknown = text.replace("platform: dgx-h100", "accelerator: nobodys-accelerator")
+    rules = {finding.rule for finding in check(unknown)}
+    assert {"missing-sparsity", "unknown-catalog-id"} <= rules

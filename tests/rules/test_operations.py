@@ -287,3 +287,20 @@ def test_a_target_that_is_met_hides_no_lost_time(check: Check) -> None:
     )
     found = [each for each in reported(check, "operations", lossy) if each[0] == "low-goodput"]
     assert found == one("low-goodput", "operations.checkpoint_interval")
+
+
+@pytest.mark.parametrize(
+    ("saving", "offered"),
+    [
+        ("checkpoint_time: 1 s", True),
+        ("checkpoint: {interval: 30 min, pause: 1 s}", True),
+        ("checkpoint: {interval: 30 min, pause: 1 s, mode: synchronous}", False),
+        ("checkpoint: {interval: 30 min, pause: 1 s, write_time: 2 s}", False),
+    ],
+)
+def test_asynchronous_saving_is_offered_where_nothing_says_whether_training_waits(
+    saving: str, offered: bool, check: Check
+) -> None:
+    findings = check(f"clusterspec: 1\n{NETWORKS}{WORK}operations: {{{saving}}}\n")
+    (found,) = (each for each in findings if each.rule == "checkpoint-faster-than-storage")
+    assert ("mode: asynchronous" in found.help) is offered
