@@ -107,6 +107,13 @@ FIGURES = [  # 5 % of 1.6 Tb/s are 80 Gb/s
         ["20.2", "15.8", "9", "5.1", "3.9"],
     ),
     ("mixed-direction-comparison", "HBM of the H100 SXM is {}× faster than NVLink 4", ["3.7"], ["7.4", "14.9"]),
+    # the other tier stands in the sentence before: 450 GB/s over 50 GB/s are 9
+    (
+        "mixed-direction-comparison",
+        "InfiniBand NDR joins the nodes. The H100 has NVLink 4, which is {}x faster.",
+        ["18", "4.5"],
+        ["9", "30"],
+    ),
     (
         "mixed-direction-comparison",
         "- NVLink 4: {} GB/s\n- NDR: 50 GB/s",
