@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
+from math import hypot, inf
 
 from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.quantity import Figure
@@ -113,7 +114,8 @@ class MemoryUse:
 
     ``capacity`` is that accelerator's memory, None if not known. ``elsewhere`` is the accelerator if it belongs to
     prefill engines on another pool. ``kept`` are bytes that the allocator may hold for no tensor, and gives back where
-    memory is short. Published peaks should lie in ``range``.
+    memory is short. ``error`` is the half-width in bytes that the range gains because published peaks differ from their
+    prediction by more than its parts do. Published peaks should lie in ``range``.
     """
 
     total: Term
@@ -125,17 +127,22 @@ class MemoryUse:
     capacity: Figure | None
     elsewhere: Accelerator | None = None
     kept: float = 0.0
+    error: float = 0.0
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """The range of ``total`` in bytes. Above it lies what the allocator keeps, as far as there is memory: that
-        part never keeps a job from running.
+        """The range in bytes of the peaks of jobs that run. The ranges of the parts, ``error`` and ``kept`` are
+        independent. Whether a job runs is left to the parts: above the range of ``total`` this one reaches as far as
+        there is memory, as the allocator gives back what it keeps, and it does not reach below a range that needs more
+        than there is.
         """
         low, high, value = self.total.low, self.total.high, self.total.value
         if low is None or high is None:
             return None
-        held = value + ((high - value) ** 2 + self.kept**2) ** 0.5
-        return low, max(high, held if self.capacity is None else min(held, self.capacity.value))
+        there = inf if self.capacity is None else self.capacity.value
+        held = value + hypot(high - value, self.kept, self.error)
+        least = low if low > there else max(0.0, value - hypot(value - low, self.error))
+        return least, max(high, min(held, there))
 
     @property
     def allocator(self) -> float:

@@ -7,6 +7,7 @@ import statistics
 import pytest
 
 from clusterspec.cost.collectives import stack
+from clusterspec.cost.memory.fullest import ERROR
 from clusterspec.finding import Severity
 from tools.accuracy import board, cases, collective_folds, ranges, reality
 from tools.accuracy.cases import Case
@@ -284,14 +285,16 @@ def test_peak_memory_agrees_with_measurements(memory: list[Case]) -> None:
     assert (reports.inside or 0.0) >= 0.6
 
 
-@pytest.mark.parametrize(("held_out", "least"), [(False, 0.8), (True, 0.74)])
+@pytest.mark.parametrize(("held_out", "least"), [(False, 0.8), (True, 0.76)])
 def test_ranges_of_memory_hold_four_in_five_peaks(held_out: bool, least: float) -> None:
-    apart = MEMORY_OF_REPORTS | ON_OLDER_CARDS
-    earlier = [case for case in cases.new_memory() if training_source(case.id) not in apart]
-    found = [case for case in earlier if is_held_out(training_source(case.id)) is held_out]
+    found = [case for case in cases.new_memory() if is_held_out(training_source(case.id)) is held_out]
     inside = score("memory", found).inside
     assert inside is not None
     assert least <= inside <= 0.86
+
+
+def test_the_error_of_activations_is_the_least_that_holds_four_in_five_peaks() -> None:
+    assert ranges.share_of_peaks_inside(ERROR.value) >= 0.8 > ranges.share_of_peaks_inside(ERROR.value - 0.01)
 
 
 def test_runs_that_fit_are_predicted_to_fit_and_out_of_memory_runs_are_not() -> None:

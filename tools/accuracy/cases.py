@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -124,10 +124,12 @@ def first_predictions() -> Iterator[Case]:
             yield Case(run["id"], run["accelerator"], published, run["first"], source=run["source"], note=run["model"])
 
 
-def new_memory() -> Iterator[Case]:
-    """Peak memory of sources to which nothing is fitted."""
+def new_memory(error: float | None = None) -> Iterator[Case]:
+    """Peak memory of sources to which nothing is fitted; with ``error`` instead of the program's error of activations,
+    as a share of them.
+    """
     for run in published_runs("new_runs"):
-        yield from _memory(run, plan_of(run["id"]) if run["memory"] else None)
+        yield from _memory(run, plan_of(run["id"]) if run["memory"] else None, error)
 
 
 def _steps(name: str) -> Iterator[Case]:
@@ -159,7 +161,7 @@ say), memory reserved by PyTorch's allocator, or memory that the allocator has g
 """
 
 
-def _memory(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
+def _memory(run: dict[str, Any], plan: Plan | None, error: float | None = None) -> Iterator[Case]:
     """Peak memory, without the parts that the published figure does not count."""
     if not run["memory"]:
         return
@@ -167,7 +169,9 @@ def _memory(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
     if plan and plan.memory and plan.memory_range:
         left = UNCOUNTED[run.get("memory_counts", "device")]
         out = sum(part.value for part in plan.memory.other.parts if isinstance(part, Term) and part.name in left)
-        low, high = plan.memory.total.ends if "fragmentation" in left else plan.memory_range
+        held = replace(plan.memory, kept=0.0) if "fragmentation" in left else plan.memory
+        held = held if error is None else replace(held, error=error * held.activations.value)
+        low, high = held.range or plan.memory.total.ends
         found = (plan.memory.total.value - out, low - out, high - out)
     yield Case(run["id"], run["accelerator"], run["memory"], *found, run["source"], run["model"])
 

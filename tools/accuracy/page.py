@@ -193,7 +193,10 @@ def _memory_parts(found: _Scored) -> Iterator[str]:
     yield table(grouped(found.memory))
     yield "\n### Memory of sources never fitted to\n"
     yield NEW_MEMORY
-    yield table(new_sources.scores(list(published.new_memory())))
+    peaks = list(published.new_memory())
+    yield table(new_sources.scores(peaks))
+    yield "\n### Ranges of memory by regime\n"
+    yield ranges.memory_section(peaks)
 
 
 def _other_parts() -> Iterator[str]:

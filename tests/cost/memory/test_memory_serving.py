@@ -82,6 +82,7 @@ def test_experts_have_their_own_precision_and_copies() -> None:
 
 def test_the_capacity_is_the_share_that_engines_may_fill() -> None:
     whole = used({"serving": REQUESTS}, {"tp": 1})
+    assert whole.error == 0, "errors of published peaks are known of training alone"
     assert whole.capacity is not None and whole.capacity.value == pytest.approx(0.9 * H100)
     part = used({"serving": {**REQUESTS, "memory_fraction": 0.5}}, {"tp": 1})
     assert part.capacity is not None and part.capacity.value == pytest.approx(0.5 * H100)
