@@ -116,7 +116,7 @@ class ReplicaOverlap(NamedTuple):
     ``hides`` says whether any of it may overlap, ``hides_across`` says whether the reductions between shard groups may
     overlap. ``gathers_again`` says whether the backward pass gathers the weights again; ``interference`` is the share
     of the device that overlapped communication occupies. With ``reduces_once`` only the last micro-batch of a step
-    reduces the gradients of the layers.
+    reduces the gradients of the layers, with ``gathers_once`` only the first one gathers their weights.
     """
 
     hides: bool
@@ -124,6 +124,7 @@ class ReplicaOverlap(NamedTuple):
     gathers_again: bool
     interference: float
     reduces_once: bool = False
+    gathers_once: bool = False
 
 
 class Exposure(NamedTuple):
@@ -157,9 +158,10 @@ def layer_by_layer_exposures(
     many, again, once = work.micro_batches * layers, overlap.gathers_again, overlap.reduces_once
     window, back = work.backward / layers, seconds.gather + seconds.reduce if again else seconds.reduce
     gathers = seconds.gather if again and once else 0.0
+    gathered = layers if overlap.gathers_once else many
     ends = seconds.gather + seconds.reduce if overlap.hides else 0.0
     return (
-        _bucket_exposure("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
+        _bucket_exposure("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, gathered, overlap=overlap),
         _bucket_exposure("gather_before_the_last_backward", gathers, window, 0.0, many - layers, overlap=overlap),
         _bucket_exposure("reduction_of_a_layer", back, window, 0.0, layers if once else many, overlap=overlap),
         _bucket_exposure("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),

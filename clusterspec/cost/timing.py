@@ -168,6 +168,7 @@ class LayoutTiming:
                 gathers_again=layout.sharding != "zero2",
                 interference=software.interference * channel_share(self.tables.cluster),
                 reduces_once=self.reduces_once,
+                gathers_once=self.gathers_once,
             ),
             hides_sends=self.hiding.pp and layout.schedule in HIDES_SENDS,
             bytes_each=update_bytes(workload, layout),
@@ -188,6 +189,15 @@ class LayoutTiming:
     def reduces_once(self) -> bool:
         """Whether only the last micro-batch of a step reduces the gradients of the layers."""
         return self.layer_by_layer and self.layout.gradient_sync == "step"
+
+    @property
+    def gathers_once(self) -> bool:
+        """Whether weights that are sharded with their gradients stay whole from one update to the next, as in stage 2
+        of DeepSpeed (runtime/zero/stage_1_and_2.py, all_gather_dp_groups after the update). FSDP frees them after each
+        backward pass.
+        """
+        stack, sharding = self.tables.software.stack, self.layout.sharding
+        return self.layer_by_layer and sharding == "zero2" and not stack.memory_of(sharding).sharded_master
 
     @property
     def gather(self) -> float:
@@ -218,13 +228,14 @@ class LayoutTiming:
         weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
         each = weights * (1 / larger(1, share.units)) if self.layer_by_layer else weights + outside
         gathers, sums = weight_gathers(outside, workload, layout), gradient_reductions(outside, workload, layout)
-        each_time = gathers if self.reduces_once else gathers + sums
+        each_time = (() if self.gathers_once else gathers) + (() if self.reduces_once else sums)
+        once = (gathers if self.gathers_once else ()) + (sums if self.reduces_once else ())
         return ReplicaGroups(
             gather=weight_gathers(each, workload, layout),
             reduce=gradient_reductions(each, workload, layout),
             outside=each_time if self.layer_by_layer else (),
             across=shard_group_reductions(weights + outside, workload, layout),
-            outside_once=sums if self.reduces_once else (),
+            outside_once=once,
         )
 
     def _adapter_transfers(self, share: Share) -> ReplicaGroups:

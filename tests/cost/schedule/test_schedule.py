@@ -112,6 +112,15 @@ def test_fsdp_gathers_twice_a_micro_batch_and_zero2_once() -> None:
     assert sent(found, "dp_cp", "reduce-scatter") == pytest.approx(4 * weights * micro_batches, rel=0.01)
 
 
+def test_weights_that_stay_whole_are_gathered_once_a_step() -> None:
+    """Four micro-batches: stage 2 of DeepSpeed gathers 2 bytes of each weight once, and sums 2 bytes four times."""
+    found = fsdp(framework="deepspeed", software_year=2024, sharding="zero2")
+    weights = found.parameters
+    assert weights is not None
+    assert sent(found, "dp_cp", "all-gather") == pytest.approx(2 * weights, rel=0.05)
+    assert sent(found, "dp_cp", "all-reduce") == pytest.approx(2 * weights * 4, rel=0.05)
+
+
 def test_gradients_synchronized_once_a_step_are_sent_once_and_kept_whole() -> None:
     """Four micro-batches: a quarter of the reductions, as many gathers, and gradients of 4 bytes on every rank."""
     each, once = fsdp(), fsdp(gradient_sync="step")
