@@ -163,7 +163,7 @@ def test_memory_has_a_row_for_each_part_that_is_not_zero_and_its_sum() -> None:
 
 def test_the_row_of_memory_says_whether_it_fits() -> None:
     name, size, note = memory_row(trained().estimate.plan)
-    assert (name, size) == ("memory", "13.4 GB") and note.startswith("fits: 15.7 % of 85.5 GB; 11.7 GB to 18.3 GB")
+    assert (name, size) == ("memory", "13.4 GB") and note.startswith("fits: 15.7 % of 85.5 GB; 11.6 GB to 18.3 GB")
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,9 @@ NIC = [
     ("ethernet", "400 Mb/s", "thousandfold-mistake", True),
     ("ethernet", "500 Mb/s", None, False),  # sites over the internet
     ("ethernet", "50 Mb/s", "thousandfold-mistake", True),
+    ("ethernet", "24.6 Gb/s", None, False),  # the limit of a virtual machine
+    ("ethernet", "24.6 Mb/s", "thousandfold-mistake", True),
+    ("ethernet", "650 Gb/s", "nic-rate-off-technology", False),
 ]
 FIGURES = (
     "bits-and-bytes-swapped",

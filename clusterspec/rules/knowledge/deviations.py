@@ -158,8 +158,9 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
     for known in stated.known:
         if causes := tuple(_causes(stated, known)):
             return Deviation(stated, known, causes)
-    between_sites = stated.over_tcp and SLOWEST_SITE <= stated.quantity.per_direction < SLOWEST_NIC
-    return None if between_sites or (ethernet and stated.replaceable) else _unexplained_deviation(stated)
+    speed, usual = stated.quantity.per_direction, stated.known[0].value
+    limited = stated.over_tcp and SLOWEST_SITE <= speed < usual  # by the cloud, for a virtual machine, or between sites
+    return None if limited or (ethernet and stated.replaceable) else _unexplained_deviation(stated)
 
 
 def _unexplained_deviation(stated: StatedFigure) -> Deviation | None:
