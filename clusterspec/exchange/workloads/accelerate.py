@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     chosen_launch,
     command_keys,
-    flat_leaves,
     launches_of,
     set_choice,
     set_counts,
 )
+from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -75,9 +74,7 @@ def read_accelerate(file: InputFile) -> ImportResult:
     """The layout of a configuration, or of a launch. Raises `FormatError` if it has no type of distribution."""
     if not _TYPE.search(file.text) and _LAUNCH.search(file.text):
         return _read_launch(file)
-    builder, keys, yaml = ImportBuilder(ACCELERATE, file.name), Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        keys.put(name, value, line)
+    builder, keys = ImportBuilder(ACCELERATE, file.name), file_keys(file, with_null=True)
     kind = str(keys.get("distributed_type") or "").upper()
     if not kind:
         raise FormatError("has no distributed_type")

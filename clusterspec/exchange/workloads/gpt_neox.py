@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_parameters
+from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # Source of the meaning of ``intermediate_size`` with gated activations: gpt-neox, megatron/model/transformer.py
@@ -49,9 +49,7 @@ def matches_gpt_neox(file: InputFile) -> bool:
 
 def read_gpt_neox(file: InputFile) -> ImportResult:
     """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
-    builder, yaml, keys = ImportBuilder(GPT_NEOX, file.name), read_yaml(file), Keys()
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        keys.put(name, value, line)
+    builder, keys = ImportBuilder(GPT_NEOX, file.name), file_keys(file, with_null=True)
     if keys.find("num_layers", "pipe_parallel_size", "checkpoint_activations", "partition_activations") is None:
         raise FormatError("has neither layer nor parallel size keys of GPT-NeoX")
     mixing = str(keys.get("attention_config") or "")

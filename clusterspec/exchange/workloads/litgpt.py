@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
 from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, read_arguments, set_counts
+from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_counts
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 LITGPT = "litgpt"
@@ -73,11 +73,7 @@ def _keys(file: InputFile) -> Keys:
         if after and not after[0].text.startswith("-"):
             keys.put("checkpoint_dir", after[0].text, after[0].line)
         return keys
-    keys, yaml = Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
-    return keys
+    return file_keys(file)
 
 
 def _pretrains(keys: Keys) -> bool:

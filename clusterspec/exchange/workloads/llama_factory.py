@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
@@ -20,9 +19,9 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_fsdp_words,
     set_trainer_accumulation,
 )
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model_of_key
-from clusterspec.exchange.workloads.overrides import overrides_of_launch
+from clusterspec.exchange.workloads.overrides import file_keys, overrides_of_launch
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -81,9 +80,7 @@ def read_llama_factory(file: InputFile) -> ImportResult:
     """
     if _is_overridden(file):
         return _read_overrides(file)
-    builder, keys, yaml = ImportBuilder(LLAMA_FACTORY, file.name), Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        keys.put(name, value, line)
+    builder, keys = ImportBuilder(LLAMA_FACTORY, file.name), file_keys(file, with_null=True)
     set_run(keys, builder)
     return builder.reading()
 

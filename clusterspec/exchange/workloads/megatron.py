@@ -17,7 +17,12 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
 )
 from clusterspec.exchange.workloads.megatron_forks import take_earlier_names
-from clusterspec.exchange.workloads.megatron_layers import marked_layer_count, set_window
+from clusterspec.exchange.workloads.megatron_layers import (
+    set_expert_layers,
+    set_experts,
+    set_predicted_layers,
+    set_window,
+)
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import (
     is_of_others,
@@ -36,7 +41,7 @@ from clusterspec.exchange.workloads.megatron_training import (
     set_training,
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
-from clusterspec.exchange.workloads.overrides import follow_references, overrides_of_launch
+from clusterspec.exchange.workloads.overrides import file_keys, follow_references, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -236,9 +241,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
     if _IS_CODE.search(file.text) and "(" in file.text and not re.match(r"#!.{0,60}sh\b", file.text):
         return read_recipe(file), "nemo" if _OF_NEMO.search(file.text) else "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
-        keys, yaml = Keys(), read_yaml(file)
-        for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-            keys.put(name, value, line)
+        keys = file_keys(file, with_null=True)
         follow_references(keys)
         keep_enabled_backend(keys)
         keys.values = {name: held for name, held in keys.values.items() if held[0] is not None}
@@ -257,16 +260,6 @@ _GATES = ("swiglu", "gated_linear_unit", "quick_geglu")
 """Options of a gated network (``--quick-geglu``: NVIDIA/Megatron-LM, megatron/training/argument_utils.py)."""
 
 
-def _set_predicted_layers(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the layers of multi-token prediction, whose blocks have experts where those of the model have."""
-    if predicted := keys.whole("mtp_num_layers"):
-        at = keys.line("mtp_num_layers")
-        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
-        ffn = "experts" if keys.whole("num_experts", "num_moe_experts") else "dense"
-        builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
-        builder.set("workload.predicted_layers", predicted, at)
-
-
 def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     """Set the sizes of the model. For options that a launch leaves out, Megatron-LM's defaults hold; for keys that a
     recipe of NeMo or Megatron-Bridge leaves out, those of the model that it changes.
@@ -279,7 +272,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         keys.asked |= {name for names in _OF_EXPERTS.values() if (name := keys.find(*names))}
         keys.used |= keys.asked
     set_counts(keys, plain | _LATENT if latent else plain, builder)
-    _set_experts(keys, builder)
+    set_experts(keys, builder)
     line = keys.line("num_layers")
     single = str(keys.get("attention_head_type")) == "multiquery"  # of bigcode-project/Megatron-LM
     if single or (keys.find("num_query_groups") is None and keys.is_on("group_query_attention")):
@@ -304,11 +297,11 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     shared, expert = keys.whole("moe_shared_expert_intermediate_size"), keys.whole("moe_ffn_hidden_size")
     if shared and expert and shared % expert == 0:
         builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
-    _set_predicted_layers(keys, builder)
+    set_predicted_layers(keys, builder)
     if match := re.match(r"\(?\s*([0-9]{1,9})\s*,", str(keys.get("window_size") or "")):
         set_window(keys, int(match[1]) + 1, builder)
     if not dense:
-        _expert_layers(keys, builder)
+        set_expert_layers(keys, builder)
 
 
 def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:
@@ -321,46 +314,6 @@ def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:
         builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
         why = "not stated: the default of Megatron was used"
         builder.unknown("workload.model.ffn_hidden", why, keys.line("num_layers"))
-
-
-def _set_experts(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the number of experts; a single expert is a dense layer.
-
-    Megatron-DeepSpeed takes a number for each layer with experts, or one number for all. Without ``expert-interval``
-    every second layer has experts, and without ``topk`` each token visits one expert (f4157bea, megatron/arguments.py,
-    line 608).
-    """
-    names, base = ("num_experts", "num_moe_experts"), "workload.model"
-    experts, several = keys.whole(*names), keys.listed.get("num_experts", ())
-    line = keys.line(*names)
-    if len(set(several)) > 1:
-        builder.unknown(f"num_experts: {' '.join(several)[:60]}", "layers have different numbers of experts", line)
-        return
-    builder.set(f"{base}.experts", experts if experts != 1 else None, line)
-    layers = keys.whole("num_layers")
-    if not (experts and experts > 1 and layers and keys.find("moe_expert_parallel_size")):
-        return
-    interval = keys.whole("expert_interval") or 2
-    builder.set(f"{base}.moe_layers", layers // interval or None, keys.line("expert_interval") or line)
-    builder.set(f"{base}.experts_per_token", keys.whole("topk") or 1, keys.line("topk") or line)
-    if str(keys.get("mlp_type")) == "residual":
-        why = "a dense layer beside the experts: state workload.model.shared_experts"
-        builder.unknown("mlp_type: residual", why, keys.line("mlp_type"))
-
-
-def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the number of expert layers: every n-th, or a list of zeros and ones such as ``([0]*3+[1]*58)``."""
-    value, layers = keys.get("moe_layer_freq"), keys.whole("num_layers")
-    if value is None or not layers:
-        return
-    line, text = keys.line("moe_layer_freq"), str(value)
-    if text.isdecimal() and 0 < len(text) < 6:
-        builder.set("workload.model.moe_layers", -(-layers // max(1, int(text))), line)
-        return
-    if count := marked_layer_count(text):
-        builder.set("workload.model.moe_layers", count, line)
-    else:
-        builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)
 
 
 def _set_options(keys: Keys, builder: ImportBuilder) -> None:

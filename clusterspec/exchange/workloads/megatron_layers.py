@@ -1,4 +1,4 @@
-"""Layers of a Megatron-LM launch that differ from the others: with a window of attention, or with experts."""
+"""Layers of a Megatron-LM launch that differ from the others: with a window, with experts, or of predicted tokens."""
 
 from __future__ import annotations
 
@@ -25,3 +25,53 @@ def marked_layer_count(text: str) -> int:
     """The number of ones in a pattern of zeros and ones such as ``([0]*3+[1]*58)``."""
     parts = re.findall(r"\[([01](?:\s*,\s*[01])*)\]\s*(?:\*\s*([0-9]{1,6}))?", text)
     return sum(part.count("1") * int(times or 1) for part, times in parts)
+
+
+def set_predicted_layers(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the layers of multi-token prediction, whose blocks have experts where those of the model have."""
+    if predicted := keys.whole("mtp_num_layers"):
+        at = keys.line("mtp_num_layers")
+        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
+        ffn = "experts" if keys.whole("num_experts", "num_moe_experts") else "dense"
+        builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
+        builder.set("workload.predicted_layers", predicted, at)
+
+
+def set_experts(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the number of experts; a single expert is a dense layer.
+
+    Megatron-DeepSpeed takes a number for each layer with experts, or one number for all. Without ``expert-interval``
+    every second layer has experts, and without ``topk`` each token visits one expert (f4157bea, megatron/arguments.py,
+    line 608).
+    """
+    names, base = ("num_experts", "num_moe_experts"), "workload.model"
+    experts, several = keys.whole(*names), keys.listed.get("num_experts", ())
+    line = keys.line(*names)
+    if len(set(several)) > 1:
+        builder.unknown(f"num_experts: {' '.join(several)[:60]}", "layers have different numbers of experts", line)
+        return
+    builder.set(f"{base}.experts", experts if experts != 1 else None, line)
+    layers = keys.whole("num_layers")
+    if not (experts and experts > 1 and layers and keys.find("moe_expert_parallel_size")):
+        return
+    interval = keys.whole("expert_interval") or 2
+    builder.set(f"{base}.moe_layers", layers // interval or None, keys.line("expert_interval") or line)
+    builder.set(f"{base}.experts_per_token", keys.whole("topk") or 1, keys.line("topk") or line)
+    if str(keys.get("mlp_type")) == "residual":
+        why = "a dense layer beside the experts: state workload.model.shared_experts"
+        builder.unknown("mlp_type: residual", why, keys.line("mlp_type"))
+
+
+def set_expert_layers(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the number of expert layers: every n-th, or a list of zeros and ones such as ``([0]*3+[1]*58)``."""
+    value, layers = keys.get("moe_layer_freq"), keys.whole("num_layers")
+    if value is None or not layers:
+        return
+    line, text = keys.line("moe_layer_freq"), str(value)
+    if text.isdecimal() and 0 < len(text) < 6:
+        builder.set("workload.model.moe_layers", -(-layers // max(1, int(text))), line)
+        return
+    if count := marked_layer_count(text):
+        builder.set("workload.model.moe_layers", count, line)
+    else:
+        builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)

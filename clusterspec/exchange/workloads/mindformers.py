@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_parameters
+from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 MINDFORMERS = "mindformers"
@@ -70,10 +70,7 @@ def matches_mindformers(file: InputFile) -> bool:
 
 def read_mindformers(file: InputFile) -> ImportResult:
     """The model, the batch and the layout of a training run. Raises `FormatError` if it only generates or converts."""
-    builder, keys, yaml = ImportBuilder(MINDFORMERS, file.name), Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
+    builder, keys = ImportBuilder(MINDFORMERS, file.name), file_keys(file)
     mode = str(keys.values.get("run_mode", ("train", 0))[0])
     if mode not in {"train", "finetune"}:
         raise FormatError(f"is of MindFormers' run_mode {mode[:20]}: training only", keys.line("run_mode"))

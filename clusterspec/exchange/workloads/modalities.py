@@ -13,12 +13,11 @@ import re
 from collections.abc import Iterator
 from math import prod
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STRATEGIES
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model, set_parameters
-from clusterspec.exchange.workloads.overrides import follow_references
+from clusterspec.exchange.workloads.overrides import file_keys, follow_references
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 MODALITIES = "modalities"
@@ -64,10 +63,7 @@ def matches_modalities(file: InputFile) -> bool:
 
 def read_modalities(file: InputFile) -> ImportResult:
     """The model, the batch and the layout of a training run. Raises `FormatError` if it has no batch."""
-    builder, keys, yaml = ImportBuilder(MODALITIES, file.name), Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
+    builder, keys = ImportBuilder(MODALITIES, file.name), file_keys(file)
     for _ in range(2):  # a reference may lead to another one
         follow_references(keys)
     profile = next((each for each in _PROFILES if f"{each}local_train_micro_batch_size" in keys.values), None)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STAGES
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_parameters
+from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 NANOTRON = "nanotron"
@@ -52,10 +52,7 @@ def matches_nanotron(file: InputFile) -> bool:
 
 def read_nanotron(file: InputFile) -> ImportResult:
     """The model, the batch and the layout of a run. Raises `FormatError` if it states no batch."""
-    builder, keys, yaml = ImportBuilder(NANOTRON, file.name), Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
+    builder, keys = ImportBuilder(NANOTRON, file.name), file_keys(file)
     if keys.find("tokens.micro_batch_size") is None:
         raise FormatError("is no configuration of Nanotron: it has no tokens.micro_batch_size")
     line = keys.line("tokens.micro_batch_size")

@@ -1,19 +1,34 @@
-"""References between keys of a configuration, and overrides of keys on a command line (OmegaConf, Hydra)."""
+"""Keys of a configuration file, references between them, and overrides on a command line (OmegaConf, Hydra)."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.shell import Command, script_of
-from clusterspec.exchange.workloads.keys import Keys, chosen_launch, whole_of
+from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, read_arguments, whole_of
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _PRODUCT = re.compile(
     r"\$\{multiply:[ ]{0,4}([0-9]{1,9}|\$\{[\w.]{1,200}\})[ ]{0,4},[ ]{0,4}([0-9]{1,9}|\$\{[\w.]{1,200}\})[ ]{0,4}\}"
 )
 """The resolver of NeMo-Framework-Launcher (launcher_scripts/main.py line 55 at 26e42fa9 registers ``multiply``)."""
+
+
+def file_keys(file: InputFile, *, with_null: bool = False) -> Keys:
+    """The keys of a file in YAML; null ones only if ``with_null``. Raises `FormatError` if it is no mapping."""
+    keys, yaml = Keys(), read_yaml(file)
+    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+        if value is not None or with_null:
+            keys.put(name, value, line)
+    return keys
+
+
+def launch_or_file_keys(file: InputFile, launch: re.Pattern[str]) -> Keys:
+    """The options of a launch, where ``launch`` finds one in the text, else the stated keys of a file in YAML."""
+    return read_arguments(file, launch) if launch.search(file.text) else file_keys(file)
 
 
 def follow_references(keys: Keys) -> None:

@@ -20,8 +20,8 @@ from clusterspec.exchange.workloads.keys import (
     whole_of,
 )
 from clusterspec.exchange.workloads.models import set_trained_model
+from clusterspec.exchange.workloads.overrides import launch_or_file_keys
 from clusterspec.exchange.workloads.samples import list_cut_length
-from clusterspec.exchange.workloads.trainer import launch_or_file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 PADDLENLP = "paddlenlp"

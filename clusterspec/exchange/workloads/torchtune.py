@@ -10,19 +10,17 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
 from clusterspec.exchange.workloads.deepspeed import list_accumulation, list_offloaded_parameters, set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
-    flat_leaves,
     read_arguments,
     set_choice,
     set_counts,
 )
 from clusterspec.exchange.workloads.models import catalog_model, set_model
-from clusterspec.exchange.workloads.overrides import follow_references, override_words
+from clusterspec.exchange.workloads.overrides import file_keys, follow_references, override_words
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -85,10 +83,7 @@ def read_torchtune(file: InputFile) -> ImportResult:
 
 def _configuration_keys(file: InputFile) -> Keys:
     """The keys of a configuration. Raises `FormatError` if it has no optimizer: it does not train."""
-    keys, yaml = Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
+    keys = file_keys(file)
     follow_references(keys)
     if not any(name.startswith("optimizer") for name in keys.values):
         raise FormatError("is no configuration of training: it has no optimizer")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STAGES, set_launcher
 from clusterspec.exchange.workloads.deepspeed import (
@@ -23,8 +22,6 @@ from clusterspec.exchange.workloads.deepspeed import (
 )
 from clusterspec.exchange.workloads.keys import (
     Keys,
-    flat_leaves,
-    read_arguments,
     set_choice,
     set_counts,
     set_switch,
@@ -32,6 +29,7 @@ from clusterspec.exchange.workloads.keys import (
 from clusterspec.exchange.workloads.launcher_options import take_swift_environment
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
 from clusterspec.exchange.workloads.models import set_trained_model
+from clusterspec.exchange.workloads.overrides import launch_or_file_keys
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.trl_samples import set_samples
@@ -140,17 +138,6 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
     return builder.reading()
-
-
-def launch_or_file_keys(file: InputFile, launch: re.Pattern[str]) -> Keys:
-    """The options of a launch, where ``launch`` finds one in the text, else the stated keys of a file in YAML."""
-    if launch.search(file.text):
-        return read_arguments(file, launch)
-    keys, yaml = Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
-    return keys
 
 
 def _generates(keys: Keys) -> bool:

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
 from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters, set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
-    flat_leaves,
     read_arguments,
     set_choice,
     set_counts,
     set_switch,
 )
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.overrides import follow_references, override_words
+from clusterspec.exchange.workloads.overrides import file_keys, follow_references, override_words
 from clusterspec.exchange.workloads.samples import list_cut_length, set_shard_groups
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -100,10 +98,7 @@ def _keys(file: InputFile) -> Keys:
         keys.values |= own.values
         keys.undecided += own.undecided
         return keys
-    keys, yaml = Keys(), read_yaml(file)
-    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None:
-            keys.put(name, value, line)
+    keys = file_keys(file)
     follow_references(keys)
     return keys
 
