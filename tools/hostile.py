@@ -106,6 +106,8 @@ SAMPLES = {
         " iteration 5/ 10 | elapsed time per iteration (ms): 15800.1 | global batch size: 64 | lm loss: 1.0 |\n"
     ),
     "serving": "vllm serve org/model --tensor-parallel-size 8 --max-model-len 8192\n",
+    "accelmark": '{"suite_id": "A", "implementation_id": "a", "chip": {"name": "NVIDIA L4", "count": 1}, "model": {},'
+    ' "task": {}, "metrics": {"online": {"results_by_qps": [{"target_qps": 5, "ttft_ms_p50": 4.5}]}}}\n',
     "mlperf-config": "export DGXNNODES=2\nexport DGXNGPU=8\nexport TP=4\nexport MINIBS=8\n",
     "torchtune": "model:\n  _component_: torchtune.models.llama3.llama3_8b\nbatch_size: 2\n"
     "optimizer:\n  _component_: torch.optim.AdamW\n",

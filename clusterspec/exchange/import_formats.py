@@ -156,6 +156,7 @@ WORKLOADS = (
         ("vllm-bench", "bench-serving", "serving-benchmark", "genai-perf", "aiperf"),
         largest=32,
     ),
+    ImportFormat("accelmark", "workloads", "results of AccelMark (JSON)", "workloads.accelmark"),
     ImportFormat(
         "mlperf-config",
         "workloads",
@@ -176,7 +177,13 @@ WORKLOADS = (
         "workloads.paddlenlp",
         ("paddleformers", "paddlefleet"),
     ),
-    ImportFormat("colossalai", "workloads", "launches of Colossal-AI", "workloads.colossalai", ("colossal-ai",)),
+    ImportFormat(
+        "colossalai",
+        "workloads",
+        "launches of Colossal-AI, configurations of its earlier engine",
+        "workloads.colossalai",
+        ("colossal-ai",),
+    ),
     ImportFormat(
         "mindformers", "workloads", "MindFormers configurations", "workloads.mindformers", ("mindspore-transformers",)
     ),

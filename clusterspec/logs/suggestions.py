@@ -128,6 +128,7 @@ PHASES = (
 )
 """Families of causes of a run that hangs in a phase, and the last line that tells the phase."""
 _PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
+_LOCK = re.compile(r"\bwaiting for baton release at \S{0,400}/lock_(\w{1,100})\s*$")
 _START = re.compile(STARTS)
 _RAISED = re.compile(
     r"^(?: {2}(?! ))?(?:\S{1,40} ){0,6}?"
@@ -350,7 +351,8 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
         return
     for family, words in _PHASES:
         if words.search(lines[-1][:LONGEST]):
-            yield family, shown_line(lines[-1]), len(lines)
+            if not _holder_builds(lines):
+                yield family, shown_line(lines[-1]), len(lines)
             return
     last = (lines[number - 1] for number in _numbers_from_last(lines))
     traced = any("Traceback (most recent call last)" in line or FRAME.search(line[:LONGEST]) for line in last)
@@ -361,6 +363,15 @@ def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
     number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
     if number:
         yield "asserted", shown_line(lines[number - 1]), number
+
+
+def _holder_builds(lines: list[str]) -> bool:
+    """Whether the last line waits for the lock of a module that another process of the log has begun to build.
+
+    AITER prints both (ROCm/aiter, aiter/jit/core.py and utils/file_baton.py): a build takes minutes, and is no hang.
+    """
+    lock = _LOCK.search(lines[-1][:LONGEST])
+    return lock is not None and any(f"start build [{lock[1]}]" in line for line in lines[-MOST_LINES:])
 
 
 def _numbers_from_last(lines: list[str]) -> range:

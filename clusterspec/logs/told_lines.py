@@ -20,6 +20,8 @@ _LABEL = re.compile(r" {0,6}[0-9]{1,6}: ?(?![0-9]{2}:)")
 """The label of a task; the time of a day has no blank after its first colon."""
 _BAR = re.compile(r"[0-9]{1,3}%\|")
 """A step of a progress bar, which begins behind a carriage return."""
+MOST_READ = 2_000
+"""Lines by which a list of changes is recognized."""
 HEAD = 400
 """Lines, other than empty ones and steps of progress bars, by which labels are recognized."""
 LABELLED = 0.5
@@ -47,6 +49,24 @@ MOST_IGNORED = 80
 _RIGHT, _OF_A_TEST = "# Out of bounds values : 0 OK", "# nThread "
 """What nccl-tests print behind the last size, and before the first (`src/common.cu`); lines of the library between the
 cells of a table may keep its rows from being read."""
+_CHANGE = re.compile(
+    r"^[ \t]{0,4}(?:[*+-]|--|•) {1,3}(?:[^\s:]{1,60}(?: - |: )|\[[^\]\n]{1,40}\] ?)?"
+    r"(?:Fix|Add|Remov|Chang|Updat|Improv|Support|Prevent|Avoid|Allow|Ensur|Mak|Mov|Renam|Replac|Deprecat|Handl|Correct)"
+    r"(?:e|ed|es|ing|s)?\b"
+)
+"""An item of a list of changes: a bullet and a verb, behind the part of the program if the item names it."""
+MOST_ITEMS, ITEMS = 10, 0.2
+"""Items, and their share of the lines, from which a text is a list of changes rather than a log."""
+_ASKED_TO_STOP = re.compile(
+    r"SIGTERM received\b[^\n]{0,200}\b[Dd]raining\b|^INFO:[ ]{2,8}Application shutdown complete\.", re.MULTILINE
+)
+"""How SGLang's tokenizer (managers/tokenizer_manager.py) and Uvicorn (lifespan/on.py) say that they were asked to stop,
+and that all requests have their answers.
+"""
+_OF_A_STOP = re.compile(
+    r"exit code -15\b|exitcode=-15\b|\bSIGQUIT\b|\bsigquit\b|\bSIGTERM\b|^\s{0,8}(?:Killed|Terminated)\s{0,8}$"
+)
+"""How its processes then end."""
 _STOP = re.compile(r'"key": "run_(start|stop)"(?:[^\n]{0,400}?"status": "(\w{1,20})")?')
 
 
@@ -87,6 +107,33 @@ def ended_well(text: str) -> bool:
         return False
     last = next(iter(deque(_STOP.finditer(text), maxlen=1)), None)
     return last is not None and last[1] == "stop" and last[2] == "success"
+
+
+def lists_changes(text: str) -> bool:
+    """Whether a text is a list of changes of a program, whose items tell of errors that were mended.
+
+    >>> item = "* slurmctld - Fix a crash\\n"
+    >>> lists_changes(item * 10), lists_changes("error: crash\\n" * 90 + item * 10)
+    (True, False)
+    """
+    head = [line for line in islice(lines_of(text), MOST_READ) if line.strip()]
+    items = sum(_CHANGE.match(line[:200]) is not None for line in head)
+    return items >= MOST_ITEMS and items >= ITEMS * len(head)
+
+
+def text_without_stop(text: str) -> str:
+    """A log without the ends of processes after a service was asked to stop and did; its lines keep their numbers.
+
+    >>> text_without_stop("SIGTERM received. Draining requests\\nworker ended with exit code -15\\nOSError: a")
+    'SIGTERM received. Draining requests\\n\\nOSError: a'
+    """
+    asked = _ASKED_TO_STOP.search(text) if "SIGTERM received" in text or "shutdown complete" in text else None
+    if asked is None:
+        return text
+    end = text.find("\n", asked.end())
+    if end < 0:
+        return text
+    return text[:end] + "\n".join("" if _OF_A_STOP.search(line[:400]) else line for line in lines_of(text[end:]))
 
 
 def _is_labelled(text: str) -> bool:

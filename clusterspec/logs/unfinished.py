@@ -24,7 +24,13 @@ from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
 from clusterspec.logs.text_lines import searched_part
-from clusterspec.logs.told_lines import ended_well, text_with_whole_exceptions, text_without_labels
+from clusterspec.logs.told_lines import (
+    ended_well,
+    lists_changes,
+    text_with_whole_exceptions,
+    text_without_labels,
+    text_without_stop,
+)
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -56,10 +62,10 @@ def read_unfinished(text: str) -> Benchmark | None:
 
     The ranks are those in the list of devices, else those of the largest communicator.
     """
-    if ended_well(text):
+    if ended_well(text) or lists_changes(text):
         return None
     text, left_out = searched_part(text)
-    text = text_with_whole_exceptions(text_without_labels(text))
+    text = text_without_stop(text_with_whole_exceptions(text_without_labels(text)))
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))

@@ -86,3 +86,52 @@ def test_a_word_that_many_lines_have_is_searched_on_the_first_of_them_alone() ->
 def test_lines_are_those_that_a_split_lists() -> None:
     for text in ("", "a", "a\n", "\n\na\r\n b\n\n", "a\x0bb\u2028c\n"):
         assert list(lines_of(text)) == text.split("\n")
+
+
+DRAINED = "[2026-08-02 00:17:43] SIGTERM received. signum=None frame=None. Draining requests and shutting down...\n"
+DONE = "INFO:     Application shutdown complete.\n"
+ENDED = (
+    "[2026-08-02 00:17:44] Subprocess detokenizer (pid=31379) crashed with exit code -15. SIGQUIT\nKilled\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (DRAINED + ENDED, False),
+        (DONE + ENDED, False),
+        (ENDED, True),
+        (ENDED + DRAINED, True),  # a process ended before anyone asked for it
+        (DRAINED + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n" + ENDED, True),
+        (DRAINED.replace("Draining requests and ", ""), False),
+    ],
+)
+def test_processes_that_end_after_a_service_was_stopped_are_no_fault(text: str, read: bool) -> None:
+    assert (read_unfinished(f"step 1\n{text}") is not None) is read
+
+
+BUILD = "(Worker_TP0 pid=1) [aiter] start build [module_moe_sorting] under /home/u/aiter/jit/build/module_moe_sorting\n"
+WAIT = "(Worker_TP1 pid=2) [aiter] waiting for baton release at /home/u/aiter/jit/build/lock_{}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (BUILD + WAIT.format("module_moe_sorting"), False),
+        (BUILD + WAIT.format("module_rmsnorm"), True),  # a lock that no process of the log holds
+        (WAIT.format("module_moe_sorting"), True),
+    ],
+)
+def test_a_wait_for_a_module_that_another_rank_builds_is_no_hang(text: str, read: bool) -> None:
+    found = read_unfinished(f"NCCL INFO comm 0x1 rank 0 nranks 2\n{text}")
+    assert found is not None
+    assert any(each.name == "family locking" for each in found.evidence) is read
+
+
+@pytest.mark.parametrize(("items", "read"), [(30, False), (9, True)])
+def test_a_list_of_changes_is_no_log(items: int, read: bool) -> None:
+    """Its items tell of errors that were mended; nine items among forty lines of a run are messages of the run."""
+    item = "* slurmd - Fix a regression where a task ended with a segmentation fault (core dumped)\n"
+    error = "slurmd: error: Segmentation fault (core dumped)\n"
+    text = item * items + (error + "step 1\n" * 31 if items < 10 else error)
+    assert (read_unfinished(text) is not None) is read

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.colossalai_configs import is_configuration, read_configuration
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts, whole_of
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.samples import list_cut_length
@@ -48,14 +49,18 @@ _PAIRS = re.compile(r"(?:^|[/_.])(?:dpo|simpo|orpo|kto|ppo|grpo|prompts|rl_examp
 
 
 def matches_colossalai(file: InputFile) -> bool:
-    return bool(_LAUNCH.search(file.uncommented))
+    return bool(_LAUNCH.search(file.uncommented)) or is_configuration(file)
 
 
 def read_colossalai(file: InputFile) -> ImportResult:
-    """The workload and the layout of a launch. Raises `FormatError` if it names no plugin or trains on pairs or
-    rewards, `SeveralParts` for several launches.
+    """The workload and the layout of a launch, or of a configuration of the earlier engine.
+
+    Raises `FormatError` if a launch names no plugin or trains on pairs or rewards, `SeveralParts` for several launches.
     """
-    builder, keys = ImportBuilder(COLOSSALAI, file.name), read_arguments(file, _LAUNCH)
+    builder = ImportBuilder(COLOSSALAI, file.name)
+    if not _LAUNCH.search(file.uncommented) and is_configuration(file):
+        return read_configuration(file, builder)
+    keys = read_arguments(file, _LAUNCH)
     for word in keys.command.words:
         if word.text.endswith(".py") and _PAIRS.search(word.text):
             raise FormatError(

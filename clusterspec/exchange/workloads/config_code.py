@@ -82,6 +82,56 @@ def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeCon
     return {name: config for name, config in configs.items() if config is not None}
 
 
+def read_assignments(file: InputFile) -> CodeConfig:
+    """The values that a file of Python assigns to names outside functions: constants, and keys of dictionaries.
+
+    A name stands for its value before; another name or call is in ``classes``. Branches are left out. Raises
+    `FormatError` if the file is no Python, or too large.
+    """
+    config, names = CodeConfig(), dict[str, ast.expr]()
+    for node in syntax_tree(file, "Python").body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            target = node.targets[0].id
+            config.clear(target)
+            try:
+                _assign_value(target, node.value, config, names)
+            except RecursionError:
+                raise FormatError("its expressions are nested too deeply", node.lineno) from None
+    return config
+
+
+def _assign_value(name: str, node: ast.expr, config: CodeConfig, names: dict[str, ast.expr]) -> None:
+    """Record an expression under a name, the keys of a dictionary below it."""
+    node = _Known(names).visit(node)
+    if "." not in name:
+        names[name] = node
+    keyed: list[tuple[str, ast.expr]] = []
+    if isinstance(node, ast.Call) and _dotted_name(node.func) == "dict":
+        keyed = [(each.arg, each.value) for each in node.keywords if each.arg]
+    elif isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        keyed = [(str(key.value), value) for key, value in pairs if isinstance(key, ast.Constant)]
+    elif (value := _constant_value(node)) is not _UNKNOWN:
+        config.values[name] = (value, node.lineno)
+    elif called := _dotted_name(node.func if isinstance(node, ast.Call) else node):
+        config.classes[name] = (called, node.lineno)
+    for key, value in keyed:
+        _assign_value(f"{name}.{key}", value, config, names)
+
+
+class _Known(ast.NodeTransformer):
+    """Replaces names by the constants assigned to them before, at the place of the name."""
+
+    def __init__(self, names: Mapping[str, ast.expr]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        held = self.names.get(node.id)
+        value = _UNKNOWN if held is None else _constant_value(held)
+        plain = isinstance(value, int | float | str | bool)
+        return ast.copy_location(ast.Constant(value), node) if plain else node  # type: ignore[arg-type]
+
+
 @dataclass
 class _Reader:
     functions: Mapping[str, ast.FunctionDef]

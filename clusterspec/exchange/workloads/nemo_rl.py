@@ -13,14 +13,16 @@ from clusterspec.exchange.import_result import ImportBuilder, ImportResult, Inpu
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.printed_configs import printed_key
 from clusterspec.exchange.workloads.samples import set_memory_fraction, set_minibatches
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.exchange.workloads.verl import configuration_keys
+from clusterspec.exchange.workloads.verl import configuration_keys, printed_keys
 
 NEMO_RL = "nemo-rl"
 _FILE = re.compile(r"^policy[ \t]*:", re.MULTILINE)
 _GENERATES = re.compile(r"^grpo[ \t]*:|^  generation[ \t]*:", re.MULTILINE)
 _BACKEND = re.compile(r"^ {2,8}(?:megatron_cfg|dtensor_cfg|vllm_cfg|sglang_cfg)[ \t]*:", re.MULTILINE)
+_PRINTED = printed_key("policy"), printed_key("grpo")
 _MEGATRON, _GENERATION, _ASYNC = "policy.megatron_cfg.", "policy.generation.", "grpo.async_grpo."
 _CLUSTER = "cluster."
 _RESOURCES = f"{_GENERATION}colocated.resources."
@@ -38,12 +40,15 @@ _COUNTS = {
 
 
 def matches_nemo_rl(file: InputFile) -> bool:
-    return all(mark.search(file.text) for mark in (_FILE, _GENERATES, _BACKEND))
+    marks = (_FILE, _GENERATES, _BACKEND)
+    return all(mark.search(file.text) for mark in marks) or all(mark.search(file.text) for mark in _PRINTED)
 
 
 def read_nemo_rl(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a recipe. Raises `FormatError` if it is no mapping."""
-    keys, builder = configuration_keys(file, _FILE, "NeMo RL"), ImportBuilder(NEMO_RL, file.name)
+    builder, keys = ImportBuilder(NEMO_RL, file.name), printed_keys(file, "policy")
+    if keys is None:
+        keys = configuration_keys(file, _FILE, "NeMo RL")
     for name in ("train_global_batch_size", "train_micro_batch_size", "precision", "model_name"):
         if f"policy.{name}" in keys.values:  # keep_enabled_backend renames them for Megatron's reader
             keys.put(f"kept.{name}", *keys.values[f"policy.{name}"])

@@ -11,21 +11,20 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     chosen_launch,
-    flat_leaves,
     set_choice,
     set_counts,
 )
 from clusterspec.exchange.workloads.launch_commands import severed_part
 from clusterspec.exchange.workloads.models import catalog_model, set_model
-from clusterspec.exchange.workloads.overrides import follow_references, override_words
+from clusterspec.exchange.workloads.overrides import file_keys, follow_references, override_words
+from clusterspec.exchange.workloads.printed_configs import printed_configurations, printed_key
 from clusterspec.exchange.workloads.samples import (
     count_lengths_and_ranks,
     set_memory_fraction,
@@ -35,9 +34,11 @@ from clusterspec.exchange.workloads.samples import (
 from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
+from clusterspec.units import plural
 
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
 _FILE = re.compile(r"^actor_rollout_ref[ \t]*:", re.MULTILINE)
+_PRINTED = printed_key("actor_rollout_ref")
 _ACTOR, _ROLLOUT = "actor_rollout_ref.actor.", "actor_rollout_ref.rollout."
 _COUNTS = {
     "layout.nodes": ("trainer.nnodes",),
@@ -62,15 +63,17 @@ _ENGINES = {"vllm": "vllm", "sglang": "sglang"}
 
 
 def matches_verl(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text) or _FILE.search(file.text)) or is_supervised(file)
+    return any(mark.search(file.text) for mark in (_MARK, _FILE, _PRINTED)) or is_supervised(file)
 
 
 def read_verl(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
-    if not (_MARK.search(file.text) or _FILE.search(file.text)) and is_supervised(file):
+    if not any(mark.search(file.text) for mark in (_MARK, _FILE, _PRINTED)) and is_supervised(file):
         return read_supervised(file)
-    keys = launch_keys(file, _MARK, _FILE, "verl (actor_rollout_ref.…=…)")
-    builder, line = ImportBuilder(VERL, file.name), keys.command.line if keys.command.words else 0
+    if (keys := printed_keys(file, "actor_rollout_ref")) is None:
+        keys = launch_keys(file, _MARK, _FILE, "verl (actor_rollout_ref.…=…)")
+    first = min((line for _, line in keys.values.values()), default=0)
+    builder, line = ImportBuilder(VERL, file.name), keys.command.line if keys.command.words else first
     builder.set("workload.kind", "rl", line)
     if isinstance(named := keys.get("actor_rollout_ref.model.path"), str):
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
@@ -88,14 +91,25 @@ def read_verl(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
+def printed_keys(file: InputFile, root: str) -> Keys | None:
+    """The keys of the chosen configuration with the key ``root`` that a log holds, None if it holds none.
+
+    Raises `SeveralParts` if they differ and no part is chosen.
+    """
+    found = printed_configurations(file, root)
+    different = {str(sorted((name, str(held[0])) for name, held in keys.values.items())): keys for keys in found[::-1]}
+    lines = ", ".join(str(min(line for _, line in keys.values.values())) for keys in found[:12])
+    choices = f"holds {plural(len(different), 'configuration')} that differ, on lines {lines}"
+    several = plural(len(different), "configuration")
+    return chosen_part(list(different.values())[::-1], file.part, several, choices) if found else None
+
+
 def configuration_keys(file: InputFile, root: re.Pattern[str], name: str) -> Keys:
     """The keys of a configuration, but for those left to a launch. Raises `FormatError` without the key ``root``."""
     if not root.search(file.text):
         raise FormatError(f"is no configuration of {name}")
-    keys, yaml = Keys(), read_yaml(file)
-    for key, value, line in flat_leaves(yaml.mapping, yaml.line):
-        if value is not None and not str(value).startswith("???"):
-            keys.put(key, value, line)
+    keys = file_keys(file)
+    keys.values = {key: held for key, held in keys.values.items() if not str(held[0]).startswith("???")}
     follow_references(keys)
     keys.values = {key: held for key, held in keys.values.items() if not str(held[0]).startswith("${")}
     return keys
