@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 DEEPEST = 24
 """Functions and quoted scripts inside each other."""
-_ARGUMENT = re.compile(r"[\"']?\$\{?(?:OPTARG|[1-9])\}?[\"']?")
+_ARGUMENT = re.compile(
+    r"[\"']?\$(?:\{?(?:OPTARG|[1-9])\}?|\{(?:1|arg|key|opt|option|param|para)##?(?:\*|[\w-]+)=\})[\"']?"
+)
 _FIRST_ARGUMENT = re.compile(r"\$\{?(?:1|arg|key|opt|option|param|para)\}?")
 """The argument that a loop over a script's arguments examines: its position, or the variable names that are usual in
 such loops.
@@ -176,7 +178,9 @@ class _Shell(ShellTests):
         parts = self.value(value, self.line(node))
         is_array = value is not None and value.type == "array"
         is_argument = self.given or (value is not None and bool(_ARGUMENT.fullmatch(text_of(value))))
-        if self.branch and self.variables.get(key) and is_argument:
+        if self.branch and is_argument and value is not None and "{" in text_of(value) and "=" in text_of(value):
+            parts = self.variables.get(key) or [Segment(f"${{{key}}}", self.line(node), 0)]
+        elif self.branch and self.variables.get(key) and is_argument:
             return  # an option of the script, whose default holds where it is not given
         if self.branch and _same_text(parts, self.variables.get(key)):
             return  # whichever branch is taken
@@ -341,4 +345,9 @@ _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
 
 def _same_text(parts: Segments, before: Segments | None) -> bool:
     """Whether a variable gets the words that it has."""
-    return before is not None and [each and each.text for each in parts] == [each and each.text for each in before]
+    return before is not None and _texts(parts) == _texts(before)
+
+
+def _texts(parts: Segments) -> list[str | None]:
+    """The texts of segments, without empty ones."""
+    return [each and each.text for each in parts if each is None or each.text]

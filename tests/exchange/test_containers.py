@@ -198,3 +198,31 @@ def test_limits_between_which_replicas_change_are_listed(kind: str, limits: str,
         spec: {{scaleTargetRef: {{kind: Deployment, name: {scaled}}}, {limits}}}
     """
     assert (f"{kind}: 2 to 10 replicas" in unknown(read(text))) is (scaled == "a")
+
+
+@pytest.mark.parametrize(
+    ("options", "stated"),
+    [
+        ("--served-model-name a --quantization gptq", ("qwen2.5-3b", "int8")),
+        ("--host 0.0.0.0", ("qwen2.5-3b", "int8")),
+        ("--unknown 1", None),
+    ],
+)
+def test_a_path_before_options_of_the_server_is_its_model(options: str, stated: tuple[str, str] | None) -> None:
+    """GPTQ has weights of several widths, which the name of the checkpoint states."""
+    starts = f"command: >\n      /models/Qwen2.5-3B-Instruct-GPTQ-Int8\n      {options}"
+    text = COMPOSE.format(image="vllm/vllm-openai:latest", starts=starts)
+    if stated is None:
+        with pytest.raises(FormatError):
+            read(text)
+        return
+    found = given(read(text))
+    assert (found["workload.model"], found.get("workload.parameter_precision")) == stated
+
+
+@pytest.mark.parametrize("key", ["engine", "backend", "framework"])
+def test_options_of_a_program_for_several_engines_are_of_none(key: str) -> None:
+    options = "model: Qwen/Qwen3-8B\ntensor_parallel_size: 2\nmax_model_len: 1024\n"
+    assert given(read(options))["layout.framework"] == "vllm"
+    with pytest.raises(FormatError):
+        read(f"{key}: sglang\n{options}")

@@ -183,3 +183,22 @@ def test_a_test_has_alternatives_where_one_of_its_branches_starts_several_progra
     words: tuple[tuple[str, int], ...], branch: int, several: bool
 ) -> None:
     assert _has_alternatives([Word(text, 1, at) for text, at in words], branch) is several
+
+
+@pytest.mark.parametrize(
+    ("assigned", "word", "branch"),
+    [
+        ("P=${para#*=}", "--model=${P}/Qwen3-8B", 0),  # what the script is given, in any of its branches
+        ("P=${para##--path=}", "--model=${P}/Qwen3-8B", 0),
+        ("P=/models", "--model=/models/Qwen3-8B", 3),
+    ],
+)
+def test_a_value_that_the_caller_gives_is_unknown_and_not_undecided(assigned: str, word: str, branch: int) -> None:
+    text = f"for para in $*\ndo\n  if [[ $para == --a* ]]; then {assigned}; fi\ndone\nrun --model=${{P}}/Qwen3-8B\n"
+    last = script_of(text).commands[-1].words[-1]
+    assert (last.text, last.branch) == (word, branch)
+
+
+def test_a_default_behind_an_empty_variable_is_the_text_of_a_branch_that_repeats_it() -> None:
+    text = "A=${A:-}\nn=${A:-8}\nif [[ $X == npu ]]; then n=8; fi\nrun $n\n"
+    assert [(word.text, word.branch) for word in script_of(text).commands[-1].words] == [("run", 0), ("8", 0)]

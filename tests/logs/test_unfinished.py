@@ -90,9 +90,7 @@ def test_lines_are_those_that_a_split_lists() -> None:
 
 DRAINED = "[2026-08-02 00:17:43] SIGTERM received. signum=None frame=None. Draining requests and shutting down...\n"
 DONE = "INFO:     Application shutdown complete.\n"
-ENDED = (
-    "[2026-08-02 00:17:44] Subprocess detokenizer (pid=31379) crashed with exit code -15. SIGQUIT\nKilled\n"
-)
+ENDED = "[2026-08-02 00:17:44] Subprocess detokenizer (pid=31379) crashed with exit code -15. SIGQUIT\nKilled\n"
 
 
 @pytest.mark.parametrize(

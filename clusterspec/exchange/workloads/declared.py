@@ -68,6 +68,10 @@ def is_recipe(text: str) -> bool:
     return bool(re.search(r"^compatible_strategies[ \t]*:", text, re.MULTILINE))
 
 
+_OF_A_HARNESS = re.compile(r"^(?:engine|backend|framework|inference_(?:engine|backend))[ \t]*:", re.MULTILINE)
+"""A key of a program that starts one of several engines; no engine has it."""
+
+
 def options_of_engine(text: str) -> str | None:
     """The engine whose options a file has at its root; None if it is not such a file.
 
@@ -75,7 +79,7 @@ def options_of_engine(text: str) -> str | None:
     specific to a single engine.
     """
     model, names = _MODEL_OPTION.search(text), {found[0].rstrip(" \t:") for found in _OPTIONS.finditer(text)}
-    if len(names) < (3 if model is None else 2) or _PART.search(text):
+    if len(names) < (3 if model is None else 2) or _PART.search(text) or _OF_A_HARNESS.search(text):
         return None
     if model is not None:
         return "sglang" if model["sglang"] else "vllm"

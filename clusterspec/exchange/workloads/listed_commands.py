@@ -51,8 +51,11 @@ OWN_BUILD = re.compile(r"(?:\S{0,200}/)?(?:[\w.-]{1,80}-)?vllm(?:-[\w.-]{1,80})?
 _OPTIONS = re.compile(r"(?:^|\s)--(?:model|tensor-parallel-size)(?:[ =]|$)")
 _MODEL = re.compile(r"-|\$\{\w+\}(?=\s|$)|[A-Za-z0-9][\w.-]{0,80}/[\w.-]{1,120}(?=\s|$)")
 """The first argument of an image with such an entry point: an option, or a model."""
-_SERVES = re.compile(r"--(?:max-model-len|max-num-\w[\w-]*|gpu-memory-utilization|tensor-parallel-size|dtype)(?:=.*)?")
-"""Options of the server, after which a path is that of a model, not of a program."""
+_PATH = re.compile(
+    r"/\S{1,300}(?<!\.sh)(?<!\.py)\s+--(?:max-model-len|max-num-\w[\w-]*|gpu-memory-utilization|tensor-parallel-size|dtype"
+    r"|served-model-name|quantization|host|port|trust-remote-code|enforce-eager)\b"
+)
+"""A path of a model, as an option of the server behind it shows."""
 _NAMED = re.compile(r"\w{1,40}_(?:command|cmd)")
 """Keys of a command as text, such as ``server_cmd``."""
 _DEFAULTED = re.compile(r"\$\{\w+:?-([^${}]*)\}")
@@ -100,10 +103,10 @@ def _starts_server(image: str, words: list[Word]) -> bool:
     if image == "None":  # a patch of a container, whose options are those of vLLM alone
         own = {word.text.partition("=")[0] for word in words} & ENGINE_OPTIONS
         return len(own) > 1 and bool(_MODEL.match(words[0].text))
+    given = " ".join(word.text for word in words)
     if _OWN_SERVER.fullmatch(image):
-        is_path = words[0].text.startswith("/") and any(_SERVES.fullmatch(word.text) for word in words[1:2])
-        return is_path or bool(_MODEL.match(words[0].text))
-    image, given = _DEFAULTED.sub(r"\1", image), " ".join(word.text for word in words)
+        return bool(_PATH.match(given) or _MODEL.match(words[0].text))
+    image = _DEFAULTED.sub(r"\1", image)
     return given.startswith("-") and bool(OWN_BUILD.fullmatch(image) and _OPTIONS.search(given))
 
 

@@ -236,6 +236,8 @@ def _set_shared_limits(
     )
     named = keys.command.text + str(keys.values.get("model") or keys.values.get("model_path") or "")
     four = {"modelopt": "nvfp4"} if re.search(r"(?:nv)?fp4\b", named, re.IGNORECASE) else {}
+    if re.search(r"gptq[_-]?int8\b|\b8-?bit\b", named, re.IGNORECASE):  # GPTQ has widths of 2 to 8 bits
+        four = dict.fromkeys(("gptq", "gptq_marlin"), "int8")
     set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS | four, builder)
     eager = ("enforce_eager", "disable_cuda_graph", "disable_decode_cuda_graph")
     if keys.is_on(*eager):
