@@ -55,9 +55,12 @@ ENGINE_PATTERNS = (
     # libnvidia-container, of a device that its driver reports as failed. Thread: NVIDIA/dcgm-exporter issue 46
     ("unknown-error", re.compile(r"(\bnvml error: unknown error)")),
     ("capability", re.compile(r"(\bnvml error: insufficient permissions)")),
+    # TensorFlow without libcuda. Thread: apptainer/singularity issue 4687
+    ("library", re.compile(r"(failed call to cuInit: UNKNOWN ERROR \(303\))")),
     # the kubelet
     ("service", re.compile(r"(\bcni (?:plugin|config) not initialized|\bNetworkPluginNotReady\b.{0,80})")),
     ("storage", re.compile(r"(ephemeral local storage usage exceeds the total limit.{0,60})")),
+    ("storage", re.compile(r"(\bnode ha[sd] conditions?: \[[^\]]{0,60}DiskPressure)")),
     ("storage", re.compile(r"(Usage of EmptyDir volume .{1,80} exceeds the limit.{0,40})")),
     ("setting", re.compile(r"(couldn't find key \S{1,80} in (?:Secret|ConfigMap) .{1,80})")),
     ("setting", re.compile(r"(\b(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\" not found)")),

@@ -158,7 +158,7 @@ FRAMEWORK_PATTERNS = (
         re.compile(r"((?!/dev/)/\S{1,160}: [Cc]annot (?:open|mkdir|write|create|stat)\b.{0,20}: Permission denied)"),
     ),
     # Ray: a node by an address that none has. Threads: vllm-project/vllm issue 7815, eugr/spark-vllm-docker issue 227
-    ("node-address", re.compile(r"(\{[^{}]{0,60}'node:[0-9A-Fa-f.:]{7,40}': 0\.[0-9]{1,3}\})")),
+    ("node-address", re.compile(r"(\{[^{}]{0,60}'node:[0-9A-Fa-f.:]{7,40}': 0\.[0-9]{1,3}[^{}]{0,60}\})")),
     ("same-address", re.compile(r"(Every node should have a unique IP address\..{0,80})")),
     ("fewer-devices", re.compile(r"(exceeds available GPUs \([0-9]{1,6}\))")),  # vLLM warns so on several nodes, too
     ("cluster-store", re.compile(r"((?:Unable|Failed) to connect to GCS\b.{0,60})")),
