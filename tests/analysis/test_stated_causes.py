@@ -116,8 +116,8 @@ names, and lines in the form that programs print them.
 - `Z19` (2026-11-27): eight of 16 parts with a symptom of the seed 2911270910, after Z18 was mended by variables of the
   environment, privileges and options that exclude each other. Of 7 (10 more stood in a table) six were named first.
 - `Z20` (2026-11-27): three queries, after Z19. Of three that were new, and that a log can decide, all were named first.
-- `Z21` to `Z24` (2026-11-27): queries for parts and symptoms, after Z20; of 40 hits with a cause more than half stood in
-  a table. Before anything was changed: of 14 of Z21 twelve first and at all; of eight of Z22, drawn before Z21 was
+- `Z21` to `Z24` (2026-11-27): queries for parts and symptoms, after Z20; of 40 hits with a cause more than half stood
+  in a table. Before anything was changed: of 14 of Z21 twelve first and at all; of eight of Z22, drawn before Z21 was
   mended, all first; of four of Z23 three first, the other among those that end alike; of seven of Z24, after Z23, five
   first, one refused (a kubelet's `DiskPressure`), and smg-project/smg issue 2503 with a limit of a NIC first (its peer
   had restarted, no line tells of it) and its segmentation fault third. None in certainty with another cause.
