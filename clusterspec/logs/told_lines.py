@@ -1,10 +1,10 @@
 """The lines of a log as its ranks printed them: without labels of tasks, and without exceptions that Python ignores.
 
 `srun --label` puts the number of the task and a colon before every line (SchedMD/slurm 284c3b95,
-src/common/write_labelled_message.c line 143, read on 2026-11-25). Python prints "Exception ignored in" before an
-exception of a finalizer or of a function that runs at the exit, which no caller sees (python/cpython 8ea6cc14,
-Python/errors.c, `_PyErr_WriteUnraisableMsg`). MLPerf's `run_stop` states the status of a run (mlcommons/logging,
-`mlperf_logging/mllog/constants.py`).
+src/common/write_labelled_message.c line 143, read on 2026-11-25). Python prints "Exception ignored in", since 3.14 also
+"while", before an exception of a finalizer or of a function that runs at the exit, which no caller sees (python/cpython
+8ea6cc14, Python/errors.c, `_PyErr_WriteUnraisableMsg`). MLPerf's `run_stop` states the status of a run
+(mlcommons/logging, `mlperf_logging/mllog/constants.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LABELLED = 0.5
 """Share of them above which they are labels: the launcher's own lines have none."""
 FEWEST = 3
 """Lines below which a number and a colon are no label."""
-_IGNORED = "Exception ignored in"
+_IGNORED = "Exception ignored "
 _RANK = re.compile(
     r"(?:\x1b\[[0-9;]{0,8}m)?\(\w{1,60} pid=[0-9]{1,9}(?:, [^()\n]{1,80})?\)(?:\x1b\[0m)? ?"
     r"|\[(?:rank|default)[0-9]{1,7}\]:? ?"
@@ -58,15 +58,29 @@ _CHANGE = re.compile(
 MOST_ITEMS, ITEMS = 10, 0.2
 """Items, and their share of the lines, from which a text is a list of changes rather than a log."""
 _ASKED_TO_STOP = re.compile(
-    r"SIGTERM received\b[^\n]{0,200}\b[Dd]raining\b|^INFO:[ ]{2,8}Application shutdown complete\.", re.MULTILINE
+    r"SIGTERM received\b[^\n]{0,200}\b[Dd]raining\b|^INFO:[ ]{2,8}Application shutdown complete\."
+    r"|\[shutdown\] EngineCore: start mode=(?:abort|drain)\b",
+    re.MULTILINE,
 )
-"""How SGLang's tokenizer (managers/tokenizer_manager.py) and Uvicorn (lifespan/on.py) say that they were asked to stop,
-and that all requests have their answers.
+"""How SGLang's tokenizer (managers/tokenizer_manager.py), Uvicorn (lifespan/on.py) and vLLM's engine (0.33.0:
+v1/engine/core.py, line 1713) say that they were asked to stop.
 """
 _OF_A_STOP = re.compile(
-    r"exit code -15\b|exitcode=-15\b|\bSIGQUIT\b|\bsigquit\b|\bSIGTERM\b|^\s{0,8}(?:Killed|Terminated)\s{0,8}$"
+    r"EngineDeadError\b|\[async_llm\.py:[0-9]{1,6}\]|exit code -15\b|exitcode=-15\b|\bSIGQUIT\b|\bsigquit\b|\bSIGTERM\b"
+    r"|^\s{0,8}(?:Killed|Terminated)\s{0,8}$"
 )
 """How its processes then end."""
+_STEP = re.compile(r"\b(?:step|iteration)\b[ :=]{0,8}[0-9]{1,9}\b[^\n]{0,400}loss\b|'loss': [0-9]", re.IGNORECASE)
+"""A step of training, with its loss."""
+STEPS = 3
+"""Steps by which a run has outlived the warnings before them."""
+_WARNED = re.compile(
+    r"^(?:\[rank[0-9]{1,7}\]:? ?)?(?:WARNING:[ \w]|\[W[0-9]{3,4} [0-9:.]{8,20} socket\.cpp:)"
+    r"[^\n]{0,400}(?:\w(?:Error|Exception)\b|\bfailed\b|\bcannot be retrieved\b)"
+)
+"""A warning of a program, or of PyTorch's store, with the exception or the failure that it went around."""
+_ANSWER = re.compile(r'^\s{0,8}\{[^\n]{0,100000}?"(?:finish_reason|completion_tokens)":')
+"""A record of a benchmark with the answer of a model, which may be about errors."""
 _STOP = re.compile(r'"key": "run_(start|stop)"(?:[^\n]{0,400}?"status": "(\w{1,20})")?')
 
 
@@ -127,13 +141,32 @@ def text_without_stop(text: str) -> str:
     >>> text_without_stop("SIGTERM received. Draining requests\\nworker ended with exit code -15\\nOSError: a")
     'SIGTERM received. Draining requests\\n\\nOSError: a'
     """
-    asked = _ASKED_TO_STOP.search(text) if "SIGTERM received" in text or "shutdown complete" in text else None
+    words = ("SIGTERM received", "shutdown complete", "[shutdown]")
+    asked = _ASKED_TO_STOP.search(text) if any(word in text for word in words) else None
     if asked is None:
         return text
     end = text.find("\n", asked.end())
     if end < 0:
         return text
     return text[:end] + "\n".join("" if _OF_A_STOP.search(line[:400]) else line for line in lines_of(text[end:]))
+
+
+def text_without_passed(text: str) -> str:
+    """A log without answers of models, and without warnings after which training went on; its lines keep their numbers.
+
+    >>> steps = "\\n".join(f"step: {number} loss: 2" for number in range(3))
+    >>> text_without_passed("WARNING: no board (ModuleNotFoundError: x)\\n" + steps)[:9]
+    '\\nstep: 0 '
+    """
+    steps = [found.start() for found in deque(_STEP.finditer(text), maxlen=STEPS)] if "loss" in text else []
+    went_on = len(steps) == STEPS and ("WARNING:" in text or "socket.cpp" in text)
+    if not went_on and '"finish_reason"' not in text and '"completion_tokens"' not in text:
+        return text
+    before = text.count("\n", 0, steps[0]) if went_on else 0
+    return "\n".join(
+        "" if (number < before and _WARNED.match(line)) or _ANSWER.match(line) else line
+        for number, line in enumerate(lines_of(text))
+    )
 
 
 def _is_labelled(text: str) -> bool:

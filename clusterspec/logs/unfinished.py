@@ -29,6 +29,7 @@ from clusterspec.logs.told_lines import (
     lists_changes,
     text_with_whole_exceptions,
     text_without_labels,
+    text_without_passed,
     text_without_stop,
 )
 
@@ -65,7 +66,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     if ended_well(text) or lists_changes(text):
         return None
     text, left_out = searched_part(text)
-    text = text_without_stop(text_with_whole_exceptions(text_without_labels(text)))
+    text = text_without_stop(text_without_passed(text_with_whole_exceptions(text_without_labels(text))))
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))

@@ -133,3 +133,28 @@ def test_a_list_of_changes_is_no_log(items: int, read: bool) -> None:
     error = "slurmd: error: Segmentation fault (core dumped)\n"
     text = item * items + (error + "step 1\n" * 31 if items < 10 else error)
     assert (read_unfinished(text) is not None) is read
+
+
+_STEPS = "\n".join(f"step:{number}/9 val_loss:{4 - number}" for number in range(3))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (f"WARNING: no board (ModuleNotFoundError: No module named 'tensorboard'); another\n{_STEPS}", False),
+        ("WARNING: no board (ModuleNotFoundError: No module named 'tensorboard'); another\n", True),
+        (f"[W610 23:17:09.8 socket.cpp:767] [c10d] network addresses of (a, 9) cannot be retrieved\n{_STEPS}", False),
+        (f"{_STEPS}\n[W610 23:17:09.8 socket.cpp:767] [c10d] network addresses of (a, 9) cannot be retrieved", True),
+        (f"ModuleNotFoundError: No module named 'a'\n{_STEPS}", True),
+        ('{"status": 200, "text": "I call it: ValueError: no record", "finish_reason": "stop"}', False),
+        ('{"status": 500, "text": "I call it: ValueError: no record"}', True),
+        ("Exception ignored while calling deallocator <f>:\nTraceback\n  a\nPythonFinalizationError: join", False),
+        ("libfabric:1:2::core:core:ze_hmem_dl_init():524<warn> Failed to dlopen libze_loader.so", False),
+        ("  failed to find checkpoint /c/iter_0000080/mp_rank_01/model_optim_rng.pt in wandb", False),
+        ("[shutdown] EngineCore: start mode=abort\nERROR [async_llm.py:704] EngineDeadError: a", False),
+        ("ERROR [async_llm.py:704] EngineDeadError: a", True),
+    ],
+)
+def test_what_a_run_outlived_and_what_models_answer_are_no_fault(text: str, read: bool) -> None:
+    """Seen in logs of KellerJordan/modded-nanogpt, jiangyu67/MindSpeed-LLM and torchtitan on Python 3.14."""
+    assert (read_unfinished(text) is not None) is read
