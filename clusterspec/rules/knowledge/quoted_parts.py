@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
@@ -10,13 +9,12 @@ from clusterspec.catalog.entries import Accelerator, Switch
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.procurement.offered import Offered
-from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.product_names import counts_before, family_of, named_entries, switches_named
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.feed_loss import supplies_of
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.spec.model import PowerSpec
-from clusterspec.standard import pattern, sum_of
+from clusterspec.standard import pattern
 from clusterspec.units import display
 
 SAME_MEMORY = 0.07
@@ -87,12 +85,8 @@ _DOOR = pattern(
     r"\brear[- ]doors?\b|\bdoor (?:heat )?(?:exchangers?|coolers?)\b|\brdhx\b|\bbakdörr\w*|\brücktür\w*|\bporta? (?:posteriore|traseira)\b|後門|背門|リアドア"
 )
 _CDU = pattern(r"\bcdus?\b|\b(?:coolant|cooling|liquid) distribution\b")
-_AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
+AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
 _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
-_THREE_PHASES = pattern(
-    r"\b(?:3|three)[- ]?ph(?:ases?)?\b|\b3[- ]?(?:phasig|fas\w*|faz\w*)\b|\b(?:dreiphasig|trifás\w+|trifas\w+|triphasé\w*|trójfaz\w+)|三相|3상"
-)
-_PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) rack\b")
 PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
 VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
 _RACK_WATTS = pattern(rf"{NUMBER} ?kw\b")
@@ -354,7 +348,7 @@ def weak_rack(line: Offered, text: str, cluster: Cluster, power: PowerSpec) -> I
 def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherFigure]:
     """Power distribution units with other amperes or volts, and coolant distribution units that take up less heat."""
     if power.pdus is not None and PDU.search(text) is not None:
-        pairs = (("current", _AMPERES, power.pdus.current, "A"), ("voltage", VOLTS, power.pdus.voltage, "V"))
+        pairs = (("current", AMPERES, power.pdus.current, "A"), ("voltage", VOLTS, power.pdus.voltage, "V"))
         for key, figures, stated, unit in pairs:
             found = [number_in_text(each) for each in figures.findall(text)]
             if stated is not None and found and not any(agree(each, stated.value) for each in found):
@@ -365,34 +359,6 @@ def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherF
         watts = [number_in_text(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
         if watts and max(watts) < capacity.value * (1 - SAME):
             yield OtherFigure(line, display(max(watts), "W"), "power.cdus.capacity", display(capacity.value, "W"))
-
-
-class QuotedPdus(NamedTuple):
-    """A line for power distribution units of three phases: the watts of one, and how many each rack has."""
-
-    line: Offered
-    watts: float
-    per_rack: int
-
-
-def quoted_pdus(lines: Sequence[Offered]) -> Iterator[QuotedPdus]:
-    """The lines for power distribution units with volts, amperes and three phases, where their number is a multiple of
-    that of the quoted racks, or the text says how many a rack has.
-    """
-    racks = sum_of(float(line.line.quantity or 0) for line in lines if line.site_kind == "rack")
-    for line in lines:
-        text = plain_part(line.line)
-        volts, amperes = VOLTS.findall(text), _AMPERES.findall(text)
-        if PDU.search(text) is None or _THREE_PHASES.search(text) is None or len(volts) != 1 or len(amperes) != 1:
-            continue
-        stated = _PER_RACK.search(text)
-        quantity = float(line.line.quantity or 0)
-        per_rack = (
-            int(stated[1]) if stated is not None else quantity / racks if racks and line.site_kind != "rack" else 0
-        )
-        if per_rack >= 1 and per_rack == int(per_rack):
-            watts = number_in_text(volts[0]) * number_in_text(amperes[0]) * math.sqrt(3)
-            yield QuotedPdus(line, watts, int(per_rack))
 
 
 def agree(one: float, other: float, tolerance: float = SAME) -> bool:

@@ -82,18 +82,22 @@ cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import sqrt
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import rack_power
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import offered_lines
+from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.quoted_parts import quoted_pdus
+from clusterspec.rules.knowledge.quoted_parts import AMPERES, PDU, VOLTS
+from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PdusSpec, PowerSpec, ProcurementSpec
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "error")
@@ -108,6 +112,15 @@ INTERNATIONAL_VOLTS = frozenset({220.0, 230.0, 380.0, 400.0})
 INTERNATIONAL_AMPERES = frozenset({16.0, 32.0, 63.0, 125.0})
 """Ratings outside North America (series I of IEC 60309), of breakers that carry their rated current continuously at 30 °C
 (IEC 60898-1)."""
+
+_THREE_PHASES = pattern(
+    r"\b(?:3|three)[- ]?ph(?:ases?)?\b|\b3[- ]?(?:phasig|fas\w*|faz\w*)\b|\b(?:dreiphasig|trifás\w+|trifas\w+|triphasé\w*|trójfaz\w+)|三相|3상"
+)
+_ONE_PHASE = pattern(
+    r"\b(?:1|one|single)[- ]?ph(?:ases?)?\b|\b(?:einphasig|mono-?f[aá]s\w+|monophasé\w*|jednof\w+)|単相|单相|單相|단상"
+)
+_UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
+_PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) rack\b")
 
 
 def check(
@@ -141,9 +154,9 @@ def check(
 
 
 def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Quoted units of three phases that do not carry a rack, where the design states none."""
+    """Quoted units that do not carry a rack, where the design states none."""
     rack = rack_power(cluster, power) or 0.0
-    for units in quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):
+    for units in _quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):
         left = _units_left(units.per_rack, power.feeds)
         carried = left * units.watts
         if rack > carried:
@@ -151,6 +164,36 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
             message = f"a full rack draws {display(rack, 'W')}, and {plural(left, 'power distribution unit')}{lost} of `{name_of_part(units.line.line.part)}` {'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
             at = ("procurement", "quote", units.line.index, "part")
             yield RULE.problem(at, message, "ask for more or larger units", confidence="likely")
+
+
+class _QuotedPdus(NamedTuple):
+    """A line for power distribution units of three phases: the watts of one, and how many each rack has."""
+
+    line: Offered
+    watts: float
+    per_rack: int
+
+
+def _quoted_pdus(lines: Sequence[Offered]) -> Iterator[_QuotedPdus]:
+    """The lines for power distribution units with volts, amperes and phases, where their number is a multiple of that of
+    the quoted racks, or the text says how many a rack has.
+    """
+    racks = sum_of(float(line.line.quantity or 0) for line in lines if line.site_kind == "rack")
+    for line in lines:
+        text = plain_part(line.line)
+        volts, amperes = VOLTS.findall(text), AMPERES.findall(text)
+        three = _THREE_PHASES.search(text) is not None
+        phases_known = three != (_ONE_PHASE.search(text) is not None)
+        if PDU.search(text) is None or not phases_known or len(volts) != 1 or len(amperes) != 1:
+            continue
+        stated = (_UNITS_OF_RACK if line.site_kind == "rack" else _PER_RACK).search(text) or _PER_RACK.search(text)
+        quantity = float(line.line.quantity or 0)
+        per_rack = (
+            int(stated[1]) if stated is not None else quantity / racks if racks and line.site_kind != "rack" else 0
+        )
+        if per_rack >= 1 and per_rack == int(per_rack):
+            watts = number_in_text(volts[0]) * number_in_text(amperes[0]) * (sqrt(3) if three else 1.0)
+            yield _QuotedPdus(line, watts, int(per_rack))
 
 
 def _continuous_load_problem(pdus: PdusSpec, load: str) -> Iterator[Problem]:

@@ -105,7 +105,7 @@ _SAME = 0.01
 
 
 def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]:
-    if power.cooling is None and power.rack_limit is None and power.cdus is None:
+    if not remarks or (power.cooling is None and power.rack_limit is None and power.cdus is None):
         return
     sentences = sentences_of(remarks.lower()) if _may_state_conditions(remarks) else []
     if not sentences:

@@ -5,6 +5,7 @@
 - Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall, which they are
   built into: a warning;
 - an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
+- a lease or rent that by the description starts before the last servers arrive: a warning;
 - an old system or store that is removed before the migration from it ends: an error.
 
 Milestones in weeks (`week 6: servers`) are compared with those in weeks, and dates with dates.
@@ -42,6 +43,13 @@ operations: {burn_in: 7 days}
 procurement: {currency: USD, delivery: {milestones: ["servers 2027-04-05", "acceptance 2027-04-09"]}}
 ```
 
+```yaml description
+clusterspec: 1
+description: The lease starts on 2027-02-01 and lasts 60 months.
+cluster: {platform: dgx-b200, nodes: 6}
+procurement: {currency: JPY, delivery: {milestones: ["servers 2027-03-15", "acceptance 2027-03-26"]}}
+```
+
 ## Silent
 
 ```yaml
@@ -76,7 +84,7 @@ EARLY = 3
 _WEEK = pattern(
     r"\b(?:weeks?|wk|kw)\.? ?(\d{1,3})\b|\b(\d{1,3})(?:st|nd|rd|th|\.)? weeks?\b|第 ?(\d{1,3}) ?[周週]|(\d{1,3}) ?주차?"
 )
-_SERVERS = pattern(r"\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
+_SERVERS = pattern(r"納入|納品|\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
 _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|busways?|power distribution)\b")
 _REMOVED = pattern(
     r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odvoz\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
@@ -85,13 +93,18 @@ _OLD = pattern(
     r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star\w{2,4})\b"
 )
 _ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
+_LEASE_STARTS = pattern(
+    r"\b(?:lease|leasing|rental|rent|hire) ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
+    r"(?:リース|rental) ?開始 ?[^\d.;]{0,6}20\d\d-\d\d-\d\d"
+)
 _MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remarks: str) -> Iterator[Problem]:
     if procurement.delivery is None or not procurement.delivery.milestones:
         return
     texts = [in_english(each.lower()) for each in procurement.delivery.milestones]
+    yield from _early_rent(texts, remarks)
     for unit, days in (("week", _weeks_in), ("day", _days_in)):
         dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
         yield from _early_servers(dated, unit)
@@ -126,6 +139,16 @@ def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> It
         )
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "bring the racks forward, or deliver the servers later")
+
+
+def _early_rent(milestones: Sequence[str], remarks: str) -> Iterator[Problem]:
+    """A lease that starts before the machine arrives."""
+    servers = [day for text in milestones if _SERVERS.search(text) for day in dates_in(text)]
+    starts = [day for found in _LEASE_STARTS.finditer(in_english(remarks.lower())) for day in dates_in(found[0])[-1:]]
+    if servers and len(starts) == 1 and starts[0] < max(servers):
+        early = (max(servers) - starts[0]).days
+        message = f"by the text the lease starts on {starts[0]}, {plural(early, 'day')} before the last servers arrive"
+        yield RULE.problem("description", message, "start the lease with the acceptance")
 
 
 def _early_acceptance(

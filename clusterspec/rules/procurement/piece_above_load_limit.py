@@ -107,7 +107,9 @@ _UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
 
 
 def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
-    if (procurement is None or not procurement.quote) and (cluster is None or cluster.platform is None):
+    if (procurement is None or not procurement.quote) and (
+        cluster is None or cluster.platform is None or cluster.platform.rack_kilograms is None
+    ):
         return
     parts = [line.part or "" for line in (procurement.quote if procurement is not None else None) or ()]
     lines, text = [part.lower() for part in parts], remarks.lower()
