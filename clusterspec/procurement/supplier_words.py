@@ -167,6 +167,8 @@ end of support: 지원 종료
 end of sale: 판매 종료
 per gpu: gpu 単位 | gpu 1 基ごと | gpu 기준
 next business day: volgende werkdag | nächster arbeitstag | siguiente día hábil
+second feed: tweede voeding | zweite einspeisung | deuxième alimentation | segunda alimentación | segunda alimentação
+    | seconda alimentazione | andra matningen
 on site: op locatie | sur site | vor ort | en sitio | in loco | på plats | på stedet | na miejscu | paikan päällä
 current: in essere | en vigueur | en vigor | in vigore
 """
@@ -180,11 +182,35 @@ _OCTETS = re.compile(
     r"(?<=\d)( ?t)o(?= ?(?:[,;.)/+]|$|(?:soit|bruts?|brutes|utiles?|raw|usable|de|par|en|ddr\d?|nvme|ssd|hbm\d?\w?)\b))"
 )
 """Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word behind it."""
+_MONTH_NAMES = """
+january januar janvier enero janeiro gennaio januari januar
+february februar février febrero fevereiro febbraio februari
+march märz mars marzo março maart
+april avril abril aprile
+may mai mayo maio maggio mei maj
+june juni juin junio junho giugno
+july juli juillet julio julho luglio
+august août agosto augustus augusti
+september septembre septiembre setembro settembre
+october oktober octobre octubre outubro ottobre
+november novembre noviembre novembro
+december dezember décembre diciembre dezembro dicembre
+"""
+"""The names of the months in the languages of suppliers, January first."""
+_LETTERS_OF_MONTH = 9
+_YEAR = re.compile(r"\b20\d\d\b")
 _NO_MARKS = str.maketrans("łøæđıß", "loadis")
 _SHORTEST_PLAIN = 4
 """Letters of a word that many write without its accents."""
 _SHORTEST_STEM = 2
 """Letters of a compound before its end."""
+
+
+@cache
+def _month_numbers() -> dict[str, int]:
+    """The number of each month by the beginning of its name without accents."""
+    lines = enumerate(_MONTH_NAMES.strip().splitlines(), start=1)
+    return {_without_marks(name)[:_LETTERS_OF_MONTH]: number for number, line in lines for name in line.split()}
 
 
 @cache
@@ -233,6 +259,8 @@ def in_english(text: str) -> str:
 
     >>> in_english("h200 gpu-timmar, 24x7 wartung"), in_english("kw-måneder (300 x 36)")
     ('h200 gpu-hours, 24x7 maintenance', 'kw-months (300 x 36)')
+    >>> in_english("valable jusqu'au 30 novembre 2026"), in_english("order by December 14, 2026")
+    ("valable jusqu'au 2026-11-30", 'order by 2026-12-14')
     >>> in_english("예비 광모듈"), in_english("opslagkast, kastjaren"), in_english("spare cable")
     ('spare transceiver', 'storage rack, rack years', 'spare cable')
     """
@@ -240,8 +268,15 @@ def in_english(text: str) -> str:
     text = phrases.sub(lambda match: _set_apart(match, meanings[match[0]]), text)
     if _NO_LATIN.search(text) is not None:
         text = _FIGURE.sub(" ", text)
+    text = _date_in_words().sub(_iso_date, text) if _YEAR.search(text) is not None else text
     text = _OCTETS.sub(lambda match: f"{match[1] or match[2]}b", text)
     return _WORD.sub(lambda match: _english_word(match[0]), text)
+
+
+def _iso_date(match: re.Match[str]) -> str:
+    """A date in words as ISO 8601 writes it: `30 november 2026`, `november 30, 2026`, `1er décembre 2026`."""
+    month = _month_numbers()[_without_marks((match[2] or match[3]).lower())[:_LETTERS_OF_MONTH]]
+    return f"{match[5]}-{month:02}-{int(match[1] or match[4]):02}"
 
 
 def _set_apart(match: re.Match[str], meaning: str) -> str:
@@ -260,3 +295,11 @@ def _english_word(word: str) -> str:
             stem = word.removesuffix(suffix)
             return f"{_meaning_of_words().get(stem, stem)} {meaning}"
     return word
+
+
+@cache
+def _date_in_words() -> re.Pattern[str]:
+    """The pattern of a date with the name of its month."""
+    named = "|".join(sorted(set(_MONTH_NAMES.split()), key=len, reverse=True))
+    day = r"([0-3]?\d)(?:st|nd|rd|th|er|\.|º)?"
+    return re.compile(rf"(?i)\b(?:{day}(?: of| de)? ({named})|({named}) {day}),?(?: de| del)? (20\d\d)\b")

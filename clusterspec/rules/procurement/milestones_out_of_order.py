@@ -5,6 +5,7 @@
 - Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall, which they are
   built into: a warning;
 - an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
+- servers that the milestones count (`16 servers in week 17`), together fewer than the design has: a warning;
 - a lease or rent that by the description starts before the last servers arrive: a warning;
 - an old system or store that is removed before the migration from it ends: an error.
 
@@ -50,6 +51,12 @@ cluster: {platform: dgx-b200, nodes: 6}
 procurement: {currency: JPY, delivery: {milestones: ["servers 2027-03-15", "acceptance 2027-03-26"]}}
 ```
 
+```yaml procurement.delivery.milestones[1]
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 32}
+procurement: {currency: INR, delivery: {weeks: 20, milestones: ["16 servers in week 17", "8 servers in week 20"]}}
+```
+
 ## Silent
 
 ```yaml
@@ -69,6 +76,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY
@@ -93,6 +101,11 @@ _OLD = pattern(
     r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star\w{2,4})\b"
 )
 _ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
+_COUNTED_SERVERS = pattern(
+    r"(?<![\w.,/-])(\d{1,4}) (?:x )?(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?)\b"
+)
+_REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance|spares?|phase|option\w*|and)\b")
+"""Words of a milestone that delivers what the others leave, or of several deliveries in one."""
 _LEASE_STARTS = pattern(
     r"\b(?:lease|leasing|rental|rent|hire) ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
     r"(?:リース|rental) ?開始 ?[^\d.;]{0,6}20\d\d-\d\d-\d\d"
@@ -100,11 +113,15 @@ _LEASE_STARTS = pattern(
 _MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remarks: str) -> Iterator[Problem]:
+def check(
+    procurement: ProcurementSpec, operations: OperationsSpec | None, cluster: Cluster | None, remarks: str
+) -> Iterator[Problem]:
     if procurement.delivery is None or not procurement.delivery.milestones:
         return
     texts = [in_english(each.lower()) for each in procurement.delivery.milestones]
     yield from _early_rent(texts, remarks)
+    if cluster is not None:
+        yield from _few_servers(texts, cluster.nodes)
     for unit, days in (("week", _weeks_in), ("day", _days_in)):
         dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
         yield from _early_servers(dated, unit)
@@ -139,6 +156,18 @@ def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> It
         )
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "bring the racks forward, or deliver the servers later")
+
+
+def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
+    """Milestones that each count servers, and together fewer than the design has."""
+    counted = [
+        (index, int(number)) for index, text in enumerate(milestones) for number in _COUNTED_SERVERS.findall(text)
+    ]
+    numbers = [number for _, number in counted]
+    if len(counted) > 1 and sum(numbers) < nodes and not any(_REST.search(text) for text in milestones):
+        message = f"the milestones deliver {sum(numbers):,} servers, and the design has {nodes:,}"
+        at = ("procurement", "delivery", "milestones", counted[-1][0])
+        yield RULE.problem(at, message, "ask for the date of the others")
 
 
 def _early_rent(milestones: Sequence[str], remarks: str) -> Iterator[Problem]:

@@ -130,7 +130,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
             [(("procurement", "prices", "node"), node)] if (node := prices.get("node")) else []
         )
         stated += [
-            (("procurement", "quote", line.index, "unit_price"), line.unit_price)
+            (("procurement", "quote", line.index, "unit_price"), line.unit_price * (1 - (procurement.discount or 0)))
             for line in _nodes_with_accelerators(procurement, cluster)
             if line.unit_price and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
         ]

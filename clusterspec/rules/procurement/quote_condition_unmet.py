@@ -6,7 +6,9 @@
   the design has fewer; or at an amount (`5 % on orders from 6,000,000 EUR`, in the description) above the sum of the lines;
 - a line with a minimum order quantity (`MOQ 50`) above its own;
 - a credit for usage that ends before the day on which the machine is needed;
-- a total with the discount on all lines, where the description gives it on some of them (`only on items 1 to 5`).
+- a total with the discount on all lines, where the description gives it on some of them (`only on items 1 to 5`, `only on
+  equipment`), or where the price of a line is net of it already;
+- lines by the month over two years or more at the price of the first, where the description raises it every year.
 
 ## Why it matters
 
@@ -103,8 +105,11 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
-from clusterspec.procurement.offered import is_credit, offered_lines
+from clusterspec.procurement.offered import is_credit, is_service, offered_lines
+from clusterspec.procurement.part_names import names_period, plain_part
 from clusterspec.procurement.quotes import offered_quantity
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchases import DATE, amount_text, date_of_text, is_rented, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -150,6 +155,26 @@ _FROM_AMOUNT = pattern(
     r"(?:[a-z]{3} ?|[€$£] ?)?(\d{1,3}(?:[ .,'’]\d{3}){1,3}|\d{5,9}|\d{1,3}(?:[.,]\d{1,2})?(?= ?(?:m\b|million|mio|millones|milh)))(?![\d.,]\d)(?= ?(m\b|milli\w*|mio\b|milh\w*)?)"
 )
 """The amount from which a discount holds, and the word for millions behind it."""
+_NET_OF = pattern(
+    r"\bnet\b[^,;]{0,24}?(\d{1,2}(?:\.\d)?) ?%|\b(?:after|less|incl\w*\.?) (?:the )?(\d{1,2}(?:\.\d)?) ?% (?:[a-z]+ )?(?:discount|rebate)\b"
+)
+"""The percents of a discount that the price of a line has in it."""
+_EQUIPMENT_ONLY = pattern(
+    r"\b(?:only|nur|solo|sólo|só|somente|apenas|seulement|uniquement|alleen|slechts|endast|kun|vain|tylko|exclusively)\b[^.;]{0,30}?"
+    r"\b(?:hardware|equipment|equipamentos?|equipos?|matériels?|geräte|goods|apparatuur|utrustning|udstyr|apparecchiature|sprzęt)\b"
+)
+_RAISED = pattern(
+    r"\b(?:rises?|rising|raised|increas\w*|index\w*|escalat\w*|verhoogd|stijg\w*|steig\w*|erhöh\w*|augment\w*|aument\w*|reajust\w*|höjs|stiger|rosn\w*)\b[^.;]{0,90}?(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?(?:%|percent|procent|prozent)|"
+    r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?(?:%|percent|procent|prozent) (?:more|higher|increase\w*|verhoogd|erhöht|indexation)\b"
+)
+"""The percents by which a sentence raises prices."""
+_EACH_YEAR = pattern(
+    r"\b(?:each|every|per|elk|jedes|chaque|cada|ogni|varje|hvert|annual\w*|yearly|jaarlijks\w*|jährlich\w*|telkens|jeweils|a) ?(?:year|annum|jaar|jahr|an|année|año|ano|anno|år|\b)"
+)
+_FIXED = pattern(
+    r"\b(?:no|not|without|zonder|ohne|sans|sin|sem|senza|utan|uden|bez|fixed|vast|fest|already|included|contains?|energy|electricity|power price)\b"
+)
+MOST_YEARS = 10
 SAME_TOTAL = 1e-4
 """Relative difference up to which two totals are the same."""
 
@@ -159,6 +184,9 @@ def check(procurement: ProcurementSpec, cluster: Cluster | None, remarks: str) -
         return
     yield from _wide_discount(procurement, remarks.lower())
     yield from _small_order(procurement, remarks.lower())
+    yield from _net_price(procurement)
+    yield from _discounted_services(procurement, in_english(remarks.lower()))
+    yield from _first_year_prices(procurement, in_english(remarks.lower()))
     if cluster is not None:
         yield from _lapsed_credits(procurement, cluster)
         yield from _small_quantities(procurement.quote, cluster)
@@ -218,6 +246,56 @@ def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
             help_ = "ask for the discount without this condition, or leave it out of the total"
             yield RULE.problem("procurement.discount", message, help_)
             return
+
+
+def _net_price(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """A discount on all lines, where the text of one says that its price is net of it."""
+    for index, line in enumerate(procurement.quote or ()) if procurement.discount else ():
+        found = _NET_OF.search(plain_part(line))
+        if found is not None and abs(float(found[1] or found[2]) / 100 - (procurement.discount or 0)) < SAME_TOTAL:
+            message = f"`{name_of_part(line.part)}` is priced net of {found[1] or found[2]} %, and `discount` takes it off again"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "ask for the total with the discount once")
+            return
+
+
+def _discounted_services(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+    """A total with the discount on services, where the text gives it on equipment alone."""
+    limited = _ONLY_ON.search(text) is None and any(
+        _DISCOUNT.search(each) and _EQUIPMENT_ONLY.search(each) for each in sentences_of(text)
+    )
+    total, discount, lines = procurement.quoted_total, procurement.discount, procurement.quote or ()
+    services = sum_of(float(line_price(line) or 0) for line in lines if is_service(line))
+    whole = total_of_lines(procurement) or 0.0
+    if limited and total and discount and services > 0 and abs(total - whole) <= SAME_TOTAL * whole:
+        right = whole + discount * services * (1 + (procurement.tax or 0))
+        currency = procurement.currency
+        message = f"the discount holds for equipment by the text, and the total takes it off {money_text(amount_text(services), currency)} of services as well: {money_text(amount_text(right), currency)} without"
+        yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")
+
+
+def _first_year_prices(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+    """Lines by the month at the price of the first year, where the text raises it in each of the next."""
+    raised = [
+        found
+        for each in sentences_of(text)
+        if (found := _RAISED.search(each)) and _EACH_YEAR.search(each) and _FIXED.search(each) is None
+    ]
+    term = procurement.term
+    years = int(term.value / YEAR + 0.5) if term is not None else 0
+    lines = [
+        line for line in procurement.quote or () if names_period(plain_part(line)) and line.quantity and line.unit_price
+    ]
+    flat = sum_of(
+        float(line.quantity or 0) * float(line.unit_price or 0) for line in lines if (line.unit_price or 0) > 0
+    )
+    if len(raised) != 1 or not 2 <= years <= MOST_YEARS or not flat or procurement.quoted_total is None:
+        return
+    share = float((raised[0][1] or raised[0][2]).replace(",", ".")) / 100
+    more = flat * (sum_of((1 + share) ** year for year in range(years)) / years - 1)
+    currency = procurement.currency
+    message = f"by the text prices rise by {100 * share:g} % a year, and the lines count {years} years at that of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
+    yield RULE.problem("procurement.quoted_total", message, "ask for a total with the increases")
 
 
 def _wide_discount(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:

@@ -75,6 +75,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import is_credit
+from clusterspec.procurement.part_names import HOURS
 from clusterspec.records import NamedTuple
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list, name_of_part
@@ -84,7 +85,7 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 _PLACE = pattern(
     r"\b((?:us|eu|ap|ca|sa|me|af|il|mx|cn|uk)-(?:gov-)?[a-z]{4,12}-\d)([a-f])?\b|"
-    r"\b((?:us|europe|asia|northamerica|southamerica|australia|me|africa)-[a-z]{4,12}\d{1,2})(?:-([a-f]))?\b"
+    r"\b((?:us|eu|europe|asia|northamerica|southamerica|australia|me|africa)-[a-z]{4,12}\d{1,2})(?:-([a-f]))?\b"
 )
 """Regions of AWS and Oracle (`us-east-2`), and of Google (`us-central1`), with their zones."""
 _CITY = pattern(r"\b(?:us (?:east|west)|europe|asia pacific|canada|south america|middle east) ?\(([a-zã. ]+)\)")
@@ -171,5 +172,6 @@ def _usual_region(lines: Sequence[_Placed], remarks: str) -> str:
         return stated.pop()
     ranked = Counter(line.region for line in lines).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-        return ""
+        computing = {line.region for line in lines if HOURS.search(line.text) is not None}
+        return computing.pop() if len(computing) == 1 else ""
     return ranked[0][0]

@@ -96,6 +96,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
@@ -137,7 +138,8 @@ OF_PRICE = ("the second feed", "transport", "installation")
 """What a description may include in a price."""
 _IN_PRICE = {
     name: pattern(
-        rf"\b{THINGS[name]}\b[^.;]{{0,60}}? {_INCLUDED} (?:in|im|dans|en|em|nel|no|w) (?:the |all |every |each |cada |jedem |chaque )?(?:price|cost|fee|rent|kw|item|line|position|partida|preço|precio|prix|preis)"
+        rf"\b{THINGS[name]}\b[^.;]{{0,60}}? {_INCLUDED} (?:in|im|dans|en|em|nel|no|w) (?:the |all |every |each |cada |jedem |chaque )?(?:price|cost|fee|rent|kw|item|line|position|partida|preço|precio|prix|preis)|"
+        rf"\b{THINGS[name]}\b (?:is|are|ist|est|è|é|is ook|är) (?:daarin |darin |therein |y |ook )?{_INCLUDED}"
     )
     for name in OF_PRICE
 }
@@ -158,7 +160,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
         at = ("procurement", "quote", again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
-    yield from _priced_again(lines, remarks.lower())
+    yield from _priced_again(lines, in_english(remarks.lower()))
     yield from _traded_in(procurement, cluster)
     yield from _financed_problem(lines, remarks.lower())
 
