@@ -329,6 +329,7 @@ def kernels(read: FactReader) -> Kernels:
         accelerator=read.text("accelerator") or "",
         year=read.count("year") or 0,
         stands_in_from=read.count("stands_in_from"),
+        stands_in_for=read.text("stands_in_for") or "",
         achievable=read.achievable(),
     )
 

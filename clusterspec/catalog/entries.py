@@ -359,6 +359,8 @@ class Kernels(Entry):
     year: int = 0
     stands_in_from: int | None = None
     """First year of accelerators without measured kernels that use this table instead."""
+    stands_in_for: str = ""
+    """Architecture whose accelerators without measured kernels use this table, whatever their year."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 

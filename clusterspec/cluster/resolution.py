@@ -192,12 +192,13 @@ def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
     """The table that the accelerator's entry names, else a contemporary accelerator's table as an assumption."""
     name = accelerator.kernels
     if name is None:
-        name = _contemporary_table(accelerator.year or 0, lookup)
+        tables = _kernel_tables(lookup)
+        alike = next((one.id for one in tables if one.stands_in_for == (accelerator.architecture or None)), None)
+        name = alike or _contemporary_table(accelerator.year or 0, tables)
         if name is None:
             return None
-        why = (
-            f"no kernels of {accelerator.id} are published: those of a contemporary, scaled by its best matrix product"
-        )
+        whose = "an accelerator of its architecture" if alike else "a contemporary"
+        why = f"no kernels of {accelerator.id} are published: those of {whose}, scaled by its best matrix product"
         lookup.log.assume(KEY, name, why)
     entry = lookup.named_entry("kernels", name)
     return entry if isinstance(entry, Kernels) else None
@@ -211,11 +212,15 @@ def measured_part(accelerator: Accelerator, table: Kernels | None, lookup: Looku
     return found if isinstance(found, Accelerator) else None
 
 
-def _contemporary_table(year: int, lookup: Lookup) -> str | None:
+def _kernel_tables(lookup: Lookup) -> tuple[Kernels, ...]:
+    tables = (lookup.named_entry("kernels", id_) for id_ in lookup.catalog.ids("kernels"))
+    return tuple(one for one in tables if isinstance(one, Kernels))
+
+
+def _contemporary_table(year: int, tables: tuple[Kernels, ...]) -> str | None:
     """The kernel table to use for accelerators of a year without measurements: the latest one for earlier years, else
     the earliest.
     """
-    tables = (lookup.named_entry("kernels", id_) for id_ in lookup.catalog.ids("kernels"))
-    years = {one.stands_in_from: one.id for one in tables if isinstance(one, Kernels) and one.stands_in_from}
+    years = {one.stands_in_from: one.id for one in tables if one.stands_in_from}
     first = max((each for each in years if each <= year), default=min(years, default=0))
     return years.get(first)

@@ -71,8 +71,8 @@ class KernelRates:
 
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the size-independent figures of
     the kernel table, ``all_reduces`` the all-reduce curves by number of ranks, ``scale`` the best GEMM rate of this
-    accelerator relative to the measured one, ``clock`` the GEMM rate under the power cap relative to uncapped, ``tile``
-    the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a measurement of the
+    accelerator relative to the measured one, ``reading`` the same of memory rates, ``clock`` the GEMM rate under the
+    power cap relative to uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a measurement of the
     engine gives; ``peaks`` and ``bandwidth`` contain it.
     """
 
@@ -83,6 +83,7 @@ class KernelRates:
     single: Mapping[str, float]
     all_reduces: tuple[tuple[int, Curve], ...]
     scale: float
+    reading: float = 1.0
     clock: float = 1.0
     tile: float = 1.0
     measured: float = 1.0
@@ -101,7 +102,9 @@ class KernelRates:
         scale = own.value / table if own is not None and table and chip.kernels is None else 1.0
         tile = constants.TILE_ROWS.get(chip.architecture or "", 1.0)
         bandwidth = chip.memory_bandwidth.value / ranks
-        return cls(entry.id, peaks, bandwidth, tables, single, reduces, scale, clock, tile, measured)
+        alike = chip.architecture is not None and entry.stands_in_for == chip.architecture
+        reading = 1.0 if alike else min(1.0, scale)
+        return cls(entry.id, peaks, bandwidth, tables, single, reduces, scale, reading, clock, tile, measured)
 
     @property
     def wide(self) -> float:
@@ -169,7 +172,7 @@ class KernelRates:
 
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""
-        return self.bandwidth * min(1.0, self.single[f"{self._measured_table(precision)}.stream"] * self.scale)
+        return self.bandwidth * min(1.0, self.single[f"{self._measured_table(precision)}.stream"] * self.reading)
 
     def gemm_floor(self, precision: str) -> float:
         """Seconds of the smallest GEMM."""
@@ -186,7 +189,7 @@ class KernelRates:
         The share of the bandwidth is the one measured for a call of equal duration.
         """
         alike = size * self.single[f"{table}.memory"] / (self.bandwidth / self.measured)
-        return self.bandwidth * min(1.0, interpolated_value(self.curves[table], alike) * self.scale)
+        return self.bandwidth * min(1.0, interpolated_value(self.curves[table], alike) * self.reading)
 
     def attention_floor(self, table: str = DECODE) -> float:
         """Seconds of the smallest call of attention over a cache."""
