@@ -201,7 +201,7 @@ class Cluster:
     kernels: Kernels | None = field(default=None, compare=False)
     """Measured kernels that times of serving are made of; None where the design does not serve."""
     kernels_part: Accelerator | None = field(default=None, compare=False)
-    """The accelerator they were measured on, if it is another one with the same chip."""
+    """The accelerator they were measured on, if it is another one."""
     network_switches: tuple[tuple[str, Switch], ...] = ()
     """The switches of the networks other than the scale-out fabric that name one, by the network's key."""
 

@@ -205,8 +205,8 @@ def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
 
 
 def measured_part(accelerator: Accelerator, table: Kernels | None, lookup: Lookup) -> Accelerator | None:
-    """The other accelerator on which the kernels of a table were measured that the accelerator's entry names."""
-    if table is None or accelerator.kernels != table.id or table.accelerator in {"", accelerator.id}:
+    """The other accelerator on which the kernels of a table were measured."""
+    if table is None or table.accelerator in {"", accelerator.id}:
         return None
     found = lookup.named_entry("accelerator", table.accelerator)
     return found if isinstance(found, Accelerator) else None

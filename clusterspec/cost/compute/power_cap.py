@@ -40,9 +40,13 @@ def capped_clock(cluster: Cluster) -> Figure | None:
 def limited_clock(chip: Accelerator, measured: Accelerator | None) -> float:
     """The rate of products of a part of a chip relative to the share of its peak that was ``measured`` on another part
     of the same chip, as far as its limit of power lowers it; 1 where a power, peak or number of compute units is
-    unknown.
+    unknown, and where the chip has another one's kernels, scaled by its best product.
     """
-    if measured is None or None in (chip.power, measured.power, chip.compute_units, measured.compute_units):
+    if (
+        measured is None
+        or chip.kernels is None
+        or None in (chip.power, measured.power, chip.compute_units, measured.compute_units)
+    ):
         return 1.0
     own, other = (_per_unit(one) for one in (chip, measured))
     idle = (

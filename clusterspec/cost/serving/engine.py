@@ -86,7 +86,8 @@ class Engine:
         factor = measured_kernels(cluster)
         measured = factor.share.value if factor is not None else 1.0
         limited = limited_clock(chip, cluster.kernels_part)
-        rates = KernelRates.of(chip, cluster.kernels, min(limited, clock.value) if clock else limited, measured)
+        lowest = min(limited, clock.value) if clock else limited
+        rates = KernelRates.of(chip, cluster.kernels, cluster.kernels_part, lowest, measured)
         if rates is None:
             return None
         model = workload.model

@@ -71,9 +71,10 @@ class KernelRates:
 
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the size-independent figures of
     the kernel table, ``all_reduces`` the all-reduce curves by number of ranks, ``scale`` the best GEMM rate of this
-    accelerator relative to the measured one, ``reading`` the same of memory rates, ``clock`` the GEMM rate under the
-    power cap relative to uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a measurement of the
-    engine gives; ``peaks`` and ``bandwidth`` contain it.
+    accelerator relative to the measured one, ``reading`` the same of memory rates, ``alike`` the rows of a measured
+    GEMM that is as much bound by memory as one of a row here, ``clock`` the GEMM rate under the power cap relative to
+    uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a
+    measurement of the engine gives; ``peaks`` and ``bandwidth`` contain it.
     """
 
     table: str
@@ -84,15 +85,23 @@ class KernelRates:
     all_reduces: tuple[tuple[int, Curve], ...]
     scale: float
     reading: float = 1.0
+    alike: float = 1.0
     clock: float = 1.0
     tile: float = 1.0
     measured: float = 1.0
 
     @classmethod
     def of(
-        cls, chip: Accelerator, entry: Kernels | None, clock: float = 1.0, measured: float = 1.0
+        cls,
+        chip: Accelerator,
+        entry: Kernels | None,
+        part: Accelerator | None = None,
+        clock: float = 1.0,
+        measured: float = 1.0,
     ) -> KernelRates | None:
-        """The rates of an accelerator; None if it has no memory bandwidth or no peak of 16 bits."""
+        """The rates of an accelerator; None if it has no memory bandwidth or no peak of 16 bits. ``part`` is the other
+        accelerator on which the kernels were measured.
+        """
         ranks = chip.ranks_per_accelerator / measured
         peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}
         if chip.memory_bandwidth is None or entry is None or not {"bf16", "fp16"} & set(peaks):
@@ -104,7 +113,9 @@ class KernelRates:
         bandwidth = chip.memory_bandwidth.value / ranks
         alike = chip.architecture is not None and entry.stands_in_for == chip.architecture
         reading = 1.0 if alike else min(1.0, scale)
-        return cls(entry.id, peaks, bandwidth, tables, single, reduces, scale, reading, clock, tile, measured)
+        here, there = (_flops_per_byte(each) if each is not None else None for each in (chip, part))
+        rows = there / here if here and there else 1.0
+        return cls(entry.id, peaks, bandwidth, tables, single, reduces, scale, reading, rows, clock, tile, measured)
 
     @property
     def wide(self) -> float:
@@ -116,8 +127,12 @@ class KernelRates:
         return interpolated_value(self.curves[table], size)
 
     def gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
-        """FLOP/s of a GEMM with ``rows`` rows by the kernels of ``software``, where they were measured apart."""
-        share = interpolated_value(self.curves[self.gemm_table(precision, software)], rows)
+        """FLOP/s of a GEMM with ``rows`` rows by the kernels of ``software``, where they were measured apart.
+
+        The share of the peak is that of a measured GEMM whose FLOPs for each byte are as far from the peak over the
+        memory bandwidth: with few rows, reading weights bounds what was measured.
+        """
+        share = interpolated_value(self.curves[self.gemm_table(precision, software)], rows * self.alike)
         return peak * min(1.0, share * self.scale) * self.clock
 
     def dense_gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
@@ -304,6 +319,12 @@ def converted_first_share(tokens: float, balance: float) -> float:
     The pass takes 4 B for each weight, the GEMM 2 FLOP for each weight and token.
     """
     return tokens / (tokens + 2 * balance) if tokens > 0 else 0.0
+
+
+def _flops_per_byte(chip: Accelerator) -> float | None:
+    """The dense peak at 16 bits over the memory bandwidth, in FLOP/B; None if either is unknown."""
+    peak = chip.peaks.get("bf16") or chip.peaks.get("fp16")
+    return peak.value / chip.memory_bandwidth.value if peak and chip.memory_bandwidth else None
 
 
 Tables = tuple[dict[str, Curve], dict[str, float], tuple[tuple[int, Curve], ...]]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 
 import pytest
 
 from clusterspec.cost.compute.power_cap import limited_clock
 from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 
@@ -53,3 +54,35 @@ def test_unknown_power_lowers_nothing_and_products_have_the_clock() -> None:
     free = Engine.of(replace(cluster, kernels_part=None), design.workload, design.layout, 1)
     assert engine is not None and free is not None
     assert engine.rates.clock == clock_of("h100-pcie-80gb") and free.rates.clock == 1.0
+
+
+def rates_of(chip: str) -> KernelRates:
+    cluster = clean(PLAN.format(chip)).cluster
+    assert cluster is not None
+    found = KernelRates.of(cluster.accelerator, cluster.kernels, cluster.kernels_part)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("chip", "bandwidth"), [("l4", 300e9), ("rtx-4090", 1008e9), ("rtx-6000-ada", 960e9)])
+def test_cards_of_a_measured_architecture_read_their_memory_as_measured(chip: str, bandwidth: float) -> None:
+    """L40S reads weights at 0.81 of its bandwidth; how fast a card multiplies does not change that."""
+    found = rates_of(chip)
+    assert found.table == "ada" and found.weight_read_rate("bf16") == pytest.approx(0.81 * bandwidth)
+
+
+@pytest.mark.parametrize(("chip", "share"), [("mi300x", 0.86 * 0.514 / 0.803), ("gaudi3", 0.86 * 0.741 / 0.803)])
+def test_cards_of_another_architecture_read_it_at_most_at_the_measured_share(chip: str, share: float) -> None:
+    found = rates_of(chip)
+    assert found.table == "hopper" and found.weight_read_rate("bf16") == pytest.approx(share * found.bandwidth)
+
+
+def test_a_card_of_half_the_peak_has_the_share_of_more_rows() -> None:
+    """RTX 5090 has 209.5 TFLOP/s for 1,792 GB/s, RTX PRO 6000 467.8 for 1,597: 128 rows are to the one what 320.7 are
+    to the other. Between 256 (0.564 of the peak) and 512 rows (0.674), scaled by a best product of 1 over 0.853.
+    """
+    rows = 128 * (467.8 / 1597) / (209.5 / 1792)
+    part = log(rows / 256) / log(2)
+    share = 0.564 * (0.674 / 0.564) ** part / 0.853
+    assert rates_of("rtx-5090").gemm_rate("bf16", 128.0, 209.5e12) == pytest.approx(share * 209.5e12)
+    assert rates_of("rtx-pro-6000").gemm_rate("bf16", 128.0, 467.8e12) == pytest.approx(0.341 * 467.8e12)

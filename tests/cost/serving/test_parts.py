@@ -236,12 +236,17 @@ MADE = KernelRates(
     all_reduces=((2, ((log(1e3), log(1e6)), (log(5e-6), log(20e-6)))),
                  (8, ((log(1e3), log(1e6)), (log(10e-6), log(40e-6))))),
     scale=0.5,
+    reading=0.5,
     clock=0.8,
     tile=64.0,
 )  # fmt: skip
 
 RATES: list[tuple[Callable[[], float | None], float]] = [
     (lambda: MADE.gemm_rate("bf16", 128.0, 100e12), 100e12 * 2**-1.5 * 0.5 * 0.8),  # half way in logarithms
+    (
+        lambda: replace(MADE, alike=4.0).gemm_rate("bf16", 64.0, 100e12),
+        100e12 * 0.5 * 0.5 * 0.8,
+    ),  # four times the balance
     (lambda: MADE.gemm_rate("fp8", 256.0, 200e12), 200e12 * 0.5 * 0.5 * 0.8),  # no table of 8 bits: that of 16
     # 64 rows by 2^25 weights are 4.295 GFLOP, 429.5 us at a quarter of half of the peak under the power cap, 5 of floor
     (lambda: MADE.padded_gemm_rate("bf16", 16.0, 100e12), 2**32 / (2**32 / 10e12 - 5e-6) * 16 / 64),
