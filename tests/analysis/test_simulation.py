@@ -196,7 +196,7 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
         0.15,
     ),
     "a run ends before its requests are as many as in a steady state": (
-        "request_rate: 100, requests: 200",
+        "request_rate: 95, requests: 200",
         {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
         0.12,
     ),
@@ -258,15 +258,15 @@ def test_prompts_that_share_steps_take_what_their_simulation_says(name: str) -> 
 
 @pytest.mark.parametrize(("requests", "places"), sampled([(200, 64), (400, 64), (200, 32), (600, 72)], 4))
 def test_requests_of_a_run_wait_for_places(requests: int, places: int) -> None:
-    """One every 25 ms: of eight drawn runs the mean wait varies by a tenth, with the time that their arrivals take."""
+    """One every 18 ms, at even intervals: of drawn runs the mean wait varies with the time that their arrivals take."""
     study = plan(
-        f"request_rate: 40, requests: {requests}, max_sequences: {places}",
-        machine="h100-pcie-80gb",
+        f"request_rate: 55, requests: {requests}, max_sequences: {places}, arrivals: {{process: gamma, cv: 0.1}}",
+        machine="h100-sxm-80gb",
         input=206,
         output=202,
     )
     _, expected = parts(study)
-    run = simulated(study, [Arrival(place / 40, 206, 202) for place in range(requests)])
+    run = simulated(study, [Arrival(place / 55, 206, 202) for place in range(requests)])
     token = percentiles([(each.ended - each.first) / (each.output - 1) for each in run.requests]).p50
     assert isinstance(expected.run, OpenRun) and expected.run.mean < expected.run._replace(sooner=0.0).mean
     assert expected.tpot == pytest.approx(token, rel=0.05)

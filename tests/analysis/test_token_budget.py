@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import analysis
+from clusterspec.analysis.simulation.outcomes import percentiles
 from clusterspec.cost.serving.percentiles import latency_at
-from tests.analysis.test_simulation import parts, plan
+from tests.analysis.test_simulation import drawn_arrivals, mean_wait, parts, plan
+from tests.analysis.test_simulation import simulated as simulation_of
 
 ONE = {"machine": "h100-sxm-80gb", "framework": "vllm"}
 
@@ -85,3 +87,30 @@ def test_a_plan_sustains_no_more_prompts_than_its_prefill_engines_compute() -> N
     study = plan(f"{APART.format(prefill=1)}, load: open, request_rate: 1", input=4000, output=20, **MANY)
     (pools, times), found = parts(study), analysis.simulate(study, requests=200)
     assert found.saturation == pytest.approx(pools.prompts.attention_ranks / times.state.service, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("requests", "places", "part"), [(200, 16, 0.9), (600, 72, 0.9), (600, 72, 1.0), (200, 16, 1.25)]
+)
+def test_irregular_requests_of_a_run_find_no_place_at_times(requests: int, places: int, part: float) -> None:
+    """Near the rate that full places sustain, of which 0.93 to 1.16 come here: the mean of eight drawn runs."""
+    rate = 45 * part * (places / 64) ** 0.7
+    study = plan(f"request_rate: {rate}, requests: {requests}, max_sequences: {places}", input=206, output=202)
+    pools, expected = parts(study)
+    runs = [simulation_of(study, drawn_arrivals(seed, requests, rate, 1.0, (206, 202))) for seed in range(8)]
+    high = sum(percentiles([each.first - each.arrival for each in run.requests]).p99 for run in runs) / len(runs)
+    assert expected.ttft_mean == pytest.approx(sum(map(mean_wait, runs)) / len(runs), rel=0.37)
+    assert latency_at(expected, pools.load, "ttft", 99) == pytest.approx(high, rel=0.25)
+
+
+@pytest.mark.parametrize("run", ["", ", requests: 200"])
+@pytest.mark.parametrize("rate", [5, 40])
+def test_requests_that_come_more_evenly_wait_no_longer(rate: int, run: str) -> None:
+    """A tenth of the variation of random arrivals, the same, and twice it."""
+    means, highs = [], []
+    for cv in (0.1, 1, 2):
+        study = plan(f"load: open, request_rate: {rate}{run}, arrivals: {{process: gamma, cv: {cv}}}")
+        pools, found = parts(study)
+        means.append(found.ttft_mean)
+        highs.append(latency_at(found, pools.load, "ttft", 99))
+    assert means == sorted(means) and highs == sorted(highs) and highs[0] < highs[2]

@@ -9,6 +9,9 @@ from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, is_open_run
 
+LEAST_MET = 1e-6
+"""The least share of the requests of a run that one meets: of requests that come at even intervals it may meet none."""
+
 
 def sequences_of_step(pools: Pools, met: float) -> Decoding:
     """The sequences that decode in one step of an attention rank with ``met`` of them."""
@@ -70,7 +73,7 @@ def prompts_of_run(pools: Pools, sequences: float = inf, *, full: bool = False) 
     if is_open_run(load):
         if full and pools.equal_requests and pools.decode.separates_prompts:
             return 0.5, 0.5
-        met = min(1.0, sequences * pools.decode.attention_ranks / float(load.requests or 1))
+        met = min(1.0, max(LEAST_MET, sequences * pools.decode.attention_ranks / float(load.requests or 1)))
         return median_prompts_amid_run(met), prompts_amid_run(met)
     if load.concurrency is None or load.load != "closed" or not load.requests:
         return 1.0, 1.0

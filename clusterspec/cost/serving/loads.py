@@ -134,8 +134,13 @@ def place_wait(pools: Pools, now: Steady) -> PlaceWait:
     Source: Allen and Cunneen (Allen, Probability, statistics and queueing theory, 1990, section 5.5): as with
     exponential times, times half of the summed squared variations of the times between arrivals and in places.
     """
+    return PlaceWait() if pools.load.load != "open" or pools.load.requests else _wait_without_place(pools, now)
+
+
+def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
+    """The same of requests that arrive at a rate without an end, in the state ``now``."""
     load, places = pools.load, pools.limit * pools.decode.attention_ranks
-    if load.load != "open" or load.requests or pools.has_prefill_engines or not load.request_rate:
+    if pools.has_prefill_engines or not load.request_rate:
         return PlaceWait()
     if not pools.decode.prompts_alone and pools.limit >= most_beside_prompts(load):
         return PlaceWait()  # the token budget of a step limits the sequences: what waits for it is in `now.wait`
@@ -193,7 +198,24 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     added = decoding_seconds(pools, pools.limit) - decoding_seconds(pools, 1.0 / ranks)
     sooner = pools.limit * ranks / rate * max(0.0, added / full.tpot) / FILLING
     run = OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner, pools.equal_requests)
-    return run._replace(tail=now.tail, walk=walk if now.tail is not None else inf)
+    run = run._replace(tail=now.tail, walk=walk if now.tail is not None else inf)
+    return _with_places_taken_at_times(run, pools, now)
+
+
+def _with_places_taken_at_times(run: OpenRun, pools: Pools, now: Steady) -> OpenRun:
+    """A run with the waits for a place that irregular arrivals cause.
+
+    The requests that come before as many are in flight as on average find free places, and the number in flight walks
+    at random from then on. Requests end at about the intervals at which they began, so that each of n places has every
+    n-th of them: its walk has as many fewer steps, each of n arrivals.
+    """
+    load, steady = pools.load, _wait_without_place(pools, now)
+    flight = min(run.places, run.rate * (now.prompt + load.gaps * now.mean_token))
+    after = max(0.0, run.requests - flight)
+    if not steady.share or not after:
+        return run
+    walk = run.turn * load.arrival_cv * max(0.0, WALK * sqrt(after) - OVERSHOOT * sqrt(run.places))
+    return run._replace(waiting=steady.share * after / run.requests, placing=steady.mean, placed_walk=walk)
 
 
 def _full_service(pools: Pools, now: Steady) -> float:

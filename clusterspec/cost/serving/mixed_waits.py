@@ -204,7 +204,7 @@ class PromptQueue(NamedTuple):
 
     def tail(self, ahead: float, varied: float) -> WaitTail:
         """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, irregular prompts
-        ``varied``.
+        ``varied``, which is below 0 for those that come more evenly than at random: at most all that they queue.
 
         A prompt of several steps is a server's only one: it waits for the work before it, and for the rest of a step
         without prompts.
@@ -216,7 +216,8 @@ class PromptQueue(NamedTuple):
         else:
             even, fixed = self.rest, min(self.behind, self.beside)
             queued = varied + self.behind - fixed
-        decay = self.decay * (1 + varied * 2 * (1 - self.load) / (self.load * service))
+        queued = max(0.0, queued)
+        decay = self.decay * max(LEAST_LOAD, 1 + varied * 2 * (1 - self.load) / (self.load * service))
         share = min(1.0, queued / decay)
         return WaitTail(fixed, 2 * (even + ahead), share, queued / share if share else 0.0)
 

@@ -164,6 +164,9 @@ class OpenRun(NamedTuple):
 
     ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known. Whatever the rate,
     irregular arrivals let the prompts of a run wait ``walk`` seconds on average, no longer: it ends before they do.
+
+    Irregular arrivals also take all places at times where they do not lack on average: a share of ``waiting`` requests
+    finds none then, and waits ``placing`` seconds with an exponential tail, no longer than ``placed_walk`` on average.
     """
 
     requests: float
@@ -176,6 +179,23 @@ class OpenRun(NamedTuple):
     alike: bool = False
     tail: WaitTail | None = None
     walk: float = inf
+    waiting: float = 0.0
+    placing: float = 0.0
+    placed_walk: float = inf
+
+    @property
+    def irregular(self) -> float:
+        """The mean wait in seconds that irregular arrivals cause as far as no queue grows: for prompts and for a place.
+
+        >>> OpenRun(200.0, 10.0, 50.0, 0.1, 0.5, waiting=0.25, placing=2.0).irregular
+        1.0
+        """
+        return self.varied + between_limits(self.waiting * self.placing, self.placed_walk)
+
+    def _placed_at(self, share: float) -> float:
+        """The wait for a place that a ``share`` of the requests does not exceed, as far as no queue grows."""
+        late = log(self.waiting / (1 - share)) if self.waiting > 1 - share else 0.0
+        return between_limits(late * self.placing, self.placed_walk * (1 + WALKED) * float(share**WALKED))
 
     @property
     def longer(self) -> float:
@@ -238,12 +258,14 @@ class OpenRun(NamedTuple):
     def _sum_of_waits(self, low: float, high: float, slope: float, count: float) -> float:
         """The sum of the mean waits of ``count`` requests whose waits in a queue rise from ``low`` to ``high``."""
         if not slope:
-            return count * self.varied
+            return count * self.irregular
+
+        varied = self.irregular
 
         def below(wait: float) -> float:
             half = wait / 2
-            area = self.varied * self.varied * asinh(half / self.varied) if self.varied else 0.0
-            return half * half + half * hypot(half, self.varied) + area
+            area = varied * varied * asinh(half / varied) if varied else 0.0
+            return half * half + half * hypot(half, varied) + area
 
         return (below(high) - below(low)) / slope
 
@@ -258,8 +280,10 @@ class OpenRun(NamedTuple):
         >>> round(OpenRun(200.0, 10.0, 50.0, 0.1, 0.5).wait_at(0.5), 9)  # no queue grows
         0.5
         """
-        growth = self.queue_wait(share * self.requests)
-        return wait_in_growing_queue(growth, self._varied_at(min(share, MOST_SHARE), growth))
+        growth, most = self.queue_wait(share * self.requests), min(share, MOST_SHARE)
+        prompts, place = self._varied_at(most, growth), self._placed_at(most)
+        together = max(prompts + self.irregular - self.varied, self.varied + place) if place else prompts
+        return wait_in_growing_queue(growth, together)
 
     def _varied_at(self, share: float, growth: float) -> float:
         """The wait for irregular prompts that a ``share`` of the requests does not exceed, if no queue grows.
