@@ -317,8 +317,8 @@ def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> fl
     """Seconds of the whole plan per prompt of the requests that start a run, ``together`` of them with a place, or of
     which ``waiting`` more prompts are to come.
 
-    Steps are full of prompts. Where the same engine decodes, on average half of the requests with a place decode in the
-    same step.
+    Steps are full of prompts, of which each may hold a part. Where the same engine decodes, on average half of the
+    requests with a place decode in the same step.
     """
     engine, load = pools.prompts, pools.load
     fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
@@ -327,6 +327,7 @@ def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> fl
     if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
         beside = Decoding(own / 2 / engine.layout.pp, length + load.output_tokens / 2, drafted)
     budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
-    prompts = max(1.0, min(max(own, waiting / engine.attention_ranks), budget / fresh))
-    step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
+    prompts = max(1.0 / fresh, min(max(1.0, own, waiting / engine.attention_ranks), budget / fresh))
+    seen = length - max(0.0, 1.0 - prompts) * fresh / 2  # as many tokens before a part of a prompt as on average
+    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), beside)
     return step.lasting / engine.layout.pp / prompts / engine.attention_ranks
