@@ -119,10 +119,10 @@ def test_requests_that_come_more_evenly_wait_no_longer(rate: int, run: str) -> N
 def test_a_prompt_that_a_step_beside_sequences_just_does_not_hold_takes_little_longer() -> None:
     """2,000 tokens, and 2,048 of a step of which sequences take up to a third: steps hold parts of two prompts."""
     text = "load: open, chunk_tokens: 2048, requests: 300, request_rate: "
-    sized = {"machine": "h200-sxm-141gb", "per": 8, "tp": 8, "model": "llama-3.1-70b", "input": 2000, "output": 500}
-    sustained = analysis.simulate(plan(f"{text}1", framework="vllm", **sized), requests=300).saturation
+    sized = {"machine": "h200-sxm-141gb", "per": 8, "tp": 8, "model": "deepseek-v3", "input": 2000, "output": 500}
+    sustained = analysis.simulate(plan(f"{text}1", framework="trt-llm", **sized), requests=300).saturation
     assert sustained is not None
-    study = plan(f"{text}{0.9 * sustained:.3f}", framework="vllm", **sized)
+    study = plan(f"{text}{0.9 * sustained:.3f}", framework="trt-llm", **sized)
     found, runs = parts(study)[1], [analysis.simulate(study, seed=seed) for seed in range(3)]
     assert found.ttft == pytest.approx(sum(one.ttft.p50 for one in runs) / 3, rel=0.25)
     made = sum(one.output_tokens_per_second for one in runs) / 3
