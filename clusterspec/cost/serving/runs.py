@@ -92,14 +92,23 @@ class FiniteRun(NamedTuple):
         _, placed, others = self.starting
         return others[2] if others[0] > 0 else placed[2]
 
+    @property
+    def _of_others(self) -> float:
+        """Seconds of the prompts of all other requests that run."""
+        return max(0.0, min(self.places, self.concurrency) - 1) * self.service
+
     def wait_at(self, share: float) -> float:
         """The wait that a share of the requests does not exceed; requests that start together wait evenly spread times.
 
+        Later ones wait no longer than for the prompts of all others that run.
+
         >>> round(FiniteRun(64, 64, 64, 0.1, 1.0, 0.0, 0.0, 0.0).wait_at(0.5), 6)  # 31 of 63 from 0.1 to 6.3 s
         3.150794
+        >>> round(FiniteRun(6400, 4, 64, 0.1, 1.0, 0.0, 0.2, 0.0).wait_at(0.99), 6)  # not 0.98 s
+        0.3
         """
         together = self.starting
-        least = self.queued + self.varied * (1 - log(2))
+        least, most = self.queued + self.varied * (1 - log(2)), self.queued + max(self.varied, self._of_others)
 
         def share_within(seconds: float) -> float:
             found = sum(
@@ -107,7 +116,7 @@ class FiniteRun(NamedTuple):
                 for part, low, high in together
             )
             over = seconds - least
-            alone = 0.0 if over < 0 else 1 - exp(-over / self.varied) if self.varied else 1.0
+            alone = 0.0 if over < 0 else 1 - exp(-over / self.varied) if self.varied and seconds < most else 1.0
             return found + (1 - self.concurrency / self._counted) * alone
 
         top = max(self.last, least + self.varied)
