@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tools.accuracy import serving_limits, serving_sources, serving_tails
+from clusterspec.cluster.model import Design
+from tools.accuracy import serving_cases, serving_limits, serving_sources, serving_tails
 from tools.accuracy.cases import Case
 from tools.accuracy.figures import Score, grouped, score
 from tools.accuracy.serving_folds import GRID, folds, value
 from tools.accuracy.serving_ranges import ranges_table
 from tools.accuracy.serving_sources import figures_of, quantities
+from tools.accuracy.split import is_held_out
+
+CARDS = frozenset({"pcie", "bridge"})
+"""Topologies of cards in slots."""
 
 HEAD = """## Serving
 
@@ -226,6 +231,15 @@ only where no other range had a reason: of full engines with experts, whose high
 96 %, with the rule 94 %). To hold 80 % of a single source within five points is out of reach where one or two sources
 make a regime; so is a choice by the held-out side.
 """
+STATED = """
+### What sources of serving state
+
+Held-out plans by what their source states, from columns alone: whether it names the release of the engine, and, of
+tensor parallelism over cards whose links differ from machine to machine (PCIe, with or without bridges and peer
+access), that it does not say which they have. A plan without either cannot be predicted better than its settings are
+known. All of them are in the tables above. The classes were chosen after errors of single groups had been seen.
+
+"""
 FOLDS = """
 ### Serving plans held out
 
@@ -247,10 +261,32 @@ def section(cases: Sequence[Case], table: object) -> Iterator[str]:
     yield serving_limits.limits_table()
     yield WIDTHS
     yield ranges_table()
+    yield STATED
+    yield table(scores_by_statement())
     yield FOLDS
     yield table(held_out())
     yield "\n### Fitted constants of serving\n"
     yield constants()
+
+
+def scores_by_statement() -> list[Score]:
+    """Scores of held-out plans by quantity and by what their source leaves unsaid."""
+    found: dict[str, list[Case]] = {}
+    for row, design, times in serving_cases.predicted_plans("new_serving"):
+        if is_held_out(row["source"]):
+            for case in serving_cases.of_plan(row, times):
+                name, _, kind = case.group.partition(", ")
+                said = unsaid(row, design) or f"both stated, {kind.rpartition(', ')[2]}"
+                found.setdefault(f"{name}: {said}", []).append(case)
+    return [score(name, found[name]) for name in sorted(found)]
+
+
+def unsaid(row: dict[str, str], design: Design) -> str:
+    """What the source of a plan does not state; empty if it states both the release and the links."""
+    if not row["software"]:
+        return "release not stated"
+    over_slots = design.cluster is not None and design.cluster.accelerator.topology in CARDS
+    return "links between cards not stated" if over_slots and int(row["tp"] or 1) > 1 else ""
 
 
 def held_out() -> list[Score]:

@@ -315,6 +315,33 @@ name before it was opened. As first predicted, and as it stands, first tokens ar
 throughput 7.0 %. Worst are an 8B model on L40S (first tokens three times too late) and two H200 NVL, whose all-reduces
 were taken for those over bridges.
 
+Later that day the worst regimes of the held-out side were traced to their kernels. Cards without measured kernels had
+the rates of a contemporary scaled by their best product, the rates of their memory, too: RTX 4090 read weights at its
+whole bandwidth, RTX 6000 Ada and L4 at 63 % of theirs. Cards of an architecture that was measured run its kernels now
+(Ada: L40S; RTX 5090: RTX PRO 6000), which read memory as measured; those of another architecture read it at most at the
+measured share. L40S has its own streams (0.81 of the bandwidth in bf16, before 0.75 by a fit) and its own attention
+over caches in place of A100's (AIConfigurator at 095f58a5). And with few rows, reading weights bounds what was
+measured: a share of the peak is now that of the rows that are as far from the peak over the bandwidth, since RTX 5090,
+with half the rate of products, took 2.5 times as long for 128 rows as the same die in RTX PRO 6000. Nothing was fitted.
+Held out, times per output token went from 16.1 to 15.3 % (mean 25.3 to 24.2 %), first tokens from 26.7 to 26.1 %; L4
+from 15 to 4 %, RTX 6000 Ada from 38 to 9 %, RTX 4090 from 22 to 19 %; throughput stayed (10.8 and 10.9 %). Tried and
+not adopted: all memory rates unscaled (MI300X, whose libraries reach less: fitted times per output token 29.6 to 30.2
+%, throughput 41.2 to 44.7 %); 2.5 us for each small kernel between GEMMs, five to eight of them in a layer, which the
+modules of latent attention of AIConfigurator show for vLLM (84 to 91 us where TensorRT-LLM takes 46 to 58): fitted
+times per output token went from 29.6 to 25.6 %, those of the 992 plans from 8.8 to 11.1 % and held out from 15.3 to
+15.9 %, the mean logarithm from 0.238 to 0.231; attention by the kernels of each software: 15.3 to 14.9 % without a gain
+on the fitted side.
+
+Then sequrity was entered (sequrity-ai/inference-benchmark at 96eef4b8; Llama 3.1 8B and 70B in fp8 on one and two H100,
+8B on an RTX A6000, of which another process holds 6 GB; vLLM 0.17 or of March 2026; closed loops of 1 to 120 requests;
+of eight profiles of ShareGPT that are alike the first and the last; first tokens and long prompts of servers that cache
+the one prompt of all requests are left out; its side, held out, was read before its rows). First errors in the median
+of 49 plans: TPOT 13.4 % (p90 58.6 %, 90 % inside), TTFT 25.9 % (79.3 %, 60 %), throughput 21.0 % (76.4 %, 67 %), 99th
+percentiles of the time to first token 63.4 % (112 %, 74 %) and per output token 17.3 %. Six plans of 70B, whose prompts
+the page says are not cached, were then taken out: 80 and 120 requests with 1,271 tokens would compute 4.3 and 5.6
+PFLOP/s where the peak of both accelerators is 4.0. What is left is throughput of 200 requests whose answers vary: the
+longest of them, up to 1,000 tokens, lasts as long as all others together, and only the mean is stated.
+
 Seen and not mended: vLLM parses the template of a chat for each request in some releases (6 to 8 ms, pull request
 20065), and GPUStack's 1,000 prompts of 128 tokens at vLLM 0.11 wait 12 to 15 ms for each, which no source states.
 ML.ENERGY's steps are longer by 75 us for each sequence on H100 and 120 us on B200 than predicted, io.net's by 35 us;
