@@ -164,7 +164,8 @@ def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
         (index, int(number)) for index, text in enumerate(milestones) for number in _COUNTED_SERVERS.findall(text)
     ]
     numbers = [number for _, number in counted]
-    if len(counted) > 1 and sum(numbers) < nodes and not any(_REST.search(text) for text in milestones):
+    vague = any(_REST.search(text) for text in milestones if _SERVERS.search(text) is not None)
+    if len(counted) > 1 and sum(numbers) < nodes and not vague:
         message = f"the milestones deliver {sum(numbers):,} servers, and the design has {nodes:,}"
         at = ("procurement", "delivery", "milestones", counted[-1][0])
         yield RULE.problem(at, message, "ask for the date of the others")
