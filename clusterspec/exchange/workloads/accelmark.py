@@ -78,7 +78,7 @@ def _runs(metrics: Mapping[str, Any]) -> Iterator[_Run]:
     ):
         held = _mapping(metrics.get(scenario)).get(rows)
         for at, row in enumerate(held if isinstance(held, list) else []):
-            if isinstance(row, dict) and (load := _number(row.get(name))) is not None:
+            if isinstance(row, dict) and (load := _number_of_row(row.get(name))) is not None:
                 yield _Run(scenario, load, row, ("metrics", scenario, rows, at))
     if figures := _mapping(metrics.get("interactive")):
         yield _Run("interactive", None, figures, ("metrics", "interactive"))
@@ -147,7 +147,7 @@ def _set_load(run: _Run, yaml: Yaml, builder: ImportBuilder) -> None:
     builder.unknown("workload.serving.input_tokens, output_tokens", why, yaml.line("suite_id"))
     if run.figures.get("oom") is True:
         builder.unknown("oom", "the run ended without enough memory: it has no figures", at("oom"))
-    rate = _number(run.figures.get("throughput_tokens_per_sec"))
+    rate = _number_of_row(run.figures.get("throughput_tokens_per_sec"))
     if rate is not None and run.figures.get("_throughput_note") == "output_only":
         builder.count("output_tokens_per_second", rate, at("throughput_tokens_per_sec"))
     elif rate is not None:
@@ -156,7 +156,7 @@ def _set_load(run: _Run, yaml: Yaml, builder: ImportBuilder) -> None:
     for name in _TIMES:
         for statistic in ("p50", "p90", "p99"):
             stated = f"{name}_ms_{statistic}"
-            if (value := _number(run.figures.get(stated))) is not None:
+            if (value := _number_of_row(run.figures.get(stated))) is not None:
                 builder.count(f"{statistic}_{name}_seconds", float(f"{value / 1e3:.6g}"), at(stated))
 
 
@@ -164,7 +164,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _number(value: Any) -> float | None:
+def _number_of_row(value: Any) -> float | None:
     """A finite number that is not negative."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if plain and 0 <= value < float("inf") else None

@@ -5,7 +5,7 @@
 Ranks (nodes of the job × accelerators per node × ranks per accelerator) that tp × cp × pp does not divide; a stated
 `dp` with which tp × cp × pp × dp is not the number of ranks; a `layout.nodes` above the nodes of the cluster. Spares do
 not run the job, and the rule does not count them. It counts `nodes_per_domain`. The finding is an error; a
-warning where the stated engines leave the ranks of a further engine idle, and a note where they leave fewer.
+warning where the stated engines leave a node and the ranks of a further engine idle, and a note where they leave less.
 
 ## Why it matters
 
@@ -136,7 +136,8 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
             return
         counted = "; throughput and cost per token count those in use"
         help_ = f"use `dp: {most}`, or fewer accelerators" if most > layout.dp else "use engines that divide the nodes"
-        severity = "warning" if most > layout.dp else "note"
+        whole = most > layout.dp and ranks - wanted >= cluster.ranks_per_node
+        severity = "warning" if whole else "note"
         yield RULE.problem("layout.dp", message + counted, help_, severity=severity)
 
 

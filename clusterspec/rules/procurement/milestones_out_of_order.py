@@ -186,7 +186,7 @@ def _early_acceptance(
 ) -> Iterator[Problem]:
     """The acceptance, where it is sooner than the last servers and the ``lasting`` burn-in."""
     servers = [max(at) for _, text, at in dated if _SERVERS.search(text) and not _ACCEPTANCE.search(text)]
-    accepted = [(min(at), index) for index, text, at in dated if _ACCEPTANCE.search(text) and not _SERVERS.search(text)]
+    accepted = [(max(at), index) for index, text, at in dated if _ACCEPTANCE.search(text) and not _SERVERS.search(text)]
     if len(accepted) != 1 or not servers:
         return
     ((day, index),) = accepted
