@@ -9,7 +9,7 @@ from tools.accuracy.cases import Case
 from tools.accuracy.figures import Score, score
 
 TEXT = """
-### Serving plans of sources never fitted to
+## Serving plans of sources never fitted to
 
 Plans of sources that were entered on 21 November 2026 (`tests/accuracy/new_serving.csv`), to which nothing is fitted:
 a hash of the source's name keeps both from every fit. GPUStack's performance lab sends 100 to 1,000 prompts at once
