@@ -5,7 +5,8 @@
 The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and
 NICs by kind. Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the
 network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
-(15 %; a third of the spines). It is an error where a line that is sold by the accelerator, node or rack has a quantity
+(15 %; a third of the spines). It is a note where the nodes of one pool are quoted, and the description or a comment says that
+others are there or in another lot. It is an error where a line that is sold by the accelerator, node or rack has a quantity
 that is the number of another of these units in some of the pools.
 
 ## Why it matters
@@ -73,6 +74,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
+from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
@@ -88,7 +90,7 @@ USUAL = 0.85
 HELP = "compare the quote with `clusterspec bom`, pool by pool"
 
 
-def check(fleet: Fleet) -> Iterator[Problem]:
+def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
     procurement = fleet.spec.procurement
     if procurement is None or not procurement.quote or len(fleet.pools) < 2:
         return
@@ -107,7 +109,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
         own = [line for line in lines if line.kind == kind]
         if own:
-            yield from _shortage_problem(kind, needed, own)
+            yield from _shortage_problem(kind, needed, own, remarks)
         elif kind == "node" and "accelerator" not in offered and lines:
             yield RULE.problem(
                 "procurement.quote", f"the quote has no line for {_counted_parts_text(kind, needed)}", HELP
@@ -137,8 +139,12 @@ def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[
             yield RULE.problem(at, message, f"ask for {max(counts[unit]):,.0f}, or what the line covers")
 
 
-def _shortage_problem(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) -> Iterator[Problem]:
-    """The problem with a kind whose lines offer fewer parts than all pools need."""
+def _shortage_problem(
+    kind: str, needed: Mapping[str, int], lines: Sequence[Offered], remarks: str
+) -> Iterator[Problem]:
+    """The problem with a kind whose lines offer fewer parts than all pools need; a note where the lines are the nodes of
+    some pools, and the text says that others come from elsewhere.
+    """
     counted = [line for line in lines if line.quantity is not None]
     if len(counted) < len(lines) or any(line.has_own_units for line in lines):
         return
@@ -151,7 +157,9 @@ def _shortage_problem(kind: str, needed: Mapping[str, int], lines: Sequence[Offe
     )
     message += f": {wanted - total:,.0f} are missing"
     place = ("procurement", "quote", counted[0].index, "quantity")
-    yield RULE.problem(place, message, HELP, severity="error" if kind == "node" else "warning")
+    of_some = kind == "node" and total in needed.values() and are_elsewhere({"node": 1}, remarks)
+    severity = "note" if of_some else "error" if kind == "node" else "warning"
+    yield RULE.problem(place, message, HELP, severity=severity)
 
 
 def _counted_parts_text(kind: str, needed: Mapping[str, int]) -> str:

@@ -53,7 +53,7 @@ _ELSEWHERE = pattern(
     r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
     r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with)|"
     r"vorhanden\w*|bleib\w*|besteh\w*|bereits|existant\w*|restent|reste|conserv\w*|déjà|existentes?|ya existen?|quedan|se mantienen|"
-    r"ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
+    r"n?outro lote|otro lote|autre lot|anderen los|altro lotto|ander perceel|ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
     r"|既存|既設|流用|既有|已有|已裝|已装|現有|现有|기존"
 )
 """Words by which a text says that a part is there, or is bought with something else."""
