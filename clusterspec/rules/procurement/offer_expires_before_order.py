@@ -71,7 +71,7 @@ _DATE_ALONE = pattern(
 )
 """A clause that only ends what the one before says."""
 _VALID = pattern(
-    r"(?i)\b(?:valid\w*|firm|binding|held|open (?:to|until|till)|expir\w*|gültig\w*|valables?|váli[dt]\w*|geldig\w*|ważn\w*|giltig\w*|związan\w*|bindefrist|zuschlagsfrist|bindend\w*|platn\w*|gyldig\w*|voimassa|vigen\w*)\b|"
+    r"(?i)\b(?:valid\w*|firm|binds?|binding|held|open (?:to|until|till)|expir\w*|gültig\w*|valables?|váli[dt]\w*|geldig\w*|ważn\w*|giltig\w*|związan\w*|bindefrist|zuschlagsfrist|bindend\w*|platn\w*|gyldig\w*|voimassa|vigen\w*)\b|"
     r"有効期限|有效期|유효"
 )
 _ORDER = pattern(

@@ -171,10 +171,13 @@ _RAISED = pattern(
 _EACH_YEAR = pattern(
     r"\b(?:each|every|per|elk|jedes|chaque|cada|ogni|varje|hvert|annual\w*|yearly|jaarlijks\w*|jährlich\w*|telkens|jeweils|a) ?(?:year|annum|jaar|jahr|an|année|año|ano|anno|år|\b)"
 )
+"""Words of something that happens every year."""
 _FIXED = pattern(
     r"\b(?:no|not|without|zonder|ohne|sans|sin|sem|senza|utan|uden|bez|fixed|vast|fest|already|included|contains?|energy|electricity|power price)\b"
 )
+"""Words of a sentence about prices that do not rise, that contain the increases, or that are of energy."""
 MOST_YEARS = 10
+"""Years of a contract of which the increases are counted."""
 SAME_TOTAL = 1e-4
 """Relative difference up to which two totals are the same."""
 
