@@ -281,9 +281,7 @@ def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Pr
 
 
 def _end_problem(parts: Sequence[LinkPart]) -> Iterator[Problem]:
-    """The problem with a divided cable of which no end fits the NICs that the nodes beside it are described with. Lines of
-    several lots, which begin with the name of theirs (``Lot 2:``), are compared within it.
-    """
+    """The problem with a divided cable of which no end fits the NICs of the nodes beside it, in the same lot (``Lot 2:``)."""
     lots: dict[str, list[LinkPart]] = {}
     for part in parts:
         lot = _LOT.match(part.line.line.part or "")

@@ -72,6 +72,7 @@ _IN_STOCK = pattern(
 
 
 _NONE = pattern(r"(?i)\b(?:no|none|not|keine?|aucune?|sin|nenhum\w*|nessun\w*|geen|inga?)\b|없|なし|没有|沒有|无")
+"""Words of a sentence that denies what it names."""
 
 
 def check(
