@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
-from clusterspec.procurement.offered import Offered, lines_of_pools, offered_lines
+from clusterspec.procurement.offered import Offered, is_credit, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,
     CABLING,
@@ -291,6 +291,11 @@ def shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[O
     nodes, switches = ends
     short = offered_quantity(switches) < modules.leaf + modules.spine + modules.core
     return switches + nodes if short and offered_quantity(nodes) >= modules.node else nodes + switches
+
+
+def lines_with_texts(quote: Sequence[QuoteLine], cluster: Cluster) -> list[tuple[Offered, str]]:
+    """The lines of a quote that cost something, each with its part in lower case and in English."""
+    return [(line, plain_part(line.line)) for line in offered_lines(quote, cluster) if not is_credit(line.line)]
 
 
 def lines_by_end(lines: Sequence[Offered]) -> tuple[list[Offered], list[Offered]] | None:

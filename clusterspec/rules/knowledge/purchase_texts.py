@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec.procurement.offered import is_credit
 from clusterspec.procurement.part_names import SWITCHES, plain_part
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, sentences_of, watts_in_text
 from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -23,7 +23,6 @@ def had_an_owner(*texts: str) -> bool:
 
 _COLOCATION = pattern(r"\b(?:colo(?:cation)?|co-location|housing|hosting|contracted|it[- ]load)\b")
 _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
-_WATTS = {"kw": 1e3, "mw": 1e6}
 _OF_A_RACK = pattern(
     r"\brack,? (?:of |at |with |up to )?\d|\bracks (?:of |at |with |up to )\d|\b(?:per|each|/) ?racks?\b"
 )
@@ -39,7 +38,7 @@ def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
     found: list[tuple[Path, float]] = []
     for index, line in enumerate(lines):
         text = plain_part(line)
-        watts = {number_in_text(number) * _WATTS[unit] for number, unit in _KILOWATTS.findall(text)}
+        watts = {watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)}
         whole = _COLOCATION.search(text) is not None and _OF_A_RACK.search(text) is None
         if whole and len(watts) == 1 and not is_credit(line):
             found.append((("procurement", "quote", index, "part"), watts.pop()))

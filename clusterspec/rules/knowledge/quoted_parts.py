@@ -12,7 +12,7 @@ from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.product_names import counts_before, family_of, named_entries, switches_named
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.feed_loss import supplies_of
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -351,7 +351,7 @@ def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherF
         pairs = (("current", AMPERES, power.pdus.current, "A"), ("voltage", VOLTS, power.pdus.voltage, "V"))
         for key, figures, stated, unit in pairs:
             found = [number_in_text(each) for each in figures.findall(text)]
-            if stated is not None and found and not any(agree(each, stated.value) for each in found):
+            if stated is not None and found and not any(agree(each, stated.value, SAME) for each in found):
                 yield OtherFigure(line, f"{found[0]:g} {unit}", f"power.pdus.{key}", display(stated.value, unit))
                 return
     capacity = power.cdus.capacity if power.cdus is not None else None
@@ -359,8 +359,3 @@ def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherF
         watts = [number_in_text(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
         if watts and max(watts) < capacity.value * (1 - SAME):
             yield OtherFigure(line, display(max(watts), "W"), "power.cdus.capacity", display(capacity.value, "W"))
-
-
-def agree(one: float, other: float, tolerance: float = SAME) -> bool:
-    """Whether two figures are the same within a relative difference."""
-    return abs(one - other) <= tolerance * other

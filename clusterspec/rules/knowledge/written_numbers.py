@@ -145,6 +145,20 @@ def time_in_text(digits: str, unit: str) -> float:
     return read(f"{digits} {unit.lower()}", "time").value
 
 
+def watts_in_text(digits: str, unit: str) -> float:
+    """Watts of a number and its unit in lower case, or the first letter of it.
+
+    >>> watts_in_text("1.5", "mw"), watts_in_text("22", "k")
+    (1500000.0, 22000.0)
+    """
+    return number_in_text(digits) * (1e6 if unit.startswith("m") else 1e3)
+
+
+def agree(one: float, other: float, tolerance: float) -> bool:
+    """Whether two figures are the same within a relative difference."""
+    return abs(one - other) <= tolerance * other
+
+
 def sentences_of(text: str) -> list[str]:
     """The parts of a text between the ends of sentences; a comment begins another one.
 

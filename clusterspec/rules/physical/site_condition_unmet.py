@@ -68,7 +68,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text, sentences_of, watts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
@@ -151,28 +151,18 @@ def _intake_temperature(sentence: str) -> float:
 def _capacity_of_site(sentences: list[str], planned: Quantity) -> float | None:
     """Watts of a capacity at the site, where the planned one holds elsewhere; None where no sentence says so."""
     for sentence in sentences:
-        watts = [_watts(number, scale) for number, scale in _POWERS.findall(sentence)]
+        watts = [watts_in_text(number, scale) for number, scale in _POWERS.findall(sentence)]
         nominal = _NOMINAL.search(sentence) is not None and _DERATED.search(sentence) is not None
-        if nominal and len(watts) == 2 and _agree(max(watts), planned.value) and min(watts) < max(watts):
+        if nominal and len(watts) == 2 and agree(max(watts), planned.value, _SAME) and min(watts) < max(watts):
             return min(watts)
     at = {}
     for sentence in sentences:
         for number, scale, degrees in _AT_TEMPERATURE.findall(sentence):
-            at[number_in_text(degrees)] = _watts(number, scale)
+            at[number_in_text(degrees)] = watts_in_text(number, scale)
     others = [each for each in sentences if _WATER.search(each) and _AT_TEMPERATURE.search(each) is None]
     water = {number_in_text(degrees) for each in others for degrees in _TEMPERATURE.findall(each)}
     if len(at) < 2 or len(water) != 1:
         return None
     found = at.get(water.pop())
-    is_other = found is not None and any(_agree(each, planned.value) for each in at.values())
+    is_other = found is not None and any(agree(each, planned.value, _SAME) for each in at.values())
     return found if is_other and found is not None and found < planned.value * (1 - _SAME) else None
-
-
-def _watts(number: str, scale: str) -> float:
-    """The watts of a number and the first letter of its unit."""
-    return number_in_text(number) * (1e6 if scale == "m" else 1e3)
-
-
-def _agree(one: float, other: float) -> bool:
-    """Whether two figures are the same, one of them rounded."""
-    return abs(one - other) <= _SAME * other

@@ -188,8 +188,9 @@ def check(procurement: ProcurementSpec, cluster: Cluster | None, remarks: str) -
     yield from _wide_discount(procurement, remarks.lower())
     yield from _small_order(procurement, remarks.lower())
     yield from _net_price(procurement)
-    yield from _discounted_services(procurement, in_english(remarks.lower()))
-    yield from _first_year_prices(procurement, in_english(remarks.lower()))
+    text = in_english(remarks.lower())
+    yield from _discounted_services(procurement, text)
+    yield from _first_year_prices(procurement, text)
     if cluster is not None:
         yield from _lapsed_credits(procurement, cluster)
         yield from _small_quantities(procurement.quote, cluster)

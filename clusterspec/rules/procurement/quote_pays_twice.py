@@ -94,8 +94,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.offered import Offered, is_credit
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
 from clusterspec.rules.knowledge.purchases import amount_text
@@ -148,8 +149,7 @@ _IN_PRICE = {
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    lines = [(line, plain_part(line.line)) for line in offered_lines(procurement.quote, cluster)]
-    lines = [(line, text) for line, text in lines if not is_credit(line.line)]
+    lines = lines_with_texts(procurement.quote, cluster)
     for name in THINGS:
         includes = next((line for line, text in lines if _includes(name, line, text)), None)
         of_card = name == "NVIDIA AI Enterprise" and cluster.accelerator.id.startswith(WITH_SUBSCRIPTION)

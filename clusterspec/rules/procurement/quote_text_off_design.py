@@ -122,8 +122,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.product_names import (
     counted_codes,
     counts_before,
@@ -131,6 +130,7 @@ from clusterspec.procurement.product_names import (
     named_entries,
     names_of_entry,
 )
+from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.fabric_parts import link_rate
 from clusterspec.rules.knowledge.quoted_links import (
     SIDES,
@@ -146,14 +146,13 @@ from clusterspec.rules.knowledge.quoted_parts import (
     SAME,
     VOLTS,
     OtherFigure,
-    agree,
     power_figures,
     small_host_memory,
     weak_rack,
 )
 from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_license, small_store
 from clusterspec.rules.knowledge.quoted_support import lesser_support
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -201,8 +200,7 @@ def check(
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    offered = (line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line))
-    lines = [(line, plain_part(line.line)) for line in offered]
+    lines = lines_with_texts(procurement.quote, cluster)
     for line, text in lines:
         bridged = _BRIDGE.search(text)
         if bridged is not None and "bridge" in text and cluster.scale_up.topology == "bridge":

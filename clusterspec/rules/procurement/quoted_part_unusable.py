@@ -148,12 +148,12 @@ from math import ceil
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import loop_heat
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.offered import Offered
+from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.quoted_parts import PDU
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, watts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec
@@ -204,8 +204,7 @@ def check(
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    offered = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
-    lines = [(line, plain_part(line.line)) for line in offered]
+    lines = lines_with_texts(procurement.quote, cluster)
     yield from _cloud_problem(lines, remarks.lower())
     if cluster.accelerator.id.endswith("-workstation"):
         yield from _passive_problem(lines, cluster)
@@ -214,7 +213,9 @@ def check(
         links, rate = cluster.all_nodes * front.nics_per_node, front.nic_bandwidth.value
         yield from _filled_switch(lines, links, rate)
     if power is not None:
-        yield from _outlet_problem(lines, power, cluster)
+        units = [(line, text) for line, text in lines if PDU.search(text) is not None]
+        yield from _few_units(units, power, cluster.all_nodes)
+        yield from _outlet_problem(lines, units, power, cluster)
         yield from _supply_problem(lines, power)
         heat = loop_heat(cluster, counts.fabric, power) if power.cooling == "liquid" else None
         if heat is not None:
@@ -262,13 +263,13 @@ def _filled_switch(lines: Sequence[tuple[Offered, str]], links: int, rate: float
         yield _problem(found[0][0], message, "order a switch with more ports")
 
 
-def _outlet_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Power distribution units that have small outlets alone, for large supplies."""
+def _outlet_problem(
+    lines: Sequence[tuple[Offered, str]], units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster
+) -> Iterator[Problem]:
+    """Power distribution units that have small outlets alone, for large supplies; else too few large ones."""
     supply = power.supplies.power.value if power.supplies is not None and power.supplies.power is not None else 0.0
     node = power.node.value if power.node is not None else 0.0
     large = supply >= LARGE_SUPPLY if supply else node >= LARGE_NODE
-    units = [(line, text) for line, text in lines if PDU.search(text) is not None]
-    yield from _few_units(units, power, cluster.all_nodes)
     if not large or any(_LARGE_OUTLETS.search(text) is not None for _, text in lines):
         yield from _few_outlets(units, power, cluster)
         return
@@ -329,7 +330,7 @@ def _supply_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> I
 def _cooling_problem(lines: Sequence[tuple[Offered, str]], heat: float) -> Iterator[Problem]:
     """A contract for liquid cooling of less heat than the machine gives to the liquid, ``heat`` watts."""
     for line, text in lines:
-        stated = {number_in_text(number) * (1e6 if unit == "m" else 1e3) for number, unit in _KILOWATTS.findall(text)}
+        stated = {watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)}
         if len(stated) != 1 or not line.counts_periods or _LIQUID_SERVICE.search(text) is None:
             continue
         (contracted,) = stated

@@ -87,8 +87,8 @@ from math import ceil
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
-from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.offered import Offered
+from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.quoted_stores import LICENSE, licensed_sizes, raw_bytes, sold_stores
@@ -121,8 +121,7 @@ def check(
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    offered = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
-    lines = [(line, plain_part(line.line)) for line in offered]
+    lines = lines_with_texts(procurement.quote, cluster)
     stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
     yield from _stripe_problem(stores, remarks)
     store = networks.storage if networks is not None else None
