@@ -82,5 +82,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         found = _TO_PORT.search(text)
         if found is not None:
             message = f"`{found[0]}` ends the delivery at a port: the way from there to the site is in no line"
-            yield RULE.problem(at, message, "ask for a delivery to the site, or order the rest of the way with its insurance")
+            yield RULE.problem(
+                at, message, "ask for a delivery to the site, or order the rest of the way with its insurance"
+            )
             return
