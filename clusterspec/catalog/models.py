@@ -205,6 +205,10 @@ class Model(Entry):
     """Rows and columns of weights that share one scale in the published fp8 checkpoint; 0 if unknown."""
     year: int | None = None
 
+    def __hash__(self) -> int:
+        """By few values: keys of caches hold models, whose figures with all their sources take long to hash."""
+        return hash((self.id, self.layers, self.hidden, self.experts))
+
     @property
     def latent(self) -> bool:
         """Whether attention is multi-head latent attention."""

@@ -134,6 +134,10 @@ class Chunk:
     kinds: tuple[tuple[Layer, int], ...] = ()
     predicted: int = 0
 
+    def __hash__(self) -> int:
+        """By few values, for the same reason as of `clusterspec.catalog.models.Model`: its kinds take long to hash."""
+        return hash((self.layers, self.first, self.last, self.moe_layers))
+
     @classmethod
     def of(cls, own: tuple[Layer, ...], first: bool, last: bool, further: tuple[Layer, ...] = ()) -> Chunk:
         """The chunk of the layers ``own``, and where it is the last of ``further`` ones."""
