@@ -307,6 +307,11 @@ class Part(NamedTuple):
     def seconds(self) -> float:
         return self.formula(**self.numbers)
 
+    def with_numbers(self, **changes: float) -> Part:
+        """The part with some other inputs."""
+        name, formula, numbers, origins = self
+        return Part(name, formula, numbers | changes, origins)
+
 
 class StepTime(NamedTuple):
     """Equal steps of an engine: the parts of one step, the number of steps, and their seconds.

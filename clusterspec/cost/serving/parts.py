@@ -80,11 +80,11 @@ def alternating_step_parts(
     )
     computing = sum_of(part.seconds for part in work)
     exposed = (
-        part._replace(formula=exposed_exchange_time, numbers=part.numbers | {"computing": computing})
+        Part(part.name, exposed_exchange_time, part.numbers | {"computing": computing}, part.origins)
         for part in map(_doubled_part, exchange_parts(engine, half, busy))
     )
     launch = _launch_part(engine, sequences)
-    return (*work, *exposed, launch._replace(numbers=launch.numbers | {"launches": 2 * engine.launches}))
+    return (*work, *exposed, launch.with_numbers(launches=2 * engine.launches))
 
 
 def _free_units_share(engine: Engine, tokens: float) -> float:
@@ -102,13 +102,12 @@ def _free_units_share(engine: Engine, tokens: float) -> float:
 
 def _part_on_units(part: Part, share: float) -> Part:
     """A GEMM on a share of the compute units."""
-    return part._replace(numbers=part.numbers | {"rate": part.numbers["rate"] * share})
+    return part.with_numbers(rate=part.numbers["rate"] * share)
 
 
 def _doubled_part(part: Part) -> Part:
     """A part that runs once for each of two micro-batches."""
-    doubled = {name: 2 * value for name, value in part.numbers.items() if name in BY_PASS}
-    return part._replace(numbers=part.numbers | doubled)
+    return part.with_numbers(**{name: 2 * value for name, value in part.numbers.items() if name in BY_PASS})
 
 
 def cache_reading_parts(
@@ -181,7 +180,7 @@ def repeated_reads(part: Part, times: float) -> Part:
     """Attention over a cache that is read several times; recurrent state is not."""
     if part.name == RECURRENT_STATE:
         return part
-    return part._replace(numbers=part.numbers | {"bytes_read": part.numbers["bytes_read"] * times})
+    return part.with_numbers(bytes_read=part.numbers["bytes_read"] * times)
 
 
 def unevenly_loaded_ranks(engine: Engine) -> int:
