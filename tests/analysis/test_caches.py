@@ -20,6 +20,7 @@ from clusterspec.analysis.simulation.caches import (
     with_hits,
     with_session_blocks,
 )
+from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cluster.requests import Session
 from clusterspec.cost.serving.caches import occupied_tokens, retained_seconds, returning_share
 from clusterspec.cost.serving.latency import ServingTimes
@@ -159,11 +160,11 @@ def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas(
     ]
     for load, nodes, close in sampled(loads, 2):
         study = plan(small, load, nodes=nodes, session=session)
-        found = analysis.simulate(study, requests=4000)
+        found = simulated_load(study, requests=4000)
         for use in times(study).tiers:
             assert found.hit_rate[use.medium] == pytest.approx(use.hit, abs=0.03)
         if close is not None:  # of a later turn, which most requests are; 8 requests a second are too many
-            assert times(study).ttft == pytest.approx(found.ttft.p50, rel=close), load
+            assert times(study).ttft == pytest.approx(found.latencies["ttft"].p50, rel=close), load
 
 
 def test_the_sustained_rate_is_that_at_which_caches_still_hold_the_conversations() -> None:

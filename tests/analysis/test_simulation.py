@@ -15,7 +15,7 @@ from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times,
 from clusterspec.analysis.simulation.outcomes import percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.ranks import Request
-from clusterspec.analysis.simulation.run import _report_notes
+from clusterspec.analysis.simulation.run import _report_notes, simulated_load
 from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.analysis.simulation.traffic import SimulationFault, Traffic, plan_traffic
 from clusterspec.cluster.requests import Lengths
@@ -512,11 +512,11 @@ def test_prompts_that_come_in_bursts_and_differ_wait_as_the_formula_says() -> No
         )
     )
     for each in bursts:
-        found, load = analysis.simulate(each, requests=8_000), parts(each)[0].load
-        for share, said in ((90, found.ttft.p90), (99, found.ttft.p99)):
+        found, load = simulated_load(each, requests=8_000).latencies["ttft"], parts(each)[0].load
+        for share, said in ((90, found.p90), (99, found.p99)):
             assert 0.7 * said < latency_at(parts(each)[1], load, "ttft", share) < 1.7 * said, share
     assert parts(calm)[1].wait < 0.25 * parts(bursts[0])[1].wait < 0.25 * parts(rough)[1].wait
-    assert analysis.simulate(rough, requests=8_000).ttft.p90 > found.ttft.p50
+    assert simulated_load(rough, requests=8_000).latencies["ttft"].p90 > found.p50
 
 
 def test_a_trace_of_a_spec_lies_in_its_folder(tmp_path: Path) -> None:

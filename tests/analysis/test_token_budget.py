@@ -6,9 +6,17 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.simulation.outcomes import percentiles
+from clusterspec.analysis.simulation.run import SimulatedLoad, simulated_load
 from clusterspec.cost.serving.percentiles import latency_at
 from tests.analysis.test_simulation import drawn_arrivals, mean_wait, parts, plan
 from tests.analysis.test_simulation import simulated as simulation_of
+
+
+def output_rate(load: SimulatedLoad) -> float:
+    """Output tokens per second."""
+    _, tokens, seconds = load.steady_output
+    return tokens / seconds
+
 
 ONE = {"machine": "h100-sxm-80gb", "framework": "vllm"}
 
@@ -23,9 +31,9 @@ def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: 
     assert sustained is not None
     for part in (0.3, 0.7, 0.85):
         study = plan(f"{text}{part * sustained:.3f}", input=prompt, output=output, **ONE)
-        (pools, times), found = parts(study), analysis.simulate(study, requests=6_000)
-        assert times.ttft == pytest.approx(found.ttft.p50, rel=0.2), part
-        for percentile, simulated in ((90, found.ttft.p90), (99, found.ttft.p99)):
+        (pools, times), ttft = parts(study), simulated_load(study, requests=3_000).latencies["ttft"]
+        assert times.ttft == pytest.approx(ttft.p50, rel=0.2), part
+        for percentile, simulated in ((90, ttft.p90), (99, ttft.p99)):
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.33), part
 
 
@@ -33,8 +41,8 @@ def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: 
 def test_percentiles_of_a_loop_without_a_beginning_are_those_simulated(prompt: int, output: int) -> None:
     for flight in (8, 64):
         study = plan(f"load: closed, concurrency: {flight}", input=prompt, output=output, **ONE)
-        (pools, times), found = parts(study), analysis.simulate(study, requests=3_000)
-        for percentile, simulated in ((90, found.ttft.p90), (99, found.ttft.p99)):
+        (pools, times), ttft = parts(study), simulated_load(study, requests=3_000).latencies["ttft"]
+        for percentile, simulated in ((90, ttft.p90), (99, ttft.p99)):
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.25), flight
 
 
@@ -46,9 +54,10 @@ def test_a_run_at_a_rate_waits_and_lasts_as_long_as_simulated() -> None:
     assert sustained.saturation is not None and parts(one)[1].run is not None
     for part in (0.4, 0.85, 1.0, 2.0):
         study = plan(f"{text}{part * sustained.saturation:.3f}", input=1000, output=100, **ONE)
-        (pools, times), runs = parts(study), [analysis.simulate(study, seed=seed) for seed in range(4)]
-        median, high = (sum(values) / 4 for values in zip(*((one.ttft.p50, one.ttft.p99) for one in runs), strict=True))
-        made = sum(one.output_tokens_per_second for one in runs) / 4
+        (pools, times), runs = parts(study), [simulated_load(study, seed=seed) for seed in range(4)]
+        firsts = [one.latencies["ttft"] for one in runs]
+        median, high = (sum(values) / 4 for values in zip(*((one.p50, one.p99) for one in firsts), strict=True))
+        made = sum(map(output_rate, runs)) / 4
         assert times.ttft == pytest.approx(median, rel=0.25), part
         assert latency_at(times, pools.load, "ttft", 99) == pytest.approx(high, rel=0.38), part
         assert times.output_tokens_per_second == pytest.approx(made, rel=0.12), part
@@ -66,9 +75,9 @@ def test_prompts_wait_on_several_prefill_engines_as_long_as_simulated(prompt: in
     assert light.saturation is not None
     for part in (0.3, 0.6, 0.85):
         study = plan(f"{split}{part * light.saturation:.3f}", input=prompt, output=50, **MANY)
-        (pools, times), found = parts(study), analysis.simulate(study, requests=6_000)
-        assert times.ttft == pytest.approx(found.ttft.p50, rel=0.25), part
-        for percentile, simulated in ((90, found.ttft.p90), (99, found.ttft.p99)):
+        (pools, times), ttft = parts(study), simulated_load(study, requests=6_000).latencies["ttft"]
+        assert times.ttft == pytest.approx(ttft.p50, rel=0.25), part
+        for percentile, simulated in ((90, ttft.p90), (99, ttft.p99)):
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.3), part
 
 
@@ -77,9 +86,9 @@ def test_all_requests_of_a_loop_that_prefill_engines_limit_wait_alike(flight: in
     split = f"chunk_tokens: 8192, {APART.format(prefill=1)}, load: closed, concurrency: {flight}"
     for text in (split, f"{split}, requests: {10 * flight}"):
         study = plan(text, input=16000, output=50, **MANY)
-        (pools, times), found = parts(study), analysis.simulate(study, requests=10 * flight)
-        assert times.ttft == pytest.approx(found.ttft.p50, rel=0.1)
-        assert latency_at(times, pools.load, "ttft", 99) == pytest.approx(found.ttft.p99, rel=0.2)
+        (pools, times), ttft = parts(study), simulated_load(study, requests=10 * flight).latencies["ttft"]
+        assert times.ttft == pytest.approx(ttft.p50, rel=0.1)
+        assert latency_at(times, pools.load, "ttft", 99) == pytest.approx(ttft.p99, rel=0.2)
 
 
 def test_a_plan_sustains_no_more_prompts_than_its_prefill_engines_compute() -> None:
@@ -123,7 +132,7 @@ def test_a_prompt_that_a_step_beside_sequences_just_does_not_hold_takes_little_l
     sustained = analysis.simulate(plan(f"{text}1", framework="trt-llm", **sized), requests=300).saturation
     assert sustained is not None
     study = plan(f"{text}{0.9 * sustained:.3f}", framework="trt-llm", **sized)
-    found, runs = parts(study)[1], [analysis.simulate(study, seed=seed) for seed in range(3)]
-    assert found.ttft == pytest.approx(sum(one.ttft.p50 for one in runs) / 3, rel=0.25)
-    made = sum(one.output_tokens_per_second for one in runs) / 3
+    found, runs = parts(study)[1], [simulated_load(study, seed=seed) for seed in range(3)]
+    assert found.ttft == pytest.approx(sum(one.latencies["ttft"].p50 for one in runs) / 3, rel=0.25)
+    made = sum(map(output_rate, runs)) / 3
     assert found.output_tokens_per_second == pytest.approx(made, rel=0.1)

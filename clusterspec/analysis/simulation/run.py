@@ -20,7 +20,7 @@ from clusterspec.analysis.simulation.outcomes import (
     token_percentiles,
     waiting_share,
 )
-from clusterspec.analysis.simulation.plans import Simulation, plan_timing
+from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.analysis.simulation.saturation import highest_rate
 from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic
@@ -30,6 +30,7 @@ from clusterspec.cost.serving.pools import Pools, cache_handoff
 from clusterspec.cost.serving.targets import exceeds_capacity
 from clusterspec.cost.serving.times import serving_caches, serving_times
 from clusterspec.logs.traces import Arrival, trace_path
+from clusterspec.records import dataclass
 from clusterspec.results.simulation import HitsBySize, SimulationReport
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
@@ -41,10 +42,84 @@ MOST_RANKS = 5_000
 OVERLOAD = 1.001
 
 
+@dataclass(frozen=True)
+class SimulatedLoad:
+    """The simulation of the requests of a plan: ``expected`` are the times by formulas, ``traffic`` its requests.
+
+    ``hit_rate`` is the share of prompt tokens that each tier of caches holds, ``cache_sizes`` the rates of other sizes.
+    """
+
+    pools: Pools
+    expected: ServingTimes
+    traffic: Traffic
+    timing: Timing
+    run: Simulation
+    hit_rate: dict[str, float]
+    cache_sizes: tuple[HitsBySize, ...]
+
+    @property
+    def counted(self) -> Sequence[Request]:
+        """The requests that count: those that arrive while the plan is neither filling nor emptying."""
+        return self.traffic.counted_requests(self.run.requests)
+
+    @property
+    def latencies(self) -> dict[str, Any]:
+        """The percentiles of first tokens, of times per output token, of gaps between tokens and of whole requests."""
+        counted = self.counted
+        return {
+            "ttft": percentiles([first_token_seconds(each) for each in counted]),
+            "tpot": token_percentiles(counted),
+            "itl": gap_percentiles(self.run.gaps),
+            "end_to_end": percentiles([each.ended - each.arrival for each in counted]),
+        }
+
+    @property
+    def steady_output(self) -> tuple[float, float, float]:
+        """Requests and output tokens that the plan finishes in some seconds of its load, and these seconds."""
+        return _steady_output(self.run.requests, self.traffic)
+
+
 def simulate(
     study: Study, *, seed: int = 0, requests: int | None = None, trace: Path | None = None
 ) -> SimulationReport:
     """The simulation of a serving plan. Raises `SimulationFault`, and `TraceFault` for a trace that cannot be read."""
+    load = simulated_load(study, seed=seed, requests=requests, trace=trace)
+    pools, traffic, run, counted = load.pools, load.traffic, load.run, load.counted
+    finished, tokens, seconds = load.steady_output
+    saturation = highest_rate(study.design, load.timing, traffic, seed, finished / seconds)
+    return SimulationReport(
+        tool=study.settings.tool,
+        input=study.input,
+        seed=seed,
+        requests=len(run.requests),
+        warm_up=traffic.warm_up,
+        cool_down=traffic.cool_down,
+        load=traffic.load,
+        engines=len(run.decode) + len(run.prefill),
+        accelerators=load.expected.accelerators,
+        **load.latencies,
+        goodput=share_within_targets(counted, pools.load),
+        hit_rate=load.hit_rate,
+        request_rate=finished / seconds,
+        output_tokens_per_second=tokens / seconds,
+        saturation=saturation,
+        preemptions=run.preemption_count,
+        expected=(load.expected.ttft, load.expected.tpot),
+        targets=tuple(simulated_targets(counted, run.gaps, pools.load)),
+        queue_share=waiting_share(counted, load.timing),
+        queue=queue_over_time(run.requests, run.ended),
+        cache_sizes=load.cache_sizes,
+        notes=tuple(_report_notes(pools, traffic, saturation, run.preemption_count)),
+        day=() if traffic.traced else simulated_day(study, seed, requests),
+    )
+
+
+def simulated_load(
+    study: Study, *, seed: int = 0, requests: int | None = None, trace: Path | None = None
+) -> SimulatedLoad:
+    """The simulated requests of a serving plan, without the rate that it sustains, which takes longer to find than the
+    requests to simulate. Raises `SimulationFault` and `TraceFault` as `simulate`.
+    """
     kept = serving_caches(study.design)
     expected = serving_times(study.design)
     if kept is None or expected is None:
@@ -58,44 +133,7 @@ def simulate(
     timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
     run.run()
-    counted = traffic.counted_requests(run.requests)
-    finished, tokens, seconds = _steady_output(run.requests, traffic)
-    saturation = highest_rate(study.design, timing, traffic, seed, finished / seconds)
-    return SimulationReport(
-        tool=study.settings.tool,
-        input=study.input,
-        seed=seed,
-        requests=len(run.requests),
-        warm_up=traffic.warm_up,
-        cool_down=traffic.cool_down,
-        load=traffic.load,
-        engines=len(run.decode) + len(run.prefill),
-        accelerators=expected.accelerators,
-        **_latency_percentiles(counted, run.gaps),
-        goodput=share_within_targets(counted, pools.load),
-        hit_rate=hit_rate,
-        request_rate=finished / seconds,
-        output_tokens_per_second=tokens / seconds,
-        saturation=saturation,
-        preemptions=run.preemption_count,
-        expected=(expected.ttft, expected.tpot),
-        targets=tuple(simulated_targets(counted, run.gaps, pools.load)),
-        queue_share=waiting_share(counted, timing),
-        queue=queue_over_time(run.requests, run.ended),
-        cache_sizes=sizes,
-        notes=tuple(_report_notes(pools, traffic, saturation, run.preemption_count)),
-        day=() if traffic.traced else simulated_day(study, seed, requests),
-    )
-
-
-def _latency_percentiles(counted: Sequence[Request], gaps: dict[float, float]) -> dict[str, Any]:
-    """The percentiles of first tokens, of times per output token, of gaps between tokens and of whole requests."""
-    return {
-        "ttft": percentiles([first_token_seconds(each) for each in counted]),
-        "tpot": token_percentiles(counted),
-        "itl": gap_percentiles(gaps),
-        "end_to_end": percentiles([each.ended - each.arrival for each in counted]),
-    }
+    return SimulatedLoad(pools, expected, traffic, timing, run, hit_rate, sizes)
 
 
 def _requests_of_load(
