@@ -33,7 +33,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ours")
-gc.set_threshold(SELDOM)
+NEVER = 1_000_000
+"""Collections of younger objects between two of all objects."""
+gc.set_threshold(SELDOM, 10, NEVER)
 os.environ.pop("COLUMNS", None)  # which pytest-xdist sets, and every command obeys
 
 
@@ -42,10 +44,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Modules and collected tests live to the end: the collector need not look at them again, nor often at all."""
-    gc.collect()
+    """Modules and collected tests live to the end, and so do most results that survive two collections, since tests
+    share them: each search among all of them takes seconds and finds little.
+    """
     gc.freeze()
-    gc.set_threshold(SELDOM)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

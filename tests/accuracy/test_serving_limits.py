@@ -6,7 +6,8 @@ import pytest
 
 from clusterspec.cost.serving.times import serving_times
 from tests.cluster.resolving import clean
-from tools.accuracy.serving_limits import factor_as_published, limits_table
+from tests.effort import sampled
+from tools.accuracy.serving_limits import factor_as_published, limits_table, open_loads
 
 PLAN = """
 cluster: {platform: dgx-h100, nodes: 1}
@@ -26,7 +27,8 @@ def test_the_factor_is_that_with_which_the_plan_has_the_time() -> None:
 
 
 def test_every_group_of_open_loads_has_a_line() -> None:
-    lines = limits_table().splitlines()[2:]
+    """By every sixth plan: the factor of one is found in a dozen steps."""
+    lines = limits_table(sampled(open_loads(), len(open_loads()) // 3)).splitlines()[2:]
     assert {line.split(",")[0] for line in lines} >= {"| mlperf", "| mlperf-v6"}
     for line in lines:
         error, longer = (float(each.strip(" %|")) for each in line.rsplit("|", 3)[1:3])

@@ -413,7 +413,7 @@ def test_a_figure_from_a_long_line_names_its_key_alone() -> None:
     """A mapping on one line of 100 characters is no source that a reader finds a number in."""
     fabric = "scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s}"
     line = f"cluster: {{platform: hgx-h200, nodes: 4, {fabric}}}"
-    full = report(f"clusterspec: 1\n{line}\n{SPEC[SPEC.index('workload') :]}")
+    full = report(f"clusterspec: 1\n{line}\n{SPEC[SPEC.index('workload') :]}", "procurement")
     origin = next(tier.origin for tier in full.tiers if tier.kind == "scale-out")
     assert origin.endswith("spec.yaml:2: nic_bandwidth: 400 Gb/s")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import sqrt
 from statistics import median
 
@@ -49,12 +49,20 @@ def factor_as_published(times: ServingTimes, name: str, seconds: float) -> float
     return sqrt(low * high)
 
 
-def groups() -> Iterator[tuple[str, list[tuple[float, float]]]]:
+Plan = tuple[dict[str, str], ServingTimes]
+"""A published plan and its predicted times."""
+
+
+def open_loads() -> list[Plan]:
+    """The published plans of open loads without an end that state a time per output token."""
+    plans = serving_cases.predicted_plans("new_serving")
+    return [(row, times) for row, _, times in plans if times.stretched and row["tpot"] and times.lasting is None]
+
+
+def groups(plans: Iterable[Plan]) -> Iterator[tuple[str, list[tuple[float, float]]]]:
     """For each source, model and accelerator the errors of the time per output token and the factors of its plans."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for row, _, times in serving_cases.predicted_plans("new_serving"):
-        if times.stretched is None or not row["tpot"] or times.lasting is not None:
-            continue
+    for row, times in plans:
         name, published = f"tpot{'_mean' if row['statistic'] == 'mean' else ''}", float(row["tpot"])
         side = "held out" if is_held_out(row["source"]) else "fitted side"
         pair = getattr(times, name) / published - 1, factor_as_published(times, name, published) - 1
@@ -62,10 +70,10 @@ def groups() -> Iterator[tuple[str, list[tuple[float, float]]]]:
     yield from found.items()
 
 
-def limits_table() -> str:
-    """The medians of each group."""
+def limits_table(plans: Iterable[Plan]) -> str:
+    """The medians of each group of plans of open loads."""
     rows = ["| source | model | accelerator | plans | tpot | all times longer by |", "|---|---|---|---|---|---|"]
-    for name, pairs in groups():
+    for name, pairs in groups(plans):
         error, longer = (median(each) for each in zip(*pairs, strict=True))
         rows.append(f"| {name} | {len(pairs)} | {_signed(error)} | {_signed(longer)} |")
     return "\n".join(rows) + "\n"

@@ -258,7 +258,7 @@ def section(cases: Sequence[Case], table: object) -> Iterator[str]:
     yield serving_tails.TEXT
     yield table(serving_tails.scores())
     yield serving_limits.TEXT
-    yield serving_limits.limits_table()
+    yield serving_limits.limits_table(serving_limits.open_loads())
     yield WIDTHS
     yield ranges_table()
     yield STATED
