@@ -119,8 +119,8 @@ def expert_layers(model: Model) -> tuple[bool, ...]:
 class Chunk:
     """Consecutive layers on one rank: one virtual stage.
 
-    ``kinds`` is the number of layers of each kind, in the order of their first; ``first`` where it holds the embedding,
-    ``last`` where it holds the head. ``predicted`` of the layers are further ones of multi-token prediction.
+    ``kinds`` is the number of layers of each kind, in the order in which the kinds first occur. The ``first`` chunk
+    holds the embedding, the ``last`` one the head. ``predicted`` of its layers belong to multi-token prediction.
     """
 
     layers: int

@@ -136,7 +136,7 @@ class Expansion:
             value = self.arithmetic_value(node.named_children[0]) if node.named_children else None
             text = text if value is None else str(value)
         elif kind == "command_substitution" and text.startswith("$((") and text.endswith("))"):
-            text = self._calculated(text)
+            text = self._arithmetic_value(text)
         elif kind == "command_substitution" and (written := written_text(node)) is not None:
             return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
         elif kind == "command_substitution" and (printed := printed_arguments(node)):
@@ -145,9 +145,9 @@ class Expansion:
             text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
         return [Segment(text, line, self.branch)]
 
-    def _calculated(self, text: str) -> str:
-        """The value of ``$((…))`` in the default of a variable, where the grammar takes it for a subshell; the text
-        itself if a part is unknown.
+    def _arithmetic_value(self, text: str) -> str:
+        """The value of an arithmetic expression ``$((…))`` in the default of a variable; the text itself if a part is
+        unknown. The grammar parses it there as a subshell.
         """
         pending = [tree_of(f": {text}")]
         while pending:

@@ -124,13 +124,13 @@ def tokens(lines: Iterable[ProseLine]) -> list[Token]:
     """The tokens of lines, in order."""
     found: list[Token] = []
     for line in lines:
-        _scan(line, found)
+        _append_tokens(line, found)
         if len(found) > MAX_TOKENS:
             break
     return found
 
 
-def _scan(line: ProseLine, tokens: list[Token]) -> None:
+def _append_tokens(line: ProseLine, tokens: list[Token]) -> None:
     text, at, end = line.text, 0, -1
     while match := _TOKEN.search(text, at):
         kind, word = TokenKind(str(match.lastgroup)), match[0].lstrip(" ")

@@ -1,12 +1,13 @@
 """Rules: the checks of an expert reviewer. A rule is one file with its page, examples, metadata and check.
 
-`run_rules` runs every rule, `choose` applies the configuration of a team, `explain` returns a page. A folder is a group
-of rules; `knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes them.
+`run_rules` runs every rule, `configured_findings` applies the configuration of a team, `page` returns a page. A folder
+is a group of rules; `knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes
+them.
 """
 
 from __future__ import annotations
 
-from clusterspec.rules.configured import bounded_problems, choose
+from clusterspec.rules.configured import bounded_problems, configured_findings
 from clusterspec.rules.engine import (
     RulesFailedError,
     check_incomplete,
@@ -37,7 +38,7 @@ __all__ = [
     "RulesFailedError",
     "bounded_problems",
     "check_incomplete",
-    "choose",
+    "configured_findings",
     "estimable",
     "groups",
     "is_rule_name",

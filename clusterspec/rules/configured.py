@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Reported = TypeVar("Reported", Problem, Finding)
 
 
-def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:
+def configured_findings(findings: Iterable[Finding], config: Config) -> list[Finding]:
     """The findings of the selected rules with the configured severities. Findings that are always reported stay
     unchanged.
     """

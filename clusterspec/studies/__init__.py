@@ -167,11 +167,11 @@ class Study:
             )
         if self.fleet_part is not None or self.is_variation:  # another part, or the spec as written, may need it
             findings = [finding for finding in findings if finding.rule != "unused-waiver"]
-        config = self.settings.config
-        selected = tuple(sorted(rules.bounded_problems(rules.choose(findings, config)), key=Finding.place_and_rule))
-        chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
+        config, configured = self.settings.config, rules.configured_findings
+        selected = sorted(rules.bounded_problems(configured(findings, config)), key=Finding.place_and_rule)
+        chosen = (replace(one, finding=found) for one in waived for found in configured([one.finding], config))
         fault = self.problems_and_fault[1]
-        return Checked(self.input, selected, self.sources, fault, tuple(chosen), self.logs, self.extends)
+        return Checked(self.input, tuple(selected), self.sources, fault, tuple(chosen), self.logs, self.extends)
 
     @cached_property
     def unchecked(self) -> frozenset[str]:

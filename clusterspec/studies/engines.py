@@ -86,7 +86,7 @@ def _prefill_problems(design: Design, facts: rules.Facts) -> Iterator[Problem]:
 
 
 def problem_at_decode_engines(design: Design, problem: Problem) -> Problem:
-    """A problem at the keys of the engines for decode, where these are the layout and `layout` states no degree."""
+    """The problem, at the keys of the decode engines instead of `layout` if the spec states the degrees there."""
     if design.layout is None or not design.layout.separate_engines:
         return problem
     return _problem_at_side(problem, design, "decode") or problem

@@ -15,5 +15,5 @@ def checked_prose(source: Source, data: bytes, settings: Settings) -> Checked:
     """The findings about the quantities of running text."""
     problems = check_text(source, settings.catalog, settings.today)
     findings = [to_finding(problem, None, source) for problem in rules.bounded_problems(problems)]
-    selected = tuple(sorted(rules.choose(findings, settings.config), key=Finding.place_and_rule))
+    selected = tuple(sorted(rules.configured_findings(findings, settings.config), key=Finding.place_and_rule))
     return Checked(Input(source.name, data), selected, {source.name: source})

@@ -288,7 +288,7 @@ def test_a_number_is_read_with_each_decimal_mark_that_it_may_have(
     found = written_number(text)
     assert (found.by_mark.get("."), found.by_mark.get(",")) == (point, comma)
     assert found.ambiguous == (point is not None and comma is not None and point != comma)
-    assert found.decides == {(True, False): ".", (False, True): ","}.get((point is not None, comma is not None))
+    assert found.implied_mark == {(True, False): ".", (False, True): ","}.get((point is not None, comma is not None))
 
 
 @pytest.mark.parametrize(("text", "loose"), [("1234.5", True), ("123.5", False), ("1,234", False), ("$12345", True)])

@@ -32,7 +32,7 @@ def table(*rows: tuple[str, ...], heads: tuple[str, ...] = ("a", "b")) -> PaperT
     ("rows", "length", "short"), [(4, 10, True), (5, 10, False), (4, 112, True), (1, 450, True), (1, 451, False)]
 )
 def test_a_table_of_few_rows_and_characters_stays_on_a_page(rows: int, length: int, short: bool) -> None:
-    assert table(*[("x" * length,)] * rows, heads=("a",)).short is short
+    assert table(*[("x" * length,)] * rows, heads=("a",)).stays_on_page is short
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_a_table_stands_on_half_a_page_where_its_wrapped_cells_fit(
     widths: tuple[int, ...], rows: int, slim: bool, narrow: bool
 ) -> None:
     found = table(*[tuple("x" * wide for wide in widths)] * rows)
-    assert (found.slim, found.narrow) == (slim, narrow)
+    assert (found.fits_half_page, found.fits_half_width) == (slim, narrow)
 
 
 def test_a_head_is_wrapped_to_half_of_what_a_cell_takes() -> None:
     """17 + 3 for a long head, and 34 + 3 for a cell: 57 characters with one such head, 77 with two, of 70."""
     for head in ("h" * 17, "h" * 60):
-        assert table(("1", "x" * 34), heads=(head, "b")).slim
-        assert not table(("1", "1", "x" * 34), heads=(head, head, "b")).slim
+        assert table(("1", "x" * 34), heads=(head, "b")).fits_half_page
+        assert not table(("1", "1", "x" * 34), heads=(head, head, "b")).fits_half_page
 
 
 SMALL, BROAD = table(("1", "2")), table(("x" * 60, "y" * 60))

@@ -27,7 +27,7 @@ from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.rules import (
     Facts,
     RulesFailedError,
-    choose,
+    configured_findings,
     facts,
     is_rule_name,
     nearest_rules,
@@ -249,7 +249,7 @@ def finding(confidence: str = "certain", severity: str = "warning") -> Finding:
     ],
 )
 def test_a_team_chooses_rules_and_severities(config: Config, found: Finding, severities: list[str]) -> None:
-    assert [str(chosen.severity) for chosen in choose([found], config)] == severities
+    assert [str(chosen.severity) for chosen in configured_findings([found], config)] == severities
 
 
 def test_a_configured_threshold_replaces_the_default(settings: Settings) -> None:

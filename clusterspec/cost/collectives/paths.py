@@ -74,7 +74,7 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
     exchange = achieved_share(up.interconnect, ("exchange",), Figure(EXCHANGE.value * ring.value, "1", EXCHANGE.origin))
     hops, crossed = _torus_hops_and_share(cluster, group)
     exchange = Figure(exchange.value * crossed, "1", exchange.origin)
-    line = _line_rate(cluster, group, packages)
+    line = _bandwidth_in_domain(cluster, group, packages)
     known = up.interconnect.achievable if up.interconnect else {}
     return Inside(
         tier="scale-up",
@@ -109,7 +109,7 @@ def _torus_hops_and_share(cluster: Cluster, group: Placement) -> tuple[float, fl
     return torus_hops(cluster, group), torus_exchange_share(cluster, group)
 
 
-def _line_rate(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
+def _bandwidth_in_domain(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
     """The bandwidth of a rank to the other ranks of its group in its domain.
 
     Ranks of one package share its links: ranks of the same group forward each other's traffic, ranks of different

@@ -246,7 +246,7 @@ class ServingTimes:
 
     @property
     def ttft_of_mean_prompt(self) -> float:
-        """The time to the first token of a prompt of mean length, in seconds: the mean, in a run the median."""
+        """Seconds to the first token of a prompt of mean length: the mean over requests, in a finite run the median."""
         return self.ttft + (1 - self.typical_prompt) * self.prompt_time + self.shorter
 
     @property

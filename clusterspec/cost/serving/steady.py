@@ -251,9 +251,9 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
 
 
 def _step_of_several(pools: Pools, sequences: float, decode: StepTime, prefill: StepTime) -> StepTime:
-    """A step of an open load with as many prompts as those steps have on average that have any, of ``sequences`` that
-    end evenly; ``prefill`` has one. Where the steps of ranks depend on each other, or a prompt takes several, it has
-    one.
+    """The average step with prompts of an open load, whose ``sequences`` end evenly; ``prefill`` is a step with one.
+
+    It has one prompt where the steps of ranks depend on each other, or where a prompt takes several steps.
     """
     prompts = sequences / pools.load.gaps
     alone = prefill.steps > 1 or unevenly_loaded_ranks(pools.decode) > 1 or prompts < LEAST_PROMPTS

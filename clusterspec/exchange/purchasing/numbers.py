@@ -50,7 +50,7 @@ class WrittenNumber:
         return len(set(self.by_mark.values())) > 1
 
     @property
-    def decides(self) -> str | None:
+    def implied_mark(self) -> str | None:
         """The decimal mark that the text implies; None if the text is a number with both marks, or with neither."""
         return next(iter(self.by_mark)) if len(self.by_mark) == 1 else None
 
@@ -86,7 +86,7 @@ def decimal_mark(columns: Iterable[tuple[str, str]]) -> DecimalMark:
     [12.375, 12375, None, 12.375, None]
     """
     found = [(column, written_number(text)) for column, text in columns]
-    marks = {number.decides for _, number in found if number.decides}
+    marks = {number.implied_mark for _, number in found if number.implied_mark}
     loose = {column for column, number in found if number.groups_nothing}
     mark = "both" if len(marks) > 1 else next(iter(marks), None)
     return DecimalMark(mark, frozenset(loose))

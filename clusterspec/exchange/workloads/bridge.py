@@ -71,8 +71,8 @@ def _runs_recipe(keys: Keys) -> bool:
 
 
 def leaves_degrees_open(keys: Keys, text: str) -> bool:
-    """Whether keys are of Megatron-Bridge, whose recipes state the degrees that a configuration leaves out, and whose
-    models those that a recipe leaves out.
+    """Whether keys are of Megatron-Bridge. There a recipe states the degrees that a configuration leaves out, and a
+    model those that a recipe leaves out.
     """
     stated = {"train.train_iters", "trainer.num_nodes"} & keys.values.keys()
     built = keys.find("global_batch_size", "micro_batch_size") is not None and bool(BUILT.search(text))

@@ -85,22 +85,22 @@ class PaperTable:
     kind: str = "table"
 
     @property
-    def short(self) -> bool:
+    def stays_on_page(self) -> bool:
         """Whether the table stays on one printed page."""
         return len(self.rows) <= UNBROKEN and sum(len(cell) for row in self.rows for cell in row.cells) <= UNBROKEN_TEXT
 
     @property
-    def slim(self) -> bool:
+    def fits_half_page(self) -> bool:
         """Whether the table is short, and readable on half the width of a printed page."""
-        return len(self.rows) <= SHORT and self.thin
+        return len(self.rows) <= SHORT and self.fits_half_printed_width
 
     @property
-    def thin(self) -> bool:
+    def fits_half_printed_width(self) -> bool:
         """Whether the table is readable on half the width of a printed page."""
         return self._characters_wide(SLIM_TEXT) <= SLIM
 
     @property
-    def narrow(self) -> bool:
+    def fits_half_width(self) -> bool:
         """Whether the table is readable on half the width of a page."""
         return self._characters_wide(TEXT) <= HALF
 
@@ -309,7 +309,7 @@ def paired_blocks(
 
 def _takes_half(block: Block, fits_half: Callable[[PaperTable], bool], rows: int) -> bool:
     if isinstance(block, PaperTable):
-        return len(block.rows) <= rows and block.thin and fits_half(block)
+        return len(block.rows) <= rows and block.fits_half_printed_width and fits_half(block)
     return (isinstance(block, Story) and block.start == 1) or (isinstance(block, Picture) and not block.wide)
 
 

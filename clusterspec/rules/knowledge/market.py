@@ -19,7 +19,7 @@ from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
 
 
-class Band(NamedTuple):
+class PriceBand(NamedTuple):
     """US dollars for one unit of a measure: from ``low`` to ``high``; ``unit`` names the measure."""
 
     low: float
@@ -28,15 +28,15 @@ class Band(NamedTuple):
 
 
 BANDS = {
-    "leaf_switch": Band(0.2, 8.0, "Gb/s of its ports"),
-    "spine_switch": Band(0.2, 8.0, "Gb/s of its ports"),
-    "core_switch": Band(0.2, 8.0, "Gb/s of its ports"),
-    "nic": Band(1.5, 20.0, "Gb/s"),
-    "transceiver": Band(0.15, 12.0, "Gb/s"),
-    "cable": Band(0.02, 12.0, "Gb/s"),
-    "storage": Band(8.0, 5000.0, "TB"),
-    "rack_per_month": Band(15.0, 800.0, "kW of the rack"),
-    "support_per_year": Band(0.004, 0.3, "of the price of the parts"),
+    "leaf_switch": PriceBand(0.2, 8.0, "Gb/s of its ports"),
+    "spine_switch": PriceBand(0.2, 8.0, "Gb/s of its ports"),
+    "core_switch": PriceBand(0.2, 8.0, "Gb/s of its ports"),
+    "nic": PriceBand(1.5, 20.0, "Gb/s"),
+    "transceiver": PriceBand(0.15, 12.0, "Gb/s"),
+    "cable": PriceBand(0.02, 12.0, "Gb/s"),
+    "storage": PriceBand(8.0, 5000.0, "TB"),
+    "rack_per_month": PriceBand(15.0, 800.0, "kW of the rack"),
+    "support_per_year": PriceBand(0.004, 0.3, "of the price of the parts"),
 }
 """Assumed ranges around published prices (read 2026-11-21):
 
@@ -73,7 +73,7 @@ class StatedPrice(NamedTuple):
     size: float
 
     @property
-    def band(self) -> Band:
+    def band(self) -> PriceBand:
         return BANDS[self.kind]
 
     def of_pieces(self, count: int) -> StatedPrice:

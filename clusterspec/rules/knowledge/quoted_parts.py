@@ -253,7 +253,7 @@ def airflow_off_code(text: str) -> Airflow | None:
 
 
 def supply_with_c13(line: Offered, text: str, cluster: Cluster, power: PowerSpec | None) -> float | None:
-    """Watts of a node's supply that a line gives cords, or outlets of racks, with C13 connectors; None where they carry it.
+    """Watts of a node's power supply whose cords or rack outlets are C13 in a line of a quote; None if C13 carries them.
 
     The watts are those of the line, else of the design. Cords in a line of their own count where there are as many as
     nodes, and power distribution units where there are as many as racks of nodes.

@@ -84,7 +84,7 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
 
 
 def _narrow_product_problem(written: WorkloadSpec, method: str) -> Iterator[Problem]:
-    """Products narrower than 16 bits of a method that quantizes weights alone."""
+    """The problem of a method that quantizes weights alone beside a precision of products below 16 bits."""
     if method in WEIGHTS_ONLY and written.precision in {"fp8", "fp4", "int8"}:
         message = f"{method} quantizes weights alone: products run in 16 bits, not in {written.precision}, so prefill is slower than predicted"
         yield RULE.problem("workload.precision", message, "write `precision: bf16` or `fp16`", severity="warning")

@@ -124,7 +124,7 @@ def check(
     )
     best = max(kept.share, kept.high, kept.low)
     target = operations.targets.goodput if operations.targets else None
-    parts = _lost_parts(kept, cluster, _saving_key(operations, networks), operations)
+    parts = _lost_parts(kept, cluster, _pause_key(operations, networks), operations)
     shares = "; ".join(f"{percent(min(share, 1.0), 2)} {what}" for share, what, _ in parts)
     help_ = "reduce the largest part first: asynchronous saving, the best interval, or spare nodes and a faster restart"
     if target is not None and kept.share < target:
@@ -153,7 +153,7 @@ def _missed_year(timed: Plan, target: float) -> str:
     return f"with the failures of all parts the goodput of a year is {percent(year)}, not the {percent(target)} of the target: those of the {part} take {most:,.0f} h"
 
 
-def _saving_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
+def _pause_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
     """The key that the pause of a checkpoint rests on; empty if it is assumed."""
     if operations.pause is not None:
         return operations.pause_key
