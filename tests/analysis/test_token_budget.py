@@ -31,7 +31,7 @@ def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: 
     assert sustained is not None
     for part in (0.3, 0.7, 0.85):
         study = plan(f"{text}{part * sustained:.3f}", input=prompt, output=output, **ONE)
-        (pools, times), ttft = parts(study), simulated_load(study, requests=3_000).latencies["ttft"]
+        (pools, times), ttft = parts(study), simulated_load(study, requests=6_000).latencies["ttft"]
         assert times.ttft == pytest.approx(ttft.p50, rel=0.2), part
         for percentile, simulated in ((90, ttft.p90), (99, ttft.p99)):
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.33), part
