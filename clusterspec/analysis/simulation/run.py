@@ -117,8 +117,9 @@ def simulate(
 def simulated_load(
     study: Study, *, seed: int = 0, requests: int | None = None, trace: Path | None = None
 ) -> SimulatedLoad:
-    """The simulated requests of a serving plan, without the rate that it sustains, which takes longer to find than the
-    requests to simulate. Raises `SimulationFault` and `TraceFault` as `simulate`.
+    """The simulated requests of a serving plan. The rate that the plan sustains takes longer to find and is left out.
+
+    Raises `SimulationFault` and `TraceFault` as `simulate`.
     """
     kept = serving_caches(study.design)
     expected = serving_times(study.design)

@@ -154,8 +154,8 @@ class PromptCycle:
 
     @cached_property
     def mixed(self) -> float:
-        """Mean number of steps with prompts. The second has those of the two steps before the first, each further one
-        those of a step in which some replicas decode.
+        """Mean number of steps with prompts in a row. The second step has the prompts that came in the two steps
+        before the first, each further one those of a step in which some replicas decode.
         """
         both = (1 - self.cut) * exp(-2 * self.ended) + self.cut * exp(-self.ended - self.amid)
         longest = power(self.further, self.row - 1) if self.row < inf else 0.0

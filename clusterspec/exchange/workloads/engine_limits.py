@@ -167,6 +167,6 @@ def set_redundant_experts(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def set_block(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the tokens of a block of the cache, of which engines of separate roles send each apart."""
+    """Set the tokens of a block of the cache. Prefill engines send a cache block by block."""
     names = ("block_size", "page_size")
     builder.set("workload.serving.disaggregated.transfer.block_tokens", keys.whole(*names), keys.line(*names))

@@ -112,7 +112,7 @@ def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered])
 def doubted_problems(
     problems: Iterable[Problem], needed: int, lines: Sequence[Offered], every: Sequence[Offered]
 ) -> Iterator[Problem]:
-    """The problems with the number of a kind, as notes where another reading of its lines or of every line is as likely."""
+    """The problems with a number of parts, as notes where the lines of a quote may be read in another way."""
     for problem in problems:
         yield with_doubt(problem, doubt_about(needed, lines, every))
 

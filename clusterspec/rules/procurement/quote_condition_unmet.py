@@ -187,7 +187,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster | None, remarks: str) -
         return
     yield from _wide_discount(procurement, remarks.lower())
     yield from _small_order(procurement, remarks.lower())
-    yield from _net_price(procurement)
+    yield from _net_price_problems(procurement)
     text = in_english(remarks.lower())
     yield from _discounted_services(procurement, text)
     yield from _first_year_prices(procurement, text)
@@ -252,7 +252,7 @@ def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
             return
 
 
-def _net_price(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _net_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
     """A discount on all lines, where the text of one says that its price is net of it."""
     for index, line in enumerate(procurement.quote or ()) if procurement.discount else ():
         found = _NET_OF.search(plain_part(line))
