@@ -169,6 +169,7 @@ procurement:
         # four of eight are left: 4 x 208 x 60 x 0.8 = 39.9 kW for 40.8 kW
         ("rack PDU 208 V 60 A single-phase, 8 per server rack", 12, True),
         ("rack PDU 208 V 60 A single-phase, 10 per server rack", 12, False),  # five: 49.9 kW
+        ("rack PDU 400 V 32 A 3-phase", 5, True),  # one for each rack
         ("rack PDU 400 V 32 A", 10, False),  # phases are not known
     ],
 )

@@ -361,6 +361,36 @@ NODE_DAYS = "HGX H200 node-days, reserved"
             "lapses-before-needed",
             "the option ends on 2027-04-01, 32 days before its exercise on 2027-05-03",
         ),
+        # acceptance of 14 days: 2027-03-22 and 14 days are 2027-04-05
+        (
+            purchase(remarks="Abnahme 2 Wochen.", delivery=WEEKS, needed_by="2027-04-04"),
+            "delivery-misses-date",
+            "with the acceptance, are 1 days after 2027-04-04",
+        ),
+        (purchase(remarks="Abnahme 2 Wochen.", delivery=WEEKS, needed_by="2027-04-05"), "delivery-misses-date", ""),
+        (
+            purchase(delivery='{milestones: ["servers leave the factory week 18", "export license by week 20"]}'),
+            "milestones-out-of-order",
+            "sent 2 weeks before the license of their export",
+        ),
+        (
+            purchase(delivery='{milestones: ["servers leave the factory week 20", "export license by week 20"]}'),
+            "milestones-out-of-order",
+            "",
+        ),
+        (
+            purchase(
+                remarks="Acht kasten in colocatie tot en met 2031-02-28.",
+                delivery='{milestones: ["leeghalen kasten 2031-03-03 tot 2031-03-14"]}',
+            ),
+            "lapses-before-needed",
+            "the space ends on 2031-02-28, 14 days before it is cleared on 2031-03-14",
+        ),
+        (
+            purchase(line("cluster manager, license server in the vendor's cloud"), remarks="The site is air-gapped."),
+            "quoted-part-unusable",
+            "needs the cloud of its vendor",
+        ),
     ],
 )
 def test_a_date_or_a_price_of_a_text_is_that_of_the_plan(text: str, rule: str, words: str, check: Check) -> None:

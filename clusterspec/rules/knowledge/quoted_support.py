@@ -34,7 +34,7 @@ _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpu
 """Words of a line whose quantity may be that of parts, not of years."""
 _DURATION = pattern(
     r"(?<![\w.,])(\d{1,2})(?:[.,]0)?[ -]?(?:(years?|yrs?|y|jahre?n?|ans?|années|años?|anni|anno|år|vuotta|lat|lata|jaar|年|년)|"
-    r"(months?|mo|monate?n?|mois|mes(?:es)?|mesi|mån(?:ader)?|måneder|mdr|kk|kuukautta|miesięcy|maanden|个月|か月|ヶ月|개월))"
+    r"(months?(?! (?:antes|before|earlier|früher|avant|prima|eerder|tidigare|tidligere|earlier))|mo|monate?n?|mois|mes(?:es)?|mesi|mån(?:ader)?|måneder|mdr|kk|kuukautta|miesięcy|maanden|个月|か月|ヶ月|개월))"
     r"(?![a-zäöåéñ])"
 )
 """A number of years, or of months, in the languages of suppliers."""

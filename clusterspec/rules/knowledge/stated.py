@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster, ScaleOut
-from clusterspec.quantity import Direction, Figure, Quantity
+from clusterspec.quantity import Direction, Figure, Quantity, Sparsity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec
 from clusterspec.units import display, display_bits
@@ -55,8 +55,9 @@ class StatedFigure:
     """Whether the link may be one between sites, of any rate."""
 
     def counted_figure(self, figure: CatalogFigure) -> float:
-        """The catalog's figure in the direction that the author counted."""
-        return figure.value * (2 if self.quantity.direction is Direction.DUPLEX else 1)
+        """The catalog's figure in the direction that the author counted, and with sparsity where the author says so."""
+        twice = self.quantity.direction is Direction.DUPLEX or self.quantity.sparsity is Sparsity.SPARSE
+        return figure.value * (2 if twice else 1)
 
     def text_in_written_unit(self, value: float) -> str:
         """A figure in the bits or bytes and the direction that the author wrote."""

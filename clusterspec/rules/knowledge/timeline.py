@@ -34,10 +34,14 @@ _EXERCISE = pattern(
     r"beschlu\w*|ejerc\w+|exerc\w+|eserc\w+|uitge\w+|avrop\w*)\b|行使"
 )
 _OPTION = pattern(r"\b(?:option\w*|opci[oó]n\w*|opç\w+|opzion\w+|optie|opsjon\w*|opcj\w+)\b|オプション|옵션")
+_CLEARED = pattern(
+    r"\b(?:clear(?:ed|ing|ance)?|vacat\w*|emptied|emptying|empty by|moved out|leeghalen|leeggehaald|räumung|geräumt|räumen|évacu\w*|vider|vaciado|vaciar|desocup\w*|sgomber\w*|"
+    r"utrymning|rydd\w*|opróżni\w*|vyklizen\w*)\b"
+)
 LAPSES = pattern(
-    r"\b(?:laps\w+|expir\w*|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
+    r"\b(?:laps\w+|tot en met|expir\w*|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
     r"endet|läuft|gültig|jusqu'\w+|au plus tard|caduc\w+|venc\w+|hasta|a más tardar|válid\w+|até|scad\w+|entro|fino al|verloopt|vervalt|uiterlijk|"
-    r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|"
+    r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|konč\w+|skonč\w+|"
     r"returned|handed back|goes back|given back|removed|decommissioned|retired|switched off)\b|失効|期限|まで|까지|截止|有效"
 )
 """Words of an end: of what is void after a date, or is taken away on it."""
@@ -137,13 +141,21 @@ class Timeline:
         )
 
     @property
+    def clearance(self) -> date | None:
+        """The last day on which a space is cleared."""
+        return self._last(lambda each: _CLEARED.search(each.text) is not None)
+
+    @property
     def migration(self) -> date | None:
         """The last day of a migration."""
         return self._last(lambda each: MIGRATION.search(each.text) is not None)
 
     def _last(self, is_of: Callable[[Dated], bool]) -> date | None:
-        """The last day of the clauses of an event, which end nothing; None without one."""
-        found = [day for each in self.clauses if LAPSES.search(each.text) is None and is_of(each) for day in each.days]
+        """The last day of the clauses of an event, which end nothing or state a period; None without one."""
+        of_event = [each for each in self.clauses if is_of(each)]
+        found = [
+            day for each in of_event if len(each.days) > 1 or LAPSES.search(each.text) is None for day in each.days
+        ]
         return max(found, default=None)
 
 

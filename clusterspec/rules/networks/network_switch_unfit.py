@@ -6,7 +6,7 @@ A `networks.storage.switch`, `networks.frontend.switch` or `networks.out_of_band
 `nic_bandwidth` of the network, or that does not carry its `technology`: an error. NICs slower than the ports are not
 reported, since the catalog does not list the slow ports of management switches. Without a named switch, the rule gives
 a warning for a rate that neither one nor two ports of Ethernet or InfiniBand have, such as 320 Gb/s; it does not on
-rented machines, whose operators limit the rate.
+rented machines, whose operators limit the rate. An out-of-band network that shares the compute fabric is an error.
 
 ## Why it matters
 
@@ -93,6 +93,10 @@ def check(networks: NetworksSpec, catalog: Catalog, cluster: Cluster) -> Iterato
             yield from _switch_problem(f"cluster.networks.{name}.switch", network, switch, catalog)
         elif network is not None and not cluster.cloud:
             yield from _rate_problem(f"cluster.networks.{name}.nic_bandwidth", network)
+    if networks.out_of_band is not None and networks.out_of_band.shares == "scale_out" and not cluster.cloud:
+        message = "management controllers have ports of 1GBASE-T, which no port of the compute fabric takes, and their network goes down with it"
+        help_ = "give them a switch of their own, or share the frontend network"
+        yield RULE.problem("cluster.networks.out_of_band.shares", message, help_)
 
 
 def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Catalog) -> Iterator[Problem]:

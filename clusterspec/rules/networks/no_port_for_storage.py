@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`networks.storage` with `shares: scale_out` and `systems`, no `extra_endpoints`, and fewer free ports on the leaf switches
-than the systems have. The ports of a system are those of its catalog entry, at the rate of the fabric's links; a system
+`networks.storage` with `shares: scale_out`, no `extra_endpoints`, and fewer free ports on the leaf switches
+than the systems have, one without `systems`. The ports of a system are those of its catalog entry, at the rate of the fabric's links; a system
 that the catalog lacks has at least one. The leaf switches are those that the spec states.
 
 ## Why it matters
@@ -85,7 +85,7 @@ def check(
     catalog: Catalog,
 ) -> Iterator[Problem]:
     store, fabric = networks.storage, counts.fabric
-    if store is None or store.shares != "scale_out" or not store.systems or scale_out.extra_endpoints:
+    if store is None or store.shares != "scale_out" or scale_out.extra_endpoints:
         return
     leaves = written_scale_out.leaf_switches if written_scale_out is not None else None
     if fabric is None or not fabric.fits or not leaves:
@@ -93,10 +93,11 @@ def check(
     free = leaves // fabric.planes * fabric.down_ports - cluster.all_nodes * scale_out.nics_per_node
     entry = catalog.find("storage-system", store.system) if store.system else None
     each = _ports_of(entry, scale_out) if isinstance(entry, StorageSystem) else 1
-    if free < store.systems * each:
-        needed = f"{plural(store.systems, 'storage system')} of {plural(each, 'port')} share the fabric"
+    systems = 1 if store.systems is None else store.systems
+    if free < systems * each:
+        needed = f"{plural(systems, 'storage system')} of {plural(each, 'port')} {'share' if systems > 1 else 'shares'} the fabric"
         message = f"{needed}, and the NICs leave {plural(max(0, free), 'port')} of {plural(leaves, 'leaf')} free"
-        help_ = f"leave {store.systems * each:,} ports free, and declare them as `extra_endpoints`"
+        help_ = f"leave {systems * each:,} ports free, and declare them as `extra_endpoints`"
         yield RULE.problem("cluster.networks.storage.shares", message, help_)
 
 

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`recovery: shrink` where data parallelism is 1, or where one node holds a part of every replica.
+`recovery: shrink` where data parallelism is 1, or where one node holds a part of every replica: an error. It is a note where the
+replicas that are left after the loss of a node cannot share the batch evenly: most frameworks then do not go on.
 
 ## Why it matters
 
@@ -56,10 +57,25 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(operations: OperationsSpec, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if operations.recovery != "shrink" or training.rl is not None or layout.dp > 1:
+    if operations.recovery != "shrink" or training.rl is not None:
+        return
+    if layout.dp > 1:
+        yield from _odd_batch(training, layout)
         return
     yield RULE.problem(
         "operations.recovery",
         f"the only replica of the model takes all {plural(layout.nodes, 'node')} (dp 1): without one of them no whole replica is left",
         "keep a spare node and write `recovery: restart`, or use degrees that leave two replicas",
     )
+
+
+def _odd_batch(training: Workload, layout: Layout) -> Iterator[Problem]:
+    """A batch that the replicas which are left after the loss of one node cannot share."""
+    lost = max(1, layout.dp // max(1, layout.nodes))
+    left, each = layout.dp - lost, layout.micro_batch or 1
+    if left > 0 and training.global_batch and training.global_batch % (left * each):
+        message = f"after the loss of a node {plural(left, 'replica')} are left, and a batch of {training.global_batch:,} sequences is {training.global_batch / left:.4g} for each"
+        help_ = (
+            "keep a spare node and write `recovery: restart`, or choose a batch that both numbers of replicas divide"
+        )
+        yield RULE.problem("operations.recovery", message, help_, severity="note", confidence="likely")

@@ -121,6 +121,9 @@ _ONE_PHASE = pattern(
     r"\b(?:1|one|single)[- ]?ph(?:ases?)?\b|\b(?:einphasig|mono-?f[aá]s\w+|monophasé\w*|jednof\w+)|単相|单相|單相|단상"
 )
 _UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
+_TWO_FEEDS = pattern(
+    r"\ba (?:and|&|\+|/|und|et|y|e|og|och|i|en) b\b|\ba/b\b|\beach (?:carries|feeds|holds) (?:the|a) (?:whole |full )?rack\b|\bredundant\b"
+)
 _PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) (?:[a-z]{2,10} )?rack\b")
 
 
@@ -158,7 +161,8 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
     """Quoted units that do not carry a rack, where the design states none."""
     rack = rack_power(cluster, power) or 0.0
     for units in _quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):
-        left = _units_left(units.per_rack, power.feeds)
+        redundant = power.feeds is None and _TWO_FEEDS.search(plain_part(units.line.line)) is not None
+        left = _units_left(units.per_rack, "2N" if redundant else power.feeds)
         carried = left * units.watts
         if rack > carried:
             lost = f" (of {units.per_rack}, with one feed lost)" if left < units.per_rack else ""

@@ -65,7 +65,7 @@ from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.rules.knowledge.timeline import Timeline
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec
@@ -106,11 +106,13 @@ def check(
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
     burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
+    stated = (time_in_text(number, unit) for number, unit in _ACCEPTED.findall(in_english(remarks.lower())))
     tests = max((test.duration.value for test in acceptance or () if test.duration is not None), default=0.0)
+    tests = max([tests, *stated])
     if ordered is not None and needed is not None:
         late = ordered.toordinal() + 7 * delivery.weeks + max(burn_in, tests) / DAY - needed.toordinal()
         if late > 0:
-            message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'longest acceptance test'}, are {plain(late, 2)} days after {needed}, when the machine is needed"
+            message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} days after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
     yield from _test_before_network(delivery)
     for index, milestone in enumerate(delivery.milestones or ()):
@@ -121,6 +123,10 @@ def check(
             yield RULE.problem(at, message, "correct one of the two")
 
 
+_ACCEPTED = pattern(
+    r"\bacceptance (?:(?:test|tests|period|phase|takes|lasts|of|in|dauert|dure|dura|duurt|trwa|:) ){0,3}?(\d{1,3}) ?(days?|weeks?)\b"
+)
+"""The time of the acceptance by a text in English."""
 _FREEZE = pattern(
     r"\b(?:freeze|frozen|black-?out|moratorium|closed|closure|shut-?down|no (?:works?|deliver\w*|access)|change stop|gesperrt|sperre|betriebsruhe|fermeture|fermé\w*|gel des|cerrad[oa]|cierre|"
     r"fechad[oa]|chius\w*|gesloten|sluiting|stängt|lukket|stengt)\b"

@@ -10,7 +10,7 @@ the quote, before the day for which the purchase has it:
 - licenses of export, exemptions from customs and insurances of the transport, before the last delivery;
 - hedges and fixed rates of exchange, and guarantees for an advance, before the last delivery;
 - reservations of power, racks, halls or slots of production, before the order;
-- leases and contracts of the old machine or hall, before the end of the migration from it.
+- contracts of the space, before it is cleared, and leases of the old machine or hall, before the end of the migration from it.
 
 A delivery is the last date of servers in the milestones, else the order and `delivery.weeks` after it; the order is that
 of the text, else `as_of`. A milestone in weeks is counted from the order.
@@ -134,8 +134,14 @@ LAPSES = [
         "the order",
     ),
     Lapse(
+        "the space",
+        r"\b(?:colocation|colocatie|kolokation|cabinets?|kasten|racks?|hall|housing|halle|hosting)\b",
+        "clearance",
+        "it is cleared",
+    ),
+    Lapse(
         "what the data move from",
-        r"\b(?:old|existing|present|current|previous) [\w ]{0,20}?(?:store|storage|system|cluster|hall|machine|filer|colocation|contract|lease)s?\b|既存|기존",
+        r"\b(?:old|existing|present|current|previous|stávající\w*|obecn\w*|dotychczasow\w*|bestehend\w*|vorhanden\w*|actuel\w*|actual|atual|attuale|huidige|bestaande|nuvarande|nåværende|nuværende) [\w ]{0,20}?(?:store|storage|system|cluster|hall|machine|filer|colocation|contract|lease)s?\b|既存|기존",
         "migration",
         "the end of the migration",
     ),
@@ -172,5 +178,6 @@ def _events(timeline: Timeline, burn_in: float) -> dict[str, date]:
         or (delivery + timedelta(days=round(burn_in)) if delivery is not None else None),
         "exercise": timeline.exercise,
         "migration": timeline.migration,
+        "clearance": timeline.clearance,
     }
     return {name: day for name, day in events.items() if day is not None}

@@ -8,6 +8,7 @@
 - servers that the milestones count (`16 servers in week 17`), together fewer than the design has: a warning;
 - a lease or rent that by the description starts before the last servers arrive: a warning;
 - a burn-in or a load on liquid-cooled nodes before their loop is filled or commissioned: an error;
+- machines that leave the factory before the license of their export is there: an error;
 - an old system or store that is removed before the migration from it ends: an error.
 
 Milestones in weeks (`week 6: servers`) are compared with those in weeks, and dates with dates.
@@ -95,6 +96,12 @@ _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|buswa
 _REMOVED = pattern(
     r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
 )
+_EXPORT = pattern(
+    r"\b(?:export|import|customs)[- ](?:licen[cs]es?|permits?|clearance|approvals?)\b|\b(?:ausfuhrgenehmigung|licence d'exportation|licencia de exportación)\b"
+)
+_SENT = pattern(
+    r"\b(?:leave|leaves|left|sent|ship\w*|dispatch\w*|versand|verschickt|expédi\w*|enviad\w*|spedit\w*|verzonden|odeslán\w*)\b"
+)
 _LOAD = pattern(
     r"\b(?:under load|burn-?in|power(?:ed)?[- ]on|energi[sz]ed with servers|load tests?|stress tests?|hpl|nccl tests?)\b"
 )
@@ -133,6 +140,7 @@ def check(
         dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
         yield from _early_servers(dated, unit)
         yield from _lost_source(dated, unit)
+        yield from _late_license(dated, unit)
         if power is not None and power.cooling == "liquid":
             yield from _dry_load(dated, unit)
         burn_in = operations.burn_in if operations is not None else None
@@ -175,6 +183,16 @@ def _dry_load(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterato
         message = f"the nodes run under load {plural(wet - day, unit)} before the coolant loop is filled"
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "fill and test the loop first", severity="error")
+
+
+def _late_license(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+    """Machines that leave the factory before the license of their export is there."""
+    granted = [max(at) for _, text, at in dated if _EXPORT.search(text) is not None]
+    sent = [(min(at), index) for index, text, at in dated if _SENT.search(text) and _EXPORT.search(text) is None]
+    if granted and sent and min(sent)[0] < max(granted):
+        message = f"the machines are sent {plural(max(granted) - min(sent)[0], unit)} before the license of their export is there"
+        at = ("procurement", "delivery", "milestones", min(sent)[1])
+        yield RULE.problem(at, message, "send them with the license", severity="error")
 
 
 def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:

@@ -174,6 +174,7 @@ _AIR_GAPPED = pattern(
 )
 _OF_CLOUD = pattern(
     r"\bsaas\b|\bcloud[- ](?:managed|hosted|based|delivered|native service|control plane|service|subscription)|\b(?:hosted|managed|control plane|runs?|runs? only) (?:by the vendor )?(?:in|from) the (?:vendor's )?cloud\b|"
+    r"\b(?:in|from|through) (?:the )?(?:vendor|maker|supplier)(?:'s)? cloud\b|\bonline (?:check|activation|licen[cs]e)\b|"
     r"\bphones? home\b|\bvia (?:the )?(?:public )?cloud\b"
 )
 _SMALL_OUTLETS, _LARGE_OUTLETS = pattern(r"\bc-?13\b"), pattern(r"\bc-?(?:19|39|21)\b")

@@ -4,7 +4,7 @@
 
 - A line of nodes or accelerators by the hour, whose text multiplies nodes by hours (`12 nodes x 4380 h`) and whose hours
   are fewer than those of `term`, by more than the rounding of a month: an error;
-- a line for storage, racks, power or a connection by the day, week or month that counts fewer of them than `term` has,
+- a line for storage, racks, power, maintenance or a connection by the day, week or month that counts fewer of them than `term` has,
   where another line of the quote covers the whole term: an error.
 
 ## Why it matters
@@ -94,7 +94,7 @@ _UNITS = {
 }
 _SECONDS = {"day": DAY, "week": 7 * DAY, "month": 30.4375 * DAY}
 _KEPT = pattern(
-    r"\b(?:storage|file ?systems?|object store|colocation|cabinets?|racks?|feeds?|kw|links?|connections?|cross[- ]connects?|bandwidth|transit)\b"
+    r"\b(?:storage|file ?systems?|object store|colocation|cabinets?|racks?|feeds?|kw|links?|connections?|maintenance|support|cross[- ]connects?|bandwidth|transit)\b"
 )
 """Words of what is needed for as long as the nodes."""
 _PHASE = pattern(
