@@ -21,7 +21,7 @@ from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.rules.knowledge.failing_engines import ENGINES, engine_loss
 from clusterspec.rules.knowledge.feed_loss import POWER, feed_loss
 from clusterspec.spec.model import ClusterSpec, PowerSpec
-from clusterspec.units import display
+from clusterspec.units import display, plural
 
 UNKNOWN_SUPPLIES = "whether the others carry the nodes takes `power.supplies`"
 """Of machines whose power supplies, or their load, are not known."""
@@ -292,7 +292,16 @@ def _room_classes(machine: BuiltMachine) -> Iterator[PartClass]:
     per_rack = min(power.nodes_per_rack, nodes) if power and power.nodes_per_rack else None
     if per_rack:
         racks = parts_needed(nodes, per_rack)
-        yield PartClass("rack", racks, racks, "rack", 1.0, "", per_rack, f"{per_rack} nodes are in it")
+        yield PartClass(
+            "rack",
+            racks,
+            racks,
+            "rack",
+            1.0,
+            "",
+            per_rack,
+            f"{plural(per_rack, 'node')} {'is' if per_rack == 1 else 'are'} in it",
+        )
     if power and power.feeds:
         alone = power.feeds == "N"
         why = "the rack has no other feed" if alone else f"feeds are {power.feeds}; {UNKNOWN_SUPPLIES}"

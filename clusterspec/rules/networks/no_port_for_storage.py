@@ -94,7 +94,7 @@ def check(
     entry = catalog.find("storage-system", store.system) if store.system else None
     each = _ports_of(entry, scale_out) if isinstance(entry, StorageSystem) else 1
     if free < store.systems * each:
-        needed = f"{plural(store.systems, 'storage system')} of {plural(each, 'port')} share the fabric"
+        needed = f"{plural(store.systems, 'storage system')} of {plural(each, 'port')} {'shares' if store.systems == 1 else 'share'} the fabric"
         message = f"{needed}, and the NICs leave {plural(max(0, free), 'port')} of {plural(leaves, 'leaf')} free"
         help_ = f"leave {store.systems * each:,} ports free, and declare them as `extra_endpoints`"
         yield RULE.problem("cluster.networks.storage.shares", message, help_)
