@@ -128,7 +128,16 @@ def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
     if nodes_of_domain(cluster) > 1:
         each = _nodes_in_domain(machine)
         count = parts_needed(nodes, each)
-        yield PartClass("scale-up domain", count, count, "domain", 1.0, "", each, f"{each} nodes of the job are in it")
+        yield PartClass(
+            "scale-up domain",
+            count,
+            count,
+            "domain",
+            1.0,
+            "",
+            each,
+            f"{plural(each, 'node')} of the job {'is' if each == 1 else 'are'} in it",
+        )
         if cluster.scale_up.topology == "switched":
             yield _scale_up_switches(cluster.scale_up.switches, cluster.scale_up.switch_loss or "stops", count, each)
 
