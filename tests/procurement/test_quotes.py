@@ -308,6 +308,9 @@ def test_a_description_names_its_part_and_its_entry() -> None:
     assert named_entries("HGX H100/8 server", catalog(), "accelerator") == {"h100"}
     assert named_entries("ConnectX 7 adapter", catalog(), "nic") == {"connectx-7"}
     assert named_entries("QM9700", catalog(), "switch") == {"qm9700"}
+    assert named_entries("MQM9700-NS2F", catalog(), "switch") == {"qm9700"}
+    assert named_entries("MSN5600-CS2R", catalog(), "switch") == {"sn5600"}
+    assert named_entries("DCS-7060X6-64PE-F", catalog(), "switch") == {"7060x6-64pe"}
 
 
 COVERED = [
