@@ -57,6 +57,9 @@ server: serveur servidor palvelin serwer sunucu
 servers: serveurs servidores servrar servere palvelinta palvelimet palvelimen serwery serwerów
 node: knoten rechenknoten nœud nodo nó węzeł uzel
 nodes: nœuds nodos nodi nós węzły węzłów uzly uzlů
+bridges: pontes ponts puentes ponti brücken bruggen bryggor broer mostki můstky
+bridge: ponte puente brücke brug mostek
+protection: zabezpečení schutz protección proteção protezione bescherming ochrona beskyttelse skydd
 switch: anahtar anahtarı varakytkin commutateur conmutador comutador kytkin przełącznik
 switches: commutateurs conmutadores comutadores kytkimet przełączniki przełączników
 cable: kablo kablosu kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo

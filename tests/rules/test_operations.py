@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.knowledge.failures import poisson_percentile
+from tests.effort import each
 
 from .conftest import Check
 from .reports import Reported, one, reported
@@ -304,3 +305,21 @@ def test_asynchronous_saving_is_offered_where_nothing_says_whether_training_wait
     findings = check(f"clusterspec: 1\n{NETWORKS}{WORK}operations: {{{saving}}}\n")
     (found,) = (each for each in findings if each.rule == "checkpoint-faster-than-storage")
     assert ("mode: asynchronous" in found.help) is offered
+
+
+@each(
+    ("key", "off"),
+    [
+        # 72,000 / 8 = 9,000 h for one node, and 2,250 h for four
+        ("node_mtbf: 9000 h", False),
+        ("node_mtbf: 2250 h", True),
+        ("mean_time_between_failures: 2250 h", False),
+        ("mean_time_between_failures: 9000 h", True),
+    ],
+)
+def test_failures_that_a_text_counts_are_those_of_a_node(key: str, off: bool, check: Check) -> None:
+    log = "description: The log has 8 stops of a node in 72,000 node-hours."
+    job = f"cluster: {{platform: dgx-a100, nodes: 4}}\n{WORK.replace('tp: 8, pp: 4', 'tp: 2')}"
+    found = check(f"clusterspec: 1\n{log}\n{job}operations: {{{key}}}\n")
+    found = [one for one in found if one.rule == "failure-rates-disagree"]
+    assert bool(found) == off, found

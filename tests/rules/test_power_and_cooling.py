@@ -165,9 +165,46 @@ procurement:
         ("rack PDU 400 V 32 A 3-phase", 20, False),  # two of four are left: 44.3 kW
         ("rack PDU 400 V 32 A 3-phase", 12, False),  # how many a rack has is not known
         ("rack PDU 400 V 32 A 3-phase, 2 per rack", 12, True),
+        # four of eight are left: 4 x 208 x 60 x 0.8 = 39.9 kW for 40.8 kW
+        ("rack PDU 208 V 60 A single-phase, 8 per server rack", 12, True),
+        ("rack PDU 208 V 60 A single-phase, 10 per server rack", 12, False),  # five: 49.9 kW
         ("rack PDU 400 V 32 A", 10, False),  # phases are not known
     ],
 )
 def test_quoted_power_distribution_units_carry_a_rack(units: str, quantity: int, off: bool, check: Check) -> None:
     rules = {one.rule for one in check(QUOTED_UNITS.format(units=units, quantity=quantity))}
     assert ("pdus-below-rack" in rules) == off
+
+
+ROOM = """clusterspec: 1
+description: "{remarks}"
+cluster: {{platform: dgx-h200, nodes: 10, power: {{node: 10.2 kW, nodes_per_rack: 2, cooling: air}}}}
+"""
+
+
+@each(
+    ("remarks", "rule", "words"),
+    [
+        # 10 x 10.2 kW and five switches of 1.72 kW: 110.6 kW; 112 x 0.9 = 100.8 kW
+        ("The room hangs on one UPS of 112 kVA with a power factor of 0.9", "ups-below-load", "the UPS gives 101 kW"),
+        ("The room hangs on two UPS of 112 kVA with a power factor of 0.9", "ups-below-load", ""),
+        ("The switches hang on a UPS of 5 kVA", "ups-below-load", ""),
+        ("The fan walls of the hall remove 110 kW", "air-coolers-below-heat", "111 kW of heat"),
+        ("The fan walls of the hall remove 111 kW", "air-coolers-below-heat", ""),
+    ],
+)
+def test_what_a_text_says_of_the_room_holds_the_machine(remarks: str, rule: str, words: str, check: Check) -> None:
+    found = [one for one in check(ROOM.format(remarks=remarks)) if one.rule == rule]
+    assert [one.message for one in found if words and words in one.message] or (not words and not found), found
+
+
+@each(
+    ("place", "distance", "off"),
+    [("end-of-row", "5 m", True), ("end-of-row", "6 m", False), ("middle-of-row", "5 m", False)],
+)
+def test_a_cable_reaches_along_the_row_and_up_and_down(place: str, distance: str, off: bool, check: Check) -> None:
+    # eight racks of two nodes: 8 x 0.6 = 4.8 m from the end of the row, 2.4 m from its middle, and 0.5 m at each end
+    floor = f"floor: {{racks_per_row: 8, rack_pitch: 0.6 m, network_racks: {place}}}, power: {{nodes_per_rack: 2}}"
+    fabric = f"scale_out: {{technology: infiniband-ndr, topology: rail-optimized, distance: {{node_leaf: {distance}}}}}"
+    found = told(check, "distance-below-racks", f"platform: dgx-h200, nodes: 16, {floor}, {fabric}")
+    assert bool(found) == off

@@ -29,6 +29,7 @@ procurement:
   term: 3 years
   discount: {discount}
   quoted_total: {total}
+{terms}
   quote:
 {lines}
 """
@@ -41,8 +42,10 @@ def line(part: str, quantity: int = 1, unit_price: float = 100) -> str:
     return f'    - {{part: "{part}", quantity: {quantity}, unit_price: {unit_price}, price: {price}}}'
 
 
-def purchase(*lines: str, remarks: str = "x", discount: float = 0, total: float = 0) -> str:
-    return PURCHASE.format(remarks=remarks, discount=discount, total=total, lines="\n".join((SERVER, *lines)))
+def purchase(*lines: str, remarks: str = "x", discount: float = 0, total: float = 0, **terms: str) -> str:
+    written = "\n".join(f"  {key}: {value}" for key, value in terms.items())
+    quote = "\n".join((SERVER, *lines))
+    return PURCHASE.format(remarks=remarks, discount=discount, total=total, lines=quote, terms=written)
 
 
 MODULES = "twin-port 800G transceiver"
@@ -143,5 +146,161 @@ RENT = "space in racks, 4 racks x 36 months"
     ],
 )
 def test_a_term_of_a_purchase_is_judged_by_its_numbers(text: str, rule: str, words: str, check: Check) -> None:
+    found = [one for one in check(text) if one.rule == rule and one.severity != "note"]
+    assert [one.message for one in found if words and words in one.message] or (not words and not found), found
+
+
+FRONTEND = "  networks: {frontend: {nics_per_node: 2, nic_bandwidth: 100 Gb/s}}\nprocurement:"
+STORE = "  networks: {storage: {systems: 3, capacity: 700 TB, bandwidth: 20 GB/s}}\nprocurement:"
+WEEKS = "{weeks: 20}"  # 140 days after 2026-11-02: 2027-03-22
+QUEBEC = "TPS 5 % and TVQ 9.975 %"
+NODE_DAYS = "HGX H200 node-days, reserved"
+
+
+@each(
+    ("text", "rule", "words"),
+    [
+        (
+            purchase(remarks="The grant expires on 2027-03-21.", delivery=WEEKS),
+            "lapses-before-needed",
+            "ends on 2027-03-21, 1 day before the soonest acceptance on 2027-03-22",
+        ),
+        (purchase(remarks="The grant expires on 2027-03-22.", delivery=WEEKS), "lapses-before-needed", ""),
+        # the order of the text, 2026-12-01, and 20 weeks: 2027-04-20
+        (
+            purchase(remarks="La subvention expire le 31 mars 2027. Commande le 1 décembre 2026.", delivery=WEEKS),
+            "lapses-before-needed",
+            "20 days before the soonest acceptance on 2027-04-20",
+        ),
+        (
+            purchase(
+                remarks="The old store is returned on 2027-01-10.", delivery='{milestones: ["migration week 11"]}'
+            ),
+            "lapses-before-needed",
+            "8 days before the end of the migration on 2027-01-18",
+        ),
+        (
+            purchase(
+                remarks="The old store is returned on 2027-01-18.", delivery='{milestones: ["migration week 11"]}'
+            ),
+            "lapses-before-needed",
+            "",
+        ),
+        (
+            purchase(
+                line("Transport insurance until 2027-02-28"),
+                remarks="x",
+                delivery='{milestones: ["servers 2027-03-15"]}',
+            ),
+            "lapses-before-needed",
+            "the insurance of the transport ends on 2027-02-28, 15 days before the last delivery",
+        ),
+        (
+            purchase(remarks="Power is reserved until 2026-11-30. Order on 2026-12-04.", delivery=WEEKS),
+            "lapses-before-needed",
+            "the reservation ends on 2026-11-30, 4 days before the order",
+        ),
+        # 5,000 less 12 % is 4,400
+        (purchase(line("gateway, list price 5,000 less 12 %", 2, 4500)), "price-off-text", "which leaves 4,400 KRW"),
+        (purchase(line("gateway, list price 5,000 less 12 %", 2, 4400)), "price-off-text", ""),
+        (purchase(line("gateway, list price 5,000 less 12 %, less 400: 4,000 each", 2, 4000)), "price-off-text", ""),
+        (purchase(line("Year-end special price reduction", 1, 70)), "price-off-text", "price of 70 KRW is added"),
+        (purchase(line("Year-end special price reduction", 1, -70)), "price-off-text", ""),
+        # 8,000 x 1.1 = 8,800: the prices have the tax already
+        (
+            purchase(remarks="Alle Preise brutto, inkl. 10 % MwSt.", total=8800, tax="0.1"),
+            "price-off-text",
+            "`tax: 0.1` is added to them",
+        ),
+        (purchase(remarks="Alle Preise netto, zzgl. 10 % MwSt.", total=8800, tax="0.1"), "price-off-text", ""),
+        # 1.05 x 1.09975 = 1.1547375, and 0.05 + 0.09975 = 0.14975
+        (purchase(remarks=QUEBEC, tax="0.1547375"), "price-off-text", "14.975 % together"),
+        (purchase(remarks=QUEBEC, tax="0.14975"), "price-off-text", ""),
+        (
+            purchase(
+                delivery='{milestones: ["50 % with the order"]}', payment="{order: 0.2, delivery: 0.5, acceptance: 0.3}"
+            ),
+            "payment-before-acceptance",
+            "50 % of the price are due with the order, and `payment.order` is 0.2",
+        ),
+        (
+            purchase(
+                delivery='{milestones: ["záloha 20 % při objednávce"]}',
+                payment="{order: 0.2, delivery: 0.5, acceptance: 0.3}",
+            ),
+            "payment-before-acceptance",
+            "",
+        ),
+        (
+            purchase(line("Freight DAP Busan port"), total=8100),
+            "delivery-ends-before-site",
+            "`DAP Busan port` ends the delivery at a port",
+        ),
+        (purchase(line("Freight DAP Busan port"), line("Inland transport")), "delivery-ends-before-site", ""),
+        # a term of 1,095 days
+        (
+            purchase(line("HGX racks, colocation, per month", 36), line("storage, 400 TB, per month", 30)),
+            "rental-shorter-than-term",
+            "rented for 30 months, and the term is 3 years: 6 months are missing",
+        ),
+        (
+            purchase(line("HGX racks, colocation, per month", 36), line("storage, 400 TB, per month", 36)),
+            "rental-shorter-than-term",
+            "",
+        ),
+        (
+            purchase(line("storage 400 TB, with 48 months support"), line("Support for the storage, 48 months")),
+            "quote-pays-twice",
+            "which includes support",
+        ),
+        (purchase(line("storage 400 TB"), line("Support for the storage, 48 months")), "quote-pays-twice", ""),
+        # 100 x (1 + 1.05 + 1.1025) = 315.25
+        (
+            purchase(line("Suporte por ano, reajuste de 5 % ao ano", 3), total=8300),
+            "quote-arithmetic",
+            "3 years are 315 KRW, not 300 KRW",
+        ),
+        (purchase(line("Suporte por ano, sem reajuste", 3), total=8300), "quote-arithmetic", ""),
+        # 8 x 2 ports of 100G, four to a cable: four cables
+        (
+            purchase(line("Frontend AOC 400G to 4x 100G", 3)).replace("procurement:", FRONTEND),
+            "quoted-part-unusable",
+            "has 12 ends for the nodes, and their frontend takes 16",
+        ),
+        (
+            purchase(line("Frontend AOC 400G to 4x 100G", 4)).replace("procurement:", FRONTEND),
+            "quoted-part-unusable",
+            "",
+        ),
+        (
+            purchase(line("ConnectX-7 NIC with QSFP112 cage", 64)),
+            "quoted-part-unusable",
+            "has cards with cages for QSFP112, and",
+        ),
+        (purchase(line("ConnectX-7 NIC with OSFP cage", 64)), "quoted-part-unusable", ""),
+        (
+            purchase(line("NVMe store of 2 appliances, 800 TB")).replace("procurement:", STORE),
+            "quoted-store-unfit",
+            "offers 2 appliances, and `networks.storage.systems` is 3",
+        ),
+        (
+            purchase(line("NVMe store of 3 appliances, 800 TB")).replace("procurement:", STORE),
+            "quoted-store-unfit",
+            "",
+        ),
+        # 8 + 2 = 10 fragments
+        (
+            purchase(line("storage node, 12 x 15 TB NVMe", 9), remarks="Code 8+2, each fragment on another node."),
+            "quoted-store-unfit",
+            "is quoted for 9 nodes, and a code of 8+2 with each part on another node takes 10",
+        ),
+        (
+            purchase(line("storage node, 12 x 15 TB NVMe", 10), remarks="Code 8+2, each fragment on another node."),
+            "quoted-store-unfit",
+            "",
+        ),
+    ],
+)
+def test_a_date_or_a_price_of_a_text_is_that_of_the_plan(text: str, rule: str, words: str, check: Check) -> None:
     found = [one for one in check(text) if one.rule == rule and one.severity != "note"]
     assert [one.message for one in found if words and words in one.message] or (not words and not found), found

@@ -12,7 +12,8 @@ year of `software`.
 All of these are errors. So is a topology with parts that it does not have: a second tier of a `single-switch`, or
 switches of a tree beside a `torus`; and two networks that each claim to share the links of the other. A
 `weight_sync.precision` with fewer bits than the engines keep is a warning, and so is a storage system whose stated write
-bandwidth fills its capacity within five minutes, or that reads slower than it writes.
+bandwidth fills its capacity within five minutes, or that reads slower than it writes; and sessions whose `growth` is below
+the answer that each prompt repeats, unless the description says that a part of it, such as reasoning, is dropped.
 
 ## Why it matters
 
@@ -99,7 +100,17 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS, Quantity
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec, NetworksSpec, OperationsSpec, RlSpec, ScaleOutSpec, Spec, WorkloadSpec
+from clusterspec.spec.model import (
+    LayoutSpec,
+    NetworksSpec,
+    OperationsSpec,
+    RlSpec,
+    ScaleOutSpec,
+    ServingSpec,
+    Spec,
+    WorkloadSpec,
+)
+from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
@@ -125,6 +136,8 @@ def check(
         yield _slow_read_problem(networks)
     if spec.workload is not None and spec.workload.rl is not None and spec.workload.rl.weight_sync is not None:
         yield from _weight_sync_problems(spec.workload, spec.workload.rl)
+    if spec.workload is not None and spec.workload.serving is not None:
+        yield from _session_problem(spec.workload.serving, spec.description or "")
     if layout is None or written_layout is None or layout.capabilities.release is None:
         return
     year = written_layout.software_year
@@ -180,6 +193,10 @@ def _slow_read_problem(networks: NetworksSpec) -> Problem:
     return RULE.problem("cluster.networks.storage.read", message, help_, severity="warning")
 
 
+_DROPPED = pattern(
+    r"(?i)\b(?:reason\w*|think(?:ing)?|thoughts?|dropp\w*|stripp\w*|discard\w*|summar\w*|truncat\w*|compact\w*)\b"
+)
+"""Words of an answer of which the next prompt repeats a part."""
 WITHOUT: Mapping[str, tuple[str, ...]] = {
     "single-switch": ("tiers", "core_switches"),
     "torus": ("tiers", "leaf_switches", "spine_switches", "core_switches"),
@@ -205,6 +222,19 @@ def _shared_network_problem(name: str, other: str) -> Problem:
     message = f"the {name} network shares the links of the {other} network, which has none of its own"
     help_ = "name the network that has the links, such as `scale_out`, or describe them"
     return RULE.problem(f"cluster.networks.{name}.shares", message, help_)
+
+
+def _session_problem(serving: ServingSpec, description: str) -> Iterator[Problem]:
+    """A session whose prompts grow by less than the answers that they repeat, where the text drops no part of them."""
+    grown = serving.session.growth if serving.session is not None else None
+    answer = serving.output_tokens
+    mean = answer if isinstance(answer, int) or answer is None else answer.mean
+    if grown is not None and mean is not None and 0 < grown < mean and _DROPPED.search(description) is None:
+        message = (
+            f"each prompt has {grown:,} tokens more than the one before, and the answer that it repeats has {mean:,.0f}"
+        )
+        help_ = "state `growth` with the answer and the next request, or say in the description which tokens of an answer are left out"
+        yield RULE.problem("workload.serving.session.growth", message, help_, severity="warning", confidence="likely")
 
 
 def _weight_sync_problems(work: WorkloadSpec, rl: RlSpec) -> Iterator[Problem]:

@@ -4,7 +4,7 @@
 
 A training job with `share` below 1 whose time over its share is longer than `procurement.term`, or than
 `operations.targets.run_time`. `term-shorter-than-run` and `run-longer-than-target` report runs that are too long even
-with all of the time.
+with all of the time, at the low end of their range.
 
 The finding is a note below the half-width of the prediction's range, a warning above it, and an error where the job
 exceeds the term by a quarter even at the low end of the range.
@@ -102,9 +102,12 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _too_late(job: Job, plan: Plan, limit: Quantity, what: str) -> Problem | None:
-    """The problem with a run that ends within a limit with all of the time, and not with its share."""
+    """The problem with a run that ends within a limit with all of the time, by the low end of its range, and not with its share."""
     run = plan.time_to_train
-    if run is None or not run <= limit.value < run / job.term_share:
+    if run is None:
+        return None
+    least = run * plan.step_time_range[0] / plan.step_seconds if plan.step_time_range and plan.step_seconds else run
+    if not least <= limit.value < run / job.term_share:
         return None
     message = f"job `{job.name}` computes for {display(run, 's')} and has {percent(job.term_share)} of the time: it takes {display(run / job.term_share, 's')}, and {what} {limit.written}"
     severity = step_severity(1 - limit.value * job.term_share / run, plan)

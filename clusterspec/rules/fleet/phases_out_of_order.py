@@ -3,7 +3,8 @@
 ## What it finds
 
 Phases whose dates do not ascend, whose nodes do not increase, or whose last number of nodes is not the `nodes` of the pool; and
-a phase without a date or nodes: errors. A first phase after `procurement.needed_by` is a warning.
+a phase without a date or nodes: errors. A first phase after `procurement.needed_by` is a warning,
+and so is a last one before the last delivery: that of the milestones, else `delivery.weeks` after the order or `as_of`.
 
 ## Why it matters
 
@@ -78,16 +79,34 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import date_of_text
+from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
+    phased = [pool for pool in fleet.pools.values() if pool.spec.phases]
+    last = max(phased, key=lambda pool: max(each.date or "" for each in pool.spec.phases or ()), default=None)
     for pool in fleet.pools.values():
         if pool.spec.phases and not fleet.spec.unreadable(("pools", pool.name, "phases")):
             yield from _phase_problems(pool)
             yield from _late_problem(pool, fleet)
+            buying = fleet.spec.procurement
+            if buying is not None and len(pool.spec.phases) > 1 and pool is last:
+                yield from _undelivered_problem(pool, buying, fleet.spec.description or "")
+
+
+def _undelivered_problem(pool: Pool, buying: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """The problem with a last phase of a pool that starts before the last delivery."""
+    last = [*(pool.spec.phases or ())][-1]
+    planned, delivery = date_of_text(last.date), Timeline.of(buying, remarks).delivery
+    if planned is not None and delivery is not None and planned < delivery:
+        message = f"pool `{pool.name}` has all its nodes from {planned}, and the last delivery is on {delivery}"
+        at = ("pools", pool.name, "phases", len(pool.spec.phases or ()) - 1, "date")
+        yield RULE.problem(at, message, "let the phase follow the delivery", severity="warning", confidence="likely")
 
 
 def _late_problem(pool: Pool, fleet: Fleet) -> Iterator[Problem]:

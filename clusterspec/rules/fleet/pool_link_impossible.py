@@ -3,7 +3,8 @@
 ## What it finds
 
 A `pool_links[].bandwidth` above the line rate of all fabric NICs of one of its two pools: a note, and a warning from four
-times on. A `latency` above 0.3 s, longer than half around the earth: a warning.
+times on; and one of exactly twice the rate of the `extra_endpoints` of a pool, which counts both directions: an error. A
+`latency` above 0.3 s, longer than half around the earth: a warning.
 
 ## Why it matters
 
@@ -70,16 +71,19 @@ jobs:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isclose
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PoolLinkSpec
-from clusterspec.units import display
+from clusterspec.units import display, display_bits
 
 RULE = Rule.of(__name__, "note")
 FARTHEST = 0.3
 """Seconds of a message to the other side of the earth and of the queues on its way."""
+SAME = 0.001
+"""Relative difference of equal rates."""
 MUCH = 4.0
 """At this multiple of what the smaller pool sends or above, the figure is in another unit or of another link."""
 
@@ -87,6 +91,7 @@ MUCH = 4.0
 def check(fleet: Fleet) -> Iterator[Problem]:
     for number, written in enumerate(fleet.spec.pool_links or ()):
         yield from _rate_problems(fleet, number, written)
+        yield from _both_directions(fleet, number, written)
         if written.latency is not None and written.latency.value > FARTHEST:
             message = (
                 f"a message takes {written.latency.written} from one pool to the other, longer than over any cable"
@@ -104,6 +109,21 @@ def _rate_problems(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator
             message = f"the link carries {written.bandwidth.written}, and all NICs of pool `{name}` together {display(rate, 'B/s')}"
             severity = "warning" if written.bandwidth.per_direction >= MUCH * rate else ""
             yield RULE.problem(("pool_links", number, "bandwidth"), message, "check bits and bytes", severity=severity)
+
+
+def _both_directions(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator[Problem]:
+    """A link of twice the rate of the ports that a pool keeps for it, `scale_out.extra_endpoints`."""
+    for name in written.between or ():
+        pool = fleet.pools.get(name)
+        fabric = pool.cluster.scale_out if pool is not None and pool.cluster is not None else None
+        if fabric is None or not fabric.extra_endpoints or written.bandwidth is None:
+            continue
+        ports = fabric.extra_endpoints * fabric.nic_bandwidth.value
+        if isclose(written.bandwidth.per_direction, 2 * ports, rel_tol=SAME):
+            message = f"the {fabric.extra_endpoints} extra endpoints of pool `{name}` carry {display_bits(ports)} in each direction, and {written.bandwidth.written} counts both"
+            at = ("pool_links", number, "bandwidth")
+            yield RULE.problem(at, message, f"write `{display_bits(ports)}`", severity="error", confidence="likely")
+            return
 
 
 def _line_rate(pool: Pool | None) -> float | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.procurement.offered import Offered
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.quoted_parts import BYTES, SAME, OtherFigure
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in, sentences_of
@@ -44,6 +45,10 @@ _USABLE = pattern(
 )
 _CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
 """An erasure code: fragments with data, and fragments with parity."""
+_RESERVED = pattern(
+    r"(?<![\d.,])(\d{1,2}) ?% (?:[a-z]+ ){0,2}?(?:reserved?|rezerv\w*|reserva|réserve|reserviert|riserva|reserverad|headroom|free space|overhead|spare space)\b"
+)
+"""Percents of a store that are kept free."""
 _PROTECTION = pattern(r"(?i)\b(?:erasure|protection|parity|coding|raid|ec)\b")
 _DRIVES = pattern(
     r"(?<![\w.,])(\d{1,4}) ?(?:(?:drives?|disks?|ssds?|nvme|laufwerke|platten|disques?|discos|unidades|dischi|schijven|diskar) ?)?"
@@ -65,7 +70,9 @@ def states_size(text: str) -> bool:
 
 def stated_protection(remarks: str) -> str:
     """The first sentence of a text about the protection of stored data; empty without one."""
-    return next((each for each in sentences_of(remarks) if _PROTECTION.search(each) is not None), "")
+    return next(
+        (each for each in map(in_english, sentences_of(remarks.lower())) if _PROTECTION.search(each) is not None), ""
+    )
 
 
 def erasure_code(text: str, stated: str) -> re.Match[str] | None:
@@ -164,10 +171,13 @@ def small_store(lines: Sequence[tuple[Offered, str]], capacity: Quantity | None,
     if capacity is None or not sold:
         return
     stated = stated_protection(remarks)
-    total = sum_of(_data_of_line(line, text, stated) for line, text in sold)
+    reserved = _RESERVED.search(in_english(remarks.lower())) if _CODE.search(stated) is not None else None
+    kept = 1 - int(reserved[1]) / 100 if reserved is not None else 1.0
+    total = kept * sum_of(_data_of_line(line, text, stated) for line, text in sold)
     if total < capacity.value * (1 - SAME):
         coded = any(erasure_code(text, stated) for _, text in sold)
-        states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}"
+        less = f", less {reserved[1]} % of reserve" if reserved is not None else ""
+        states = f"{display(total, 'B')}{' for data by the erasure code' if coded else ''}{less}"
         yield OtherFigure(sold[0][0], states, "networks.storage.capacity", capacity.written)
 
 

@@ -7,6 +7,7 @@ from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import (
+    ANY_SWITCH,
     HOURS,
     LICENSED_PER_ACCELERATOR,
     plain_part,
@@ -16,7 +17,7 @@ from clusterspec.standard import pattern
 
 _UNIT = pattern(
     r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"
-    r"(?:(?P<node>(?:gpu[- ])?(?:node|server|system|host|instance|dgx|hgx))|(?P<accelerator>gpu|accelerator|card|chip)|(?P<rack>rack))\b"
+    r"(?:(?P<node>(?:gpu[- ])?(?:node|server|system|host|instance|dgx|hgx))|(?P<accelerator>gpu|accelerator|card|chip)|(?P<rack>rack)|(?P<switch>switch))\b"
 )
 
 _WITH = pattern(r"\b(?:with|incl|including|includes|inkl|inclus|incluso|inclu[ií]d[oa])\b[^;(]*")
@@ -30,20 +31,23 @@ def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
     its quote offers, which may extend those in place.
     """
     procurement = design.spec.procurement
-    lines = offered_lines(procurement.quote or (), cluster) if procurement is not None else ()
+    lines = [*(offered_lines(procurement.quote or (), cluster) if procurement is not None else ())]
     offered = round(offered_quantity([line for line in lines if line.kind == "node"]))
     nodes = {cluster.nodes, cluster.all_nodes} | ({offered} if 0 < offered < cluster.nodes else set())
+    offers = [line for line in lines if line.kind in ANY_SWITCH and not line.is_periodic]
+    switches = round(offered_quantity([line for line in offers if not line.is_spare]))
     power = design.spec.cluster.power if design.spec.cluster is not None else None
     per_rack = rack_nodes(cluster, power.nodes_per_rack if power is not None else None)
     return {
         "accelerator": {count * cluster.accelerators_per_node for count in nodes},
         "node": nodes,
         "rack": {parts_needed(count, per_rack) for count in nodes} if per_rack else {0},
+        "switch": {switches, round(offered_quantity(offers))} if switches else {0},
     }
 
 
 def unit_of_line(offered: Offered) -> str:
-    """The unit by which a line is sold: accelerator, node or rack; empty if its text does not say, or for parts of
+    """The unit by which a line is sold: accelerator, node, rack or switch; empty if its text does not say, or for parts of
     the bill, hours and credits.
 
     >>> from clusterspec.spec.model import QuoteLine

@@ -112,6 +112,15 @@ def number_in_text(digits: str) -> float:
     return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else digits.replace(",", ""))
 
 
+def amount_in_text(digits: str) -> float:
+    """The value of a whole amount of money whose thousands any sign may separate.
+
+    >>> amount_in_text("1.250.000"), amount_in_text("430,000"), amount_in_text("9 900")
+    (1250000.0, 430000.0, 9900.0)
+    """
+    return float("".join(filter(str.isdigit, digits)))
+
+
 class WrittenProduct(NamedTuple):
     """A product that a text writes out: its whole factors, the words behind each, and the result beside it, or None."""
 

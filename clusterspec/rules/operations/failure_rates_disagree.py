@@ -3,7 +3,9 @@
 ## What it finds
 
 `node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and
-an error by a factor of three. The same limits apply to an `afr` beside an `mtbf` of the same kind of part.
+an error by a factor of three. The same limits apply to an `afr` beside an `mtbf` of the same kind of part. Failures that
+the description counts (`8 stops in 72,000 node-hours`) give the time of one node: a stated one, or that of the job times its
+nodes, that differs by a quarter is an error.
 
 ## Why it matters
 
@@ -51,18 +53,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.quantity import YEAR
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import fields
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, only_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
+from clusterspec.standard import pattern
 from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "error")
 LEAST, FAR = 4 / 3, 3.0
 
 
-def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:
+_COUNTED = pattern(
+    r"(?i)(?<![\w.,])(\d{1,4}) (?:stops?|failures?|interruptions?|crashes|faults|incidents|restarts|node failures|hardware failures)\b[^.;\d]{0,40}?\b(?:in|over|within|during|across)\b "
+    r"(?<![\w.,])(\d{1,3}(?:[,.' ]\d{3})+|\d{3,8}) node[- ]hours\b"
+)
+"""Failures of nodes that a text counts over node-hours."""
+SAME_RATE = 1.25
+"""Ratio up to which a rounded time between failures is the counted one."""
+
+
+def check(operations: OperationsSpec, job_nodes: int | None, own_remarks: str | None) -> Iterator[Problem]:
+    if operations.failures is None and operations.node_mtbf is None and operations.mean_time_between_failures is None:
+        return
     yield from _part_rate_problems(operations)
+    yield from _counted_problem(operations, job_nodes, own_remarks or "")
     whole, node = operations.mean_time_between_failures, operations.node_mtbf
     if whole is None or node is None or not job_nodes or not whole.value or not node.value:
         return
@@ -80,6 +96,28 @@ def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem
         severity=severity,
         related=[("operations.node_mtbf", "the time of one node")],
     )
+
+
+def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks: str) -> Iterator[Problem]:
+    """The time between failures of a node, or of the job, that is not the one of the failures that the text counts."""
+    counted = only_setting(_COUNTED, remarks, ("node",))
+    if counted is None or not int(counted[1]):
+        return
+    node = amount_in_text(counted[2]) / int(counted[1]) * HOUR
+    for key, stated, nodes in (
+        ("node_mtbf", operations.node_mtbf, 1),
+        ("mean_time_between_failures", operations.mean_time_between_failures, job_nodes or 0),
+    ):
+        ratio = stated.value * nodes / node if stated is not None else 0.0
+        if stated is not None and ratio and not 1 / SAME_RATE <= ratio <= SAME_RATE:
+            of_job = "" if nodes == 1 else f", {display(node / nodes, 's')} for {plural(nodes, 'node')}"
+            message = f"`{counted[0]}` are {display(node, 's')} between failures of a node{of_job}, and `{key}` is {stated.written}"
+            yield RULE.problem(
+                f"operations.{key}",
+                message,
+                "state the time of one node as `node_mtbf`, that of the job as `mean_time_between_failures`",
+                confidence="likely",
+            )
 
 
 def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:

@@ -74,7 +74,13 @@ from clusterspec.procurement.offered import is_credit, is_option
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import (
+    NUMBER,
+    NUMBER_WORDS,
+    number_in_text,
+    sentences_of,
+    watts_in_text,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
@@ -97,6 +103,10 @@ _COUNTED = (
     pattern(rf"(?<![\w.,])(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw (?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS}"),
 )
 """Ways in which texts in lower case count coolers and the heat that each removes."""
+_TOGETHER = pattern(
+    rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?! each)"
+)
+"""What the coolers of a text remove together."""
 _OFFERED = pattern(rf"\b{_COOLERS}")
 _WATTS = pattern(rf"{NUMBER} ?kw\b")
 
@@ -128,12 +138,16 @@ def _stated_watts(text: str) -> Iterator[float]:
 
     >>> [*_stated_watts("the four crah of the hall are kept, 45 kw sensible each. in-row coolers: 8 x 45 kw")]
     [180000.0, 360000.0]
+    >>> [*_stated_watts("the fan walls of the hall remove 100 kw of air heat")]
+    [100000.0]
     """
     for sentence in sentences_of(text):
         found = next((match for one in _COUNTED if (match := one.search(sentence)) is not None), None)
         if found is not None:
             count = NUMBER_WORDS.get(found[1]) or int(found[1])
             yield count * number_in_text(found[2]) * 1e3
+        elif (whole := _TOGETHER.search(sentence)) is not None:
+            yield watts_in_text(whole[1], whole[2])
 
 
 def _bought_watts(lines: Sequence[QuoteLine]) -> float:

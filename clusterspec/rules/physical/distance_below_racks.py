@@ -2,10 +2,11 @@
 
 ## What it finds
 
-A `distance.node_leaf` below the horizontal way from the farthest rack to the leaf. The racks that share a leaf follow from
+A `distance.node_leaf` below the way from the farthest rack to the leaf along the rows, with half a meter up and down at
+each end. The racks that share a leaf follow from
 `nodes_per_rack` and the ports of a leaf; they stand side by side, `rack_pitch` apart (0.6 m), in rows of
 `floor.racks_per_row`, or in as many rows as make the way shortest, with the switches in their middle unless
-`floor.network_racks` says otherwise. The way up to the cable tray and down is not counted.
+`floor.network_racks` says otherwise. A way that is shorter by less than a rack is not reported.
 
 ## Why it matters
 
@@ -70,6 +71,8 @@ from clusterspec.spec.model import ClusterSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
+LEAST_RISE = 0.5
+"""Meters from a port up to the cables of a row and down again that no rack avoids, at each end."""
 
 
 def check(
@@ -80,7 +83,7 @@ def check(
         return
     stated = section.distance.get("node_leaf")
     way = shortest_way(cluster, written_cluster, nodes_of_one_leaf(counts, scale_out))
-    if stated is not None and way is not None and stated.value < way.meters - RACK_PITCH:
+    if stated is not None and way is not None and stated.value < way.meters + 2 * LEAST_RISE - RACK_PITCH:
         message = (
             f"the run is {stated.written}, and the last rack is {display(way.meters, 'm')} from its leaf: {way.how}"
         )

@@ -8,7 +8,8 @@ with `N+1`), times `derating`. It is an error above the whole rating, or above t
 derating, or with a derating above 0.8 on a circuit of North America (208, 277 or 480 V; 15, 20, 30, 50, 60 or 100 A), a
 load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it is
 a note. One unit for a rack with several feeds is an error. Where the design states no units, those of the quote count, if
-the text of their line has volts, amperes and three phases, and as many belong to each of the quoted racks.
+the text of their line has volts, amperes and phases, and as many belong to each rack, by the text or by the quoted racks;
+those with ratings of North America count 0.8 of them.
 
 ## Why it matters
 
@@ -120,7 +121,7 @@ _ONE_PHASE = pattern(
     r"\b(?:1|one|single)[- ]?ph(?:ases?)?\b|\b(?:einphasig|mono-?f[aá]s\w+|monophasé\w*|jednof\w+)|単相|单相|單相|단상"
 )
 _UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
-_PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) rack\b")
+_PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) (?:[a-z]{2,10} )?rack\b")
 
 
 def check(
@@ -167,7 +168,10 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
 
 
 class _QuotedPdus(NamedTuple):
-    """A line for power distribution units of three phases: the watts of one, and how many each rack has."""
+    """A line for power distribution units of three phases: the continuous watts of one, and how many each rack has.
+
+    Breakers of North America count with what they carry for hours.
+    """
 
     line: Offered
     watts: float
@@ -192,7 +196,9 @@ def _quoted_pdus(lines: Sequence[Offered]) -> Iterator[_QuotedPdus]:
             int(stated[1]) if stated is not None else quantity / racks if racks and line.site_kind != "rack" else 0
         )
         if per_rack >= 1 and per_rack == int(per_rack):
-            watts = number_in_text(volts[0]) * number_in_text(amperes[0]) * (sqrt(3) if three else 1.0)
+            rated = number_in_text(volts[0]), number_in_text(amperes[0])
+            american = rated[0] in AMERICAN_VOLTS and rated[1] in AMERICAN_AMPERES
+            watts = rated[0] * rated[1] * (sqrt(3) if three else 1.0) * (CONTINUOUS if american else 1.0)
             yield _QuotedPdus(line, watts, int(per_rack))
 
 

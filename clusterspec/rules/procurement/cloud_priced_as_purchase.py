@@ -89,5 +89,5 @@ def _fabric_in_quote(procurement: ProcurementSpec, cluster: Cluster, name: str) 
         if offer.kind in FABRIC:
             message = f"{name} is rented with its network, and the quote offers `{offer.line.part}`"
             help_ = "take the line from the quote, or name the platform that is bought"
-            yield RULE.problem(f"procurement.quote[{offer.index}].part", message, help_, severity="warning")
+            yield RULE.problem(("procurement", "quote", offer.index, "part"), message, help_, severity="warning")
             return

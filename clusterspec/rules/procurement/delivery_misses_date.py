@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`as_of` plus `delivery.weeks` and the burn-in after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
+`as_of` plus `delivery.weeks` and the burn-in, or the `duration` of the longest acceptance test, after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
 or one with a date (or a week, without `delivery.weeks`) after `needed_by`, unless it speaks of an option, a later phase or
 the end of the contract; a line of the quote with a lead time beyond `delivery.weeks`; a milestone of a collective in a week
 before the switches or modules arrive. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
@@ -65,7 +65,7 @@ from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
-from clusterspec.spec.model import DeliverySpec, OperationsSpec, ProcurementSpec
+from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import plain
 from clusterspec.units.display import plural
@@ -87,7 +87,9 @@ _LATER = pattern(
 """Words of a milestone for what comes after the machine runs."""
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
+def check(
+    procurement: ProcurementSpec, operations: OperationsSpec | None, acceptance: tuple[AcceptanceSpec, ...] | None
+) -> Iterator[Problem]:
     delivery = procurement.delivery
     yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
@@ -97,10 +99,11 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
     burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
+    tests = max((test.duration.value for test in acceptance or () if test.duration is not None), default=0.0)
     if ordered is not None and needed is not None:
-        late = ordered.toordinal() + 7 * delivery.weeks + burn_in / DAY - needed.toordinal()
+        late = ordered.toordinal() + 7 * delivery.weeks + max(burn_in, tests) / DAY - needed.toordinal()
         if late > 0:
-            message = f"{delivery.weeks:g} weeks after {ordered}, with the burn-in, are {plain(late, 2)} days after {needed}, when the machine is needed"
+            message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'longest acceptance test'}, are {plain(late, 2)} days after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
     yield from _test_before_network(delivery)
     for index, milestone in enumerate(delivery.milestones or ()):

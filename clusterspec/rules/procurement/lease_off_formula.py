@@ -76,6 +76,7 @@ from clusterspec.procurement.supplier_words import in_english
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.contract_words import AMOUNT, IN_ADVANCE, IN_ARREARS, RESIDUAL
 from clusterspec.rules.knowledge.purchases import amount_text
+from clusterspec.rules.knowledge.written_numbers import amount_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -144,7 +145,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
 
 def _amounts_in(text: str) -> list[float]:
     """The amounts of money in a text."""
-    return [float("".join(filter(str.isdigit, each))) for each in AMOUNT.findall(text)]
+    return [amount_in_text(each) for each in AMOUNT.findall(text)]
 
 
 def _stated_residual(text: str) -> float:

@@ -78,10 +78,10 @@ _MOVED = pattern(
     r"\b(?:migrat\w*|migraç\w*|migrac\w*|migraz\w*|cop(?:y|ied|ies)|transfer\w*|transfert\w*|trasferi\w*|übertrag\w*|übertrug|overdrag\w*|"
     r"overføring\w*|överför\w*|flytt\w*|siirto\w*|kopi\w*|brought|trazidos?|traslad\w*)\b|移行|迁移|遷移|옮긴|옮겨|이전|이관"
 )
-_SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)\b(?!/s)")
-_RATE = pattern(rf"{NUMBER} ?(g|m)(?:bit/s|b/s|bps|bits?/s|be?)\b")
+_SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)(?![a-z0-9])(?!/s)")
+_RATE = pattern(rf"{NUMBER} ?(g|m)(?:bit/s|b/s|bps|bits?/s|be?)(?![a-z0-9])")
 _DAYS = pattern(
-    r"(?<![\w.,])(\d{1,3}) ?(?:(?:calendar|working|consecutive) )?(?:days?|tagen?|tage|jours|días|dias|giorni|dagen|dagar|dager|päivää|dni)\b|(?<!\d)(\d{1,3}) ?(?:日間|일간?(?![가-힣\d]))"
+    r"(?<![\w.,])(\d{1,3}) ?(?:(?:calendar|working|consecutive) )?(?:days?|tagen?|tage|jours|días|dias|giorni|dagen|dagar|dager|päivää|dni)\b|(?<!\d)(\d{1,3}) ?(?:日間|일(?:간|이다|동안|입니다|이며)?(?![가-힣\d]))"
 )
 _KEPT_APART = 1.02
 """Relative difference up to which the days are the same."""

@@ -81,6 +81,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import dates_in
+from clusterspec.rules.knowledge.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
@@ -89,18 +90,13 @@ from clusterspec.units.display import plural
 RULE = Rule.of(__name__, "warning", "likely")
 EARLY = 3
 """Weeks by which servers may wait for their racks: parts of one delivery arrive on several days."""
-_WEEK = pattern(
-    r"\b(?:weeks?|wk|kw)\.? ?(\d{1,3})\b|\b(\d{1,3})(?:st|nd|rd|th|\.)? weeks?\b|第 ?(\d{1,3}) ?[周週]|(\d{1,3}) ?주차?"
-)
-_SERVERS = pattern(r"納入|納品|\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
 _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|busways?|power distribution)\b")
 _REMOVED = pattern(
-    r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odvoz\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
+    r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
 )
 _OLD = pattern(
-    r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star\w{2,4})\b"
+    r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star(?:é|ý|á|ého|ém|y|e|a|ego)|vieil\w*|gammel\w*)\b"
 )
-_ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
 _COUNTED_SERVERS = pattern(
     r"(?<![\w.,/-])(\d{1,4}) (?:x )?(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?)\b"
 )
@@ -110,7 +106,6 @@ _LEASE_STARTS = pattern(
     r"\b(?:lease|leasing|rental|rent|hire) ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
     r"(?:リース|rental) ?開始 ?[^\d.;]{0,6}20\d\d-\d\d-\d\d"
 )
-_MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
 
 
 def check(
@@ -122,7 +117,7 @@ def check(
     yield from _early_rent(texts, remarks)
     if cluster is not None:
         yield from _few_servers(texts, cluster.nodes)
-    for unit, days in (("week", _weeks_in), ("day", _days_in)):
+    for unit, days in (("week", weeks_in), ("day", _days_in)):
         dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
         yield from _early_servers(dated, unit)
         yield from _lost_source(dated, unit)
@@ -133,11 +128,6 @@ def check(
             )
 
 
-def _weeks_in(text: str) -> list[int]:
-    """The weeks that a milestone names."""
-    return [int(next(filter(None, found))) for found in _WEEK.findall(text)]
-
-
 def _days_in(text: str) -> list[int]:
     """The days that a milestone names, as ordinals."""
     return [day.toordinal() for day in dates_in(text)]
@@ -145,8 +135,8 @@ def _days_in(text: str) -> list[int]:
 
 def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
     """The last servers, where they arrive long before the first racks."""
-    servers = [(max(at), index) for index, text, at in dated if _SERVERS.search(text) and not _RACKS.search(text)]
-    racks = [min(at) for _, text, at in dated if _RACKS.search(text) and not _SERVERS.search(text)]
+    servers = [(max(at), index) for index, text, at in dated if SERVERS.search(text) and not _RACKS.search(text)]
+    racks = [min(at) for _, text, at in dated if _RACKS.search(text) and not SERVERS.search(text)]
     if not servers or not racks:
         return
     (last, index), first = max(servers), min(racks)
@@ -164,7 +154,7 @@ def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
         (index, int(number)) for index, text in enumerate(milestones) for number in _COUNTED_SERVERS.findall(text)
     ]
     numbers = [number for _, number in counted]
-    vague = any(_REST.search(text) for text in milestones if _SERVERS.search(text) is not None)
+    vague = any(_REST.search(text) for text in milestones if SERVERS.search(text) is not None)
     if len(counted) > 1 and sum(numbers) < nodes and not vague:
         message = f"the milestones deliver {sum(numbers):,} servers, and the design has {nodes:,}"
         at = ("procurement", "delivery", "milestones", counted[-1][0])
@@ -173,7 +163,7 @@ def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
 
 def _early_rent(milestones: Sequence[str], remarks: str) -> Iterator[Problem]:
     """A lease that starts before the machine arrives."""
-    servers = [day for text in milestones if _SERVERS.search(text) for day in dates_in(text)]
+    servers = [day for text in milestones if SERVERS.search(text) for day in dates_in(text)]
     starts = [day for found in _LEASE_STARTS.finditer(in_english(remarks.lower())) for day in dates_in(found[0])[-1:]]
     if servers and len(starts) == 1 and starts[0] < max(servers):
         early = (max(servers) - starts[0]).days
@@ -185,8 +175,8 @@ def _early_acceptance(
     dated: Sequence[tuple[int, str, list[int]]], unit: str, lasting: float, written: str
 ) -> Iterator[Problem]:
     """The acceptance, where it is sooner than the last servers and the ``lasting`` burn-in."""
-    servers = [max(at) for _, text, at in dated if _SERVERS.search(text) and not _ACCEPTANCE.search(text)]
-    accepted = [(max(at), index) for index, text, at in dated if _ACCEPTANCE.search(text) and not _SERVERS.search(text)]
+    servers = [max(at) for _, text, at in dated if SERVERS.search(text) and not ACCEPTANCE.search(text)]
+    accepted = [(max(at), index) for index, text, at in dated if ACCEPTANCE.search(text) and not SERVERS.search(text)]
     if len(accepted) != 1 or not servers:
         return
     ((day, index),) = accepted
@@ -198,7 +188,7 @@ def _early_acceptance(
 
 def _lost_source(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
     """The removal of an old system before the end of the migration from it."""
-    migrated = [max(at) for _, text, at in dated if _MIGRATION.search(text) and not _REMOVED.search(text)]
+    migrated = [max(at) for _, text, at in dated if MIGRATION.search(text) and not _REMOVED.search(text)]
     for index, text, at in dated:
         if migrated and _REMOVED.search(text) and _OLD.search(text) and max(at) < max(migrated):
             message = f"the old system is removed {plural(max(migrated) - max(at), unit)} before the migration ends"

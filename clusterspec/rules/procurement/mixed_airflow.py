@@ -76,12 +76,15 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
+_PORTS = r"(?:ports?|portas|anschlüsse|puertos|porte|poorten|portar|porter)"
+_ON = r"(?:[a-z'’-]{1,12} ){0,4}?"
 _HOT_AISLE = pattern(
-    r"\bports? (?:(?:face|facing|point|look|are) ?)?(?:to|towards?|in|at|on) the hot[- ]aisle\b|\bports? facing the hot[- ]aisle\b"
+    rf"\b{_PORTS} {_ON}(?:hot[- ]aisle|warmgang|heißgang|allée chaude|couloir chaud|pasillo caliente|corredor quente|corridoio caldo|warme gang|varmgång\w*|varmgang\w*)\b"
 )
 _COLD_AISLE = pattern(
-    r"\bports? (?:(?:face|facing|point|look|are) ?)?(?:to|towards?|in|at|on) the cold[- ]aisle\b|\bports? facing the cold[- ]aisle\b"
+    rf"\b{_PORTS} {_ON}(?:cold[- ]aisle|kaltgang|allée froide|couloir froid|pasillo frío|corredor frio|corridoio freddo|koude gang|kallgång\w*|kaldgang\w*|koldgang\w*)\b"
 )
+"""Words of ports that face an aisle, with up to four words between."""
 _CODES = {
     name: pattern(rf"\b(?:920-9b\w{{2,4}}-00{letter}\w-\w{{3}}|m(?:sn|qm)\d{{4}}-[a-z]{{2}}\d?{letter})\b")
     for name, letter in (("P2C", "f"), ("C2P", "r"))

@@ -58,25 +58,17 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
+from clusterspec.rules.knowledge.timeline import ORDER, clauses_of
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
 _DATE = pattern(DATE)
-_DATE_ALONE = pattern(
-    rf"^\W*(?:(?:until|till|to|through|by|the|do|bis|zum|jusqu'au|hasta|el|até|fino|al|tot|en|met|til) ){{0,3}}{DATE}\W*$"
-)
-"""A clause that only ends what the one before says."""
 _VALID = pattern(
     r"(?i)\b(?:valid\w*|firm|binds?|binding|held|open (?:to|until|till)|expir\w*|gültig\w*|valables?|váli[dt]\w*|geldig\w*|ważn\w*|giltig\w*|związan\w*|bindefrist|zuschlagsfrist|bindend\w*|platn\w*|gyldig\w*|voimassa|vigen\w*)\b|"
     r"有効期限|有效期|유효"
-)
-_ORDER = pattern(
-    r"(?i)\b(?:orders?|ordered|award\w*|sign(?:s|ed|ing|ature)?|deci(?:de|des|sion)|approv\w+|votes?|purchase order|"
-    r"bestell\w*|auftrag\w*|beschlu\w*|commandes?|pedidos?|ordine|zamówieni\w*|beslut\w*|podpisani\w*|underskr\w*|allekirjoit\w*|firma\w*|assinatura|imza\w*|podpis\w*|ondertek\w*|unterzeichn\w*|signature)\b|発注|订购|발주"
 )
 
 
@@ -90,32 +82,17 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     for index, milestone in enumerate((delivery.milestones if delivery is not None else None) or ()):
         texts.append((("procurement", "delivery", "milestones", index), in_english(milestone.lower())))
     texts.append((("procurement",), in_english(remarks.lower())))
-    clauses = [(at, clause) for at, text in texts for clause in _clauses_of(text) if _DATE.search(clause)]
+    clauses = [(at, clause) for at, text in texts for clause in clauses_of(text) if _DATE.search(clause)]
     ends = [(day, at) for at, clause in clauses if _VALID.search(clause) and (day := _last_day(clause)) is not None]
     orders = [
         day
         for _, clause in clauses
-        if _VALID.search(clause) is None and _ORDER.search(clause) and (day := _last_day(clause)) is not None
+        if _VALID.search(clause) is None and ORDER.search(clause) and (day := _last_day(clause)) is not None
     ]
     if ends and orders and min(ends)[0] < min(orders):
         end, at = min(ends)
         message = f"by the text the offer is valid until {end}, and the order follows on {min(orders)}"
         yield RULE.problem(at, message, "ask for a longer validity, or order earlier")
-
-
-def _clauses_of(text: str) -> list[str]:
-    """The clauses of a text; one that is a date alone belongs to the one before it.
-
-    >>> _clauses_of("the offer binds for 21 days, until 2026-12-03, net. order 2026-12-14")
-    ['the offer binds for 21 days until 2026-12-03', ' net', ' order 2026-12-14']
-    """
-    found: list[str] = []
-    for clause in _CLAUSE_END.split(text):
-        if found and _DATE_ALONE.search(clause) is not None:
-            found[-1] += clause
-        else:
-            found.append(clause)
-    return found
 
 
 def _last_day(clause: str) -> date | None:

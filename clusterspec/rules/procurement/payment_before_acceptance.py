@@ -5,7 +5,8 @@
 The rule checks the shares in `payment`. The finding is an error if they do not sum to 1. It is a warning if less than
 10 % is due after acceptance, or a note if the quote is below 100,000 US dollars. More than half due
 with the order is a note, and from 80 % on a warning. A rent or lease that starts with the shipment, by a milestone or a
-line of the quote, is a warning, and so is an acceptance that counts as given after fewer days than `operations.burn_in`.
+line of the quote, is a warning, and so is an acceptance that counts as given after fewer days than `operations.burn_in`. A share that a milestone, a line or the description states for
+the order, the delivery or the acceptance (`50 % with the order`), and that is not the one of `payment`, is an error.
 
 ## Why it matters
 
@@ -57,11 +58,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.purchases import is_rented, is_small
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
-from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.spec.model import OperationsSpec, PaymentSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import percent, plain
 
@@ -82,14 +84,33 @@ _ON_SHIPMENT = pattern(
 SAME = 0.02
 """Relative difference up to which two times are the same."""
 _DEEMED = pattern(
-    r"(?i)\baccept(?:ance|ed)\b[^.;]{0,40}?\b(?:deemed|counts?|considered|regarded|automatic\w*|tacit\w*)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b|"
+    r"(?i)\baccept(?:ance|ed)\b[^.;]{0,40}?\b(?:deemed|counts?|considered|regarded|automatic\w*|tacit\w*|gilt|réputée?|tenue pour|tácit\w*|se considera\w*|"
+    r"considerad[ao]|si intende|geldt|anses|uważa się)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b|"
     r"\b(?:deemed|counts? as|considered|regarded as|automatically)\s(?:to be )?accept(?:ed|ance)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b"
 )
 """Words by which a machine is accepted after a number of days without a test."""
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
+_OF_STEP = {
+    "order": r"(?:orders?|ordering|signature|signing|objednáv\w*|(?:der |bei )?bestellung|auftrag\w*|commande|pedido|ordine|bestelling|beställning|ordre|zamówieni\w*|tilau\w*)",
+    "delivery": r"(?:delivery|lieferung|livraison|entrega|consegna|levering|leverans|leveranse|dostaw\w*|dodán\w*|toimitu\w*)",
+    "acceptance": r"acceptance",
+}
+_SHARE = {
+    step: pattern(
+        rf"(?<![\d.,])(\d{{1,2}}) ?% (?:(?:payable|due|paid|down|advance|in advance|with|on|at|upon|after|the|při|po|bei|nach|à la|à|al|a la|alla|bij|na|vid|ved|przy) ){{0,4}}{words}\b"
+    )
+    for step, words in _OF_STEP.items()
+}
+"""The percents of a price that are due with a step of the purchase, in English as far as suppliers' words go."""
+
+
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remarks: str) -> Iterator[Problem]:
+    if procurement.payment is None and procurement.delivery is None and not procurement.quote:
+        return
     yield from _shipment_problems(procurement)
+    if procurement.payment is not None:
+        yield from _other_shares(procurement, procurement.payment, remarks)
     if operations is not None and operations.burn_in is not None:
         yield from _deemed_problems(procurement, operations.burn_in)
     payment = procurement.payment
@@ -127,6 +148,19 @@ def _terms_in_text(procurement: ProcurementSpec) -> Iterator[tuple[Path, str]]:
         yield ("procurement", "quote", at, "part"), line.part or ""
 
 
+def _other_shares(procurement: ProcurementSpec, payment: PaymentSpec, remarks: str) -> Iterator[Problem]:
+    """A share of the price that a text states for a step, and that is not the one of `payment`."""
+    description: tuple[Path, str] = (("description",), remarks)
+    for at, text in (*_terms_in_text(procurement), description):
+        for step, words in _SHARE.items():
+            found = {int(share) / 100 for share in words.findall(in_english(text.lower()))}
+            planned = getattr(payment, step)
+            if len(found) == 1 and planned is not None and abs((share := found.pop()) - planned) > 0.005:
+                message = f"by the text {percent(share)} of the price are due with the {step}, and `payment.{step}` is {planned:g}"
+                yield RULE.problem(at, message, "ask the supplier which of the two is right", severity="error")
+                return
+
+
 def _shipment_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
     """Milestones and lines of the quote by which a rent starts with the shipment."""
     for at, text in _terms_in_text(procurement):
@@ -138,7 +172,7 @@ def _shipment_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
 def _deemed_problems(procurement: ProcurementSpec, burn_in: Quantity) -> Iterator[Problem]:
     """Milestones and lines by which the machine counts as accepted in fewer days than its burn-in takes."""
     for at, text in _terms_in_text(procurement):
-        found = _DEEMED.search(text)
+        found = _DEEMED.search(in_english(text.lower()))
         days = next((int(number) for number in found.groups() if number), 0) if found is not None else 0
         if days and days * DAY < burn_in.value * (1 - SAME):
             message = f"by `{text[:60]}` the machine counts as accepted after {days} days, and its burn-in takes {burn_in.written}"

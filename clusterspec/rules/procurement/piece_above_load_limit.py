@@ -88,7 +88,7 @@ _LIMITS = (
     (
         "the floor",
         pattern(
-            rf"\b{_FLOORS}\b[^.;\d]{{0,40}}{_MASS} ?(?:per|pro|je|par|por|a|/|each|on|for|under) ?(?:a |each |one )?(?:rack|cabinet|schrank|baie|armadio)"
+            rf"\b{_FLOORS}\b[^.;\d]{{0,80}}{_MASS} ?(?:per|pro|je|par|por|a|/|each|on|for|under) ?(?:a |each |one )?(?:rack|cabinet|schrank|baie|armadio)"
         ),
         max,
     ),

@@ -100,7 +100,7 @@ from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
@@ -312,23 +312,32 @@ def _rebate_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             yield RULE.problem(at, message, "ask the supplier for the amount", confidence="likely")
 
 
+_RISES = r"(?:index\w*|escalat\w*|increas\w*|uplift\w*|rises?|rising|reajust\w*|reajuste|revalor\w*|révis\w*|erhöh\w*|steig\w*|aument\w*|indicizz\w*|stijg\w*|indeks\w*|høyn\w*|wzrost\w*|nárůst\w*)"
 _ESCALATION = pattern(
-    r"(?i)\b(?:index\w*|escalat\w*|increas\w*|uplift\w*|rises?|rising)\b\D{0,30}?(\d{1,2}(?:\.\d+)?) ?% (?:a|per|each|every) (?:year|annum)\b"
+    rf"(?i)\b{_RISES}\b\D{{0,30}}?(\d{{1,2}}(?:[.,]\d+)?) ?% (?:(?:a|per|each|every|pro|par|por|al|ao|om|i|ročně) )?(?:years?|annum|jahr|an|año|ano|anno|jaar|år\w*|rok\w*)\b"
 )
+_BY_YEAR = pattern(r"\b(?:per|a|each) (?:year|ano|año|anno|an|jahr)\b|/ ?year\b")
+MOST_YEARS = 10
+"""Years of a contract that a quantity counts at most."""
 _MONTHS_OF_LINE = pattern(r"(?i)(?<![\w.,])(\d{1,3}) months\b")
 
 
 def _escalation_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     """The problem with a line whose text raises its price every year, and whose sum has the price of the first year."""
     for index, line in enumerate(procurement.quote or ()):
-        found = _ESCALATION.search(line.part or "")
+        found = _ESCALATION.search(plain_part(line)) or _ESCALATION.search(line.part or "")
         months = max(map(int, _MONTHS_OF_LINE.findall(line.part or "")), default=0)
-        years = months // 12 or (round(procurement.term.value / YEAR) if procurement.term is not None else 0)
+        by_year = _BY_YEAR.search(plain_part(line)) is not None and 2 <= (line.quantity or 0) <= MOST_YEARS
+        years = (
+            months // 12
+            or (round(line.quantity or 0) if by_year else 0)
+            or (round(procurement.term.value / YEAR) if procurement.term is not None else 0)
+        )
         first = (line.quantity or 0) * (line.unit_price or 0)
         price = line_price(line)
         if found is None or years < 2 or not first or price is None or not _is_same_sum(first, price):
             continue
-        share = float(found[1]) / 100
+        share = number_in_text(found[1]) / 100
         whole = first * sum_of((1 + share) ** year for year in range(years)) / years
         message = f"by its text the price rises by {found[1]} % a year: {years} years are {money_text(f'{whole:,.0f}', procurement.currency)}, not {money_text(amount_text(price), procurement.currency)}"
         at = ("procurement", "quote", index, "price" if line.price is not None else "unit_price")

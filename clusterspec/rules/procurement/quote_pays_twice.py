@@ -4,6 +4,7 @@
 
 - Software, power distribution units, installation, transport or support that one line includes in its price (`incl. NVAIE`,
   `5 years support included`), and that another line sells again;
+- support of a store that the line of the store includes;
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
   NVL;
 - a part beside a lease whose price is one of the amounts that the lessor finances by the description;
@@ -100,8 +101,9 @@ from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
 from clusterspec.rules.knowledge.purchases import amount_text
+from clusterspec.rules.knowledge.quoted_stores import STORE
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -160,6 +162,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
         at = ("procurement", "quote", again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+    yield from _storage_support_again(lines)
     yield from _priced_again(lines, in_english(remarks.lower()))
     yield from _traded_in(procurement, cluster)
     yield from _financed_problem(lines, remarks.lower())
@@ -182,6 +185,29 @@ def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Probl
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return
+
+
+_WITH_SUPPORT = pattern(
+    rf"\b(?:with|and|plus|,|{_INCLUDED}) (?:[\w ]{{0,24}}? )?(?:\d{{1,2}} ?(?:months?|years?) )?(?:of )?(?:support|maintenance)\b"
+)
+_FIRST_WORDS = pattern(r"^(?:lot \w+: )?(?:[\w-]+ ){0,3}?(?:support|maintenance)\b")
+
+
+def _storage_support_again(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
+    """Support of a store that another line sells with the store."""
+    stores = [line for line, text in lines if line.site_kind == "storage" and _includes_support(text)]
+    for line, text in lines:
+        sold = line.kind == "other" and line_price(line.line) and STORE.search(text) is not None
+        if stores and sold and line not in stores and _FIRST_WORDS.search(text) and _MORE.search(text) is None:
+            message = f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(stores[0].line.part)}`, which includes support"
+            at = ("procurement", "quote", line.index, "part")
+            yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+            return
+
+
+def _includes_support(text: str) -> bool:
+    """Whether a line sells support with its part."""
+    return _WITH_SUPPORT.search(text) is not None and _NOT.search(text) is None
 
 
 def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
@@ -207,7 +233,7 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
     if not any(line.counts_periods for line, _ in lines):
         return
     financed = [each for each in sentences_of(remarks) if _FINANCED.search(each) is not None]
-    amounts = {float("".join(filter(str.isdigit, each))) for text in financed for each in AMOUNT.findall(text)}
+    amounts = {amount_in_text(each) for text in financed for each in AMOUNT.findall(text)}
     for line, text in lines:
         price = float(line_price(line.line) or 0)
         if price in amounts and not line.counts_periods and RESIDUAL.search(text) is None:

@@ -121,6 +121,7 @@ _BY_YEAR = pattern(r"\b(?:per|each|every|and) years?\b|/ ?(?:year|yr)\b")
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
 
 
+_SUBSCRIBED = pattern(r"\bsubscriptions?\b")
 SAME_HOURS = 0.03
 """Relative difference up to which two numbers of hours are the same: a month has 720 hours for one and 730.5 for another."""
 _OF_ANOTHER_UNIT = pattern(r"\b(?:storage|filer|nas|bundles?|scalable units?|sus?)\b")
@@ -344,11 +345,12 @@ def _user_license_problem(offered: Offered) -> Iterator[Problem]:
 
 
 def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
-    """Years of support that the spec asks for, where a line sells support by the unit and year; else 0."""
+    """Years of support or of a subscription that the spec asks for, where a line sells it by the unit and year; else 0."""
     text, support = plain_part(offered.line), procurement.support
-    if support is None or support.term is None or not sells_support(text) or _BY_YEAR.search(text) is None:
-        return 0
-    return round(support.term.value / YEAR)
+    kept = support.term if support is not None and sells_support(text) else None
+    if kept is None and _SUBSCRIBED.search(text) is not None:
+        kept = procurement.term or (support.term if support is not None else None)
+    return round(kept.value / YEAR) if kept is not None and _BY_YEAR.search(text) is not None else 0
 
 
 def _years_of_units(counts: Iterable[int], years: int) -> set[int]:
@@ -359,7 +361,7 @@ def _years_of_units(counts: Iterable[int], years: int) -> set[int]:
 def _years_problem(offered: Offered, unit: str, covered: int, years: int, units: int) -> Problem:
     """A line by the unit and year for fewer years of all units than support is for."""
     quantity = offered.line.quantity or 0.0
-    part = f"{covered if covered > 1 else 'one'} of the {years} years of `procurement.support.term`"
+    part = f"{covered if covered > 1 else 'one'} of the {years} years of the term"
     message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for {part}"
     at = ("procurement", "quote", offered.index, "quantity")
     return RULE.problem(at, message, f"ask for {units * years:,}, or correct the term", severity="warning")

@@ -10,6 +10,8 @@
 - a power supply in the line of a node for less than `power.node`;
 - cards without fans (`passive`, `Server Edition`) for a workstation, whose cards have fans of their own;
 - a switch of the frontend whose ports the nodes fill, so that none is left for an uplink or the storage;
+- divided cables of the frontend (`to 4x 100G`) with fewer ends than the nodes have links;
+- cards whose cages, by the line of the node or card, do not take the cables or modules of `scale_out.optics.node_leaf`;
 - a contract for liquid cooling of less heat than the nodes give to the liquid.
 
 All but the number of power distribution units are errors.
@@ -145,17 +147,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
+from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import loop_heat
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, fits_cage
 from clusterspec.rules.knowledge.quoted_parts import PDU
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, watts_in_text
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import name_of_part
+from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
@@ -183,6 +186,10 @@ _SUPPLY = pattern(
     rf"(?:(\d{{1,2}}) ?[x×] ?)?{NUMBER} ?(k?)w(?:[- ]class|atts?)? (?:[a-z]+ )?(?:supply|supplies|psus?|power supply|power supplies|netzteile?|alimentations?|fuentes?)\b"
 )
 _PASSIVE = pattern(r"\bserver edition\b|\bpassiv\w*\b")
+_CARD = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?)\b")
+_CAGES = pattern(r"\b(osfp|qsfp(?:112|56|28|-dd))\b")
+_LEGS = pattern(r"(?:\b(?:to|into|auf|in|a|en|vers)\b|->|→) ?([248]) ?[x×] ?\d{2,3} ?g")
+"""The ends of a divided cable at the nodes."""
 _FRONTEND = pattern(r"\bfront-?end\b")
 _PORTS = pattern(r"(?<![\w.,])(\d{1,3}) ?[x×] ?(1|10|25|50|100|200|400) ?g(?:be?|b/s|bps)?\b")
 _DIVIDED = pattern(r"\bbreak-?outs?\b|\bsplit\w*|\bcables?\b|\blinks?\b")
@@ -206,12 +213,14 @@ def check(
         return
     lines = lines_with_texts(procurement.quote, cluster)
     yield from _cloud_problem(lines, remarks.lower())
+    yield from _plug_problem(lines, cluster)
     if cluster.accelerator.id.endswith("-workstation"):
         yield from _passive_problem(lines, cluster)
     front = networks.frontend if networks is not None else None
     if front is not None and front.nics_per_node and front.nic_bandwidth is not None:
         links, rate = cluster.all_nodes * front.nics_per_node, front.nic_bandwidth.value
         yield from _filled_switch(lines, links, rate)
+        yield from _few_legs(lines, links)
     if power is not None:
         units = [(line, text) for line, text in lines if PDU.search(text) is not None]
         yield from _few_units(units, power, cluster.all_nodes)
@@ -261,6 +270,33 @@ def _filled_switch(lines: Sequence[tuple[Offered, str]], links: int, rate: float
     if found and ports <= links:
         message = f"has {ports:,.0f} ports, and the nodes take {links:,}: none is left for an uplink"
         yield _problem(found[0][0], message, "order a switch with more ports")
+
+
+def _few_legs(lines: Sequence[tuple[Offered, str]], links: int) -> Iterator[Problem]:
+    """Divided cables of the frontend with fewer ends than the ``links`` of the nodes."""
+    found = [(line, _LEGS.search(text)) for line, text in lines if _FRONTEND.search(text) is not None]
+    legs = [(line, int(ways[1]) * int(line.line.quantity or 0)) for line, ways in found if ways is not None]
+    total = sum(count for _, count in legs)
+    if len(legs) == 1 and links / 2 < total < links:
+        message = (
+            f"`{name_of_part(legs[0][0].line.part)}` has {total} ends for the nodes, and their frontend takes {links}"
+        )
+        at = ("procurement", "quote", legs[0][0].index, "quantity")
+        yield RULE.problem(at, message, f"order {ceil(links * (legs[0][0].line.quantity or 1) / total)}")
+
+
+def _plug_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
+    """Cards whose cages, by their line, do not take the cables that the design names for the nodes."""
+    fabric = cluster.scale_out
+    named = (
+        [one.lower_end for one in level_optics(fabric) if one.level == "node_leaf"] if fabric and fabric.optics else []
+    )
+    for line, text in lines if named and named[0].cages else ():
+        cages = {*_CAGES.findall(text)} if line.kind in {"node", "nic"} and _CARD.search(text) is not None else set()
+        if len(cages) == 1 and not fits_cage(named[0].cages, (cage := cages.pop()).upper()):
+            message = f"has cards with cages for {cage.upper()}, and {named[0].name} fits {or_list(named[0].cages)}"
+            yield _problem(line, message, "order cards or cables that fit each other")
+            return
 
 
 def _outlet_problem(

@@ -4,9 +4,11 @@
 
 - An erasure code across nodes (`8+1`) with more fragments on a node than it has parity, where the quote has that few nodes:
   the loss of one node stops the store;
+- a code with each fragment on another node, where the quote has fewer nodes than fragments;
+- fewer appliances in its line than `networks.storage.systems`;
 - storage nodes whose ports (`2 x 50G` each) together carry less than the `read` or the `bandwidth` of `networks.storage`;
 - a license for as many TiB as `networks.storage.capacity` has TB, which is a tenth more;
-- a license for raw capacity below the raw capacity of the quoted drives.
+- a license by raw capacity, by its line or the description, below the raw capacity of the quoted drives.
 
 ## Why it matters
 
@@ -91,7 +93,7 @@ from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.quoted_parts import BYTES
-from clusterspec.rules.knowledge.quoted_stores import LICENSE, licensed_sizes, raw_bytes, sold_stores
+from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_sizes, raw_bytes, sold_stores
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
@@ -99,6 +101,7 @@ from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 _ACROSS = pattern(
@@ -106,12 +109,19 @@ _ACROSS = pattern(
     r"(?:storage )?(?:nodes?|servers?)\b"
 )
 """An erasure code whose fragments lie on different nodes, by a text in English."""
+_EACH_APART = pattern(
+    r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])[^.;\d]{0,40}?\b(?:each|every|každý|jedes|jeder|chaque|cada|ogni|elk|elke|varje|hver|każdy) "
+    r"(?:fragments?|fragmento|frammento|shards?|strips?|chunks?|stripes?|teil|blo(?:ck|c|k)|parte?) [^.;\d]{0,12}?\b(?:another|different|separate|own|jiném|samostatném|anderen?|eigenen|autre|otro|outro|altro|andere|annan|annen|innym)\b"
+)
+"""An erasure code each of whose fragments lies on a node of its own."""
 _PORTS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b(?! ?(?:memory|ram|ddr\d?|rdimm))")
 _PORTS_OF = pattern(
     r"(?<![\w.,])(\d{1,2}) ?ports? (?:of|with|à|de|mit|at|von|med)? ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b"
 )
+_APPLIANCES = pattern(r"(?<![\w.,])(\d{1,3}) ?(?:x )?(?:appliances?|storage systems?|enclosures?)\b")
 _OF_ALL = pattern(r"\b(?:total|altogether|in all|aggregate)\b")
 _RAW = pattern(r"\braw\b")
+_BY_USABLE = pattern(r"\b(?:usable|net)\b")
 _SAME_UNITS = 0.003
 """Relative difference up to which the ratio of two sizes is that of their units."""
 
@@ -127,7 +137,8 @@ def check(
     store = networks.storage if networks is not None else None
     if store is not None:
         yield from _port_problem(stores, store)
-    yield from _license_problem(lines, stores, store)
+        yield from _system_problem(lines, store)
+    yield from _license_problem(lines, stores, store, in_english(remarks.lower()))
 
 
 def _problem(line: Offered, message: str, help_: str) -> Problem:
@@ -140,14 +151,36 @@ def _stripe_problem(stores: Sequence[tuple[Offered, str]], remarks: str) -> Iter
     """An erasure code across nodes that the loss of one node breaks: it lays more fragments on it than it has parity."""
     counts = {int(line.line.quantity or 0) for line, _ in stores if not line.counts_periods}
     texts = [in_english(each) for each in sentences_of(remarks.lower())] + [text for _, text in stores]
-    codes = {(int(data), int(parity)) for text in texts for data, parity in _ACROSS.findall(text)}
+    codes = {
+        (int(data), int(parity))
+        for text in texts
+        for found in (_ACROSS, _EACH_APART)
+        for data, parity in found.findall(text)
+    }
     if len(counts) != 1 or len(codes) != 1:
         return
     (nodes,), ((data, parity),) = counts, codes
+    if nodes < data + parity and any(_EACH_APART.search(text) is not None for text in texts):
+        message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} with each part on another node takes {data + parity}"
+        yield _problem(stores[0][0], message, f"choose a code for {nodes} nodes, or order {data + parity}")
+        return
     each = ceil((data + parity) / nodes) if nodes > 1 else 0
     if each > parity:
         message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} lays {each} fragments on one of them: its loss takes more than the {parity} of parity"
         yield _problem(stores[0][0], message, f"spread the code over {data + parity} nodes, or add parity")
+
+
+def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
+    """Fewer appliances in the lines of the store than `networks.storage.systems` has."""
+    counted = [
+        (int(found[1]) * max(1, int(line.line.quantity or 1)), line)
+        for line, text in lines
+        if line.kind == "other" and STORE.search(text) and (found := _APPLIANCES.search(text)) is not None
+    ]
+    total = sum(count for count, _ in counted)
+    if counted and store.systems is not None and total < store.systems:
+        message = f"offers {plural(total, 'appliance')}, and `networks.storage.systems` is {store.systems}"
+        yield _problem(counted[0][1], message, f"order {store.systems}, or correct the key")
 
 
 def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
@@ -173,11 +206,17 @@ def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> 
 
 
 def _license_problem(
-    lines: Sequence[tuple[Offered, str]], stores: Sequence[tuple[Offered, str]], store: NetworkSpec | None
+    lines: Sequence[tuple[Offered, str]],
+    stores: Sequence[tuple[Offered, str]],
+    store: NetworkSpec | None,
+    remarks: str,
 ) -> Iterator[Problem]:
     """A license in binary units for a need in decimal ones, and one for raw capacity below that of the drives."""
     raw = sum_of(raw_bytes(text) * float(line.line.quantity or 1) for line, text in stores)
     need = store.capacity.value if store is not None and store.capacity is not None else 0.0
+    by_raw = any(
+        _RAW.search(each) and LICENSE.search(each) and not _BY_USABLE.search(each) for each in sentences_of(remarks)
+    )
     for line, text in lines:
         sizes = licensed_sizes(text) if LICENSE.search(text) is not None else []
         if len(sizes) != 1:
@@ -188,7 +227,7 @@ def _license_problem(
             name = unit.upper().replace("I", "i")
             message = f"is for {number:,.10g} {name}, {size / decimal:,.0f} {name.replace('i', '')}, and `networks.storage.capacity` is {display(need, 'B')}: {need / BYTES[unit]:,.0f} {name}"
             yield _problem(line, message, f"order {need / BYTES[unit]:,.0f} {name}")
-        elif _RAW.search(text) is not None and size < raw * (1 - _SAME_UNITS):
+        elif (_RAW.search(text) is not None or by_raw) and size < raw * (1 - _SAME_UNITS):
             message = (
                 f"is for {display(size, 'B')} of raw capacity, and the drives of the quote have {display(raw, 'B')}"
             )

@@ -69,7 +69,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
                 f"with the one from {other.starts} to {other.to} at {other.price:g}"
             )
             yield RULE.problem(
-                f"procurement.tariff[{number}].from",
+                ("procurement", "tariff", number, "from"),
                 message,
                 "let each entry end where the next one begins",
                 severity="error" if differing else "",

@@ -183,7 +183,7 @@ def _tariff_problems(spec: Spec) -> Iterator[Problem]:
         ratio = max(stated, hours.price) / min(stated, hours.price)
         if ratio > WIDE:
             message = f"`electricity: {stated:g}` and `price: {hours.price:g}` of other hours differ by a factor of {ratio:.2g}"
-            at = f"procurement.tariff[{number}].price"
+            at = ("procurement", "tariff", number, "price")
             yield RULE.problem(at, message, "give both for one kWh, in the currency of the spec")
 
 

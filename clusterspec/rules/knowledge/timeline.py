@@ -1,0 +1,172 @@
+"""The dates of a purchase in its texts: what is ordered, delivered, accepted, exercised and migrated when, and what ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
+from functools import cached_property
+
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.source import Path
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+_CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
+_DATE_ALONE = pattern(
+    rf"^\W*(?:(?:until|till|to|through|by|the|do|bis|zum|jusqu'au|hasta|el|até|fino|al|tot|en|met|til) ){{0,3}}{DATE}\W*$"
+)
+"""A clause that only ends what the one before says."""
+WEEK = pattern(
+    r"\b(?:weeks?|wk|kw)\.? ?(\d{1,3})\b|\b(\d{1,3})(?:st|nd|rd|th|\.)? weeks?\b|第 ?(\d{1,3}) ?[周週]|(\d{1,3}) ?주차?"
+)
+SERVERS = pattern(r"納入|納品|\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
+ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
+MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
+ORDER = pattern(
+    r"(?i)\b(?:orders?|ordered|award\w*|sign(?:s|ed|ing|ature)?|deci(?:de|des|sion)|approv\w+|votes?|purchase order|"
+    r"bestell\w*|auftrag\w*|beschlu\w*|commandes?|pedidos?|ordine|zamówieni\w*|beslut\w*|podpisani\w*|underskr\w*|allekirjoit\w*|firma\w*|assinatura|imza\w*|podpis\w*|ondertek\w*|unterzeichn\w*|signature)\b|発注|订購|발주"
+)
+"""Words of the order, and of the decision on it."""
+_EXERCISE = pattern(
+    r"\b(?:exercis\w*|decid\w*|decision|board|council|conseil|vot\w+|affermi\w*|ausge(?:übt|löst)|abgerufen|abruf|drawn|called|order\w*|"
+    r"beschlu\w*|ejerc\w+|exerc\w+|eserc\w+|uitge\w+|avrop\w*)\b|行使"
+)
+_OPTION = pattern(r"\b(?:option\w*|opci[oó]n\w*|opç\w+|opzion\w+|optie|opsjon\w*|opcj\w+)\b|オプション|옵션")
+LAPSES = pattern(
+    r"\b(?:laps\w+|expir\w*|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
+    r"endet|läuft|gültig|jusqu'\w+|au plus tard|caduc\w+|venc\w+|hasta|a más tardar|válid\w+|até|scad\w+|entro|fino al|verloopt|vervalt|uiterlijk|"
+    r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|"
+    r"returned|handed back|goes back|given back|removed|decommissioned|retired|switched off)\b|失効|期限|まで|까지|截止|有效"
+)
+"""Words of an end: of what is void after a date, or is taken away on it."""
+
+
+def clauses_of(text: str) -> list[str]:
+    """The clauses of a text; one that is a date alone belongs to the one before it.
+
+    >>> clauses_of("the offer binds for 21 days, until 2026-12-03, net. order 2026-12-14")
+    ['the offer binds for 21 days until 2026-12-03', ' net', ' order 2026-12-14']
+    """
+    found: list[str] = []
+    for clause in _CLAUSE_END.split(text):
+        if found and _DATE_ALONE.search(clause) is not None:
+            found[-1] += clause
+        else:
+            found.append(clause)
+    return found
+
+
+def weeks_in(text: str) -> list[int]:
+    """The weeks that a milestone names.
+
+    >>> weeks_in("servers in week 17, racks in the 18. week")
+    [17, 18]
+    """
+    return [int(next(filter(None, found))) for found in WEEK.findall(text)]
+
+
+@dataclass(frozen=True)
+class Dated:
+    """A clause with dates: its key, its text and the sentence around it, in English as far as suppliers' words go."""
+
+    at: Path
+    text: str
+    sentence: str
+    days: Sequence[date]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The dated clauses of a purchase.
+
+    `clauses` are those of the description, the milestones and the lines of the quote; `priced` is the date of the prices,
+    and `weeks` the time from the order to the last delivery.
+    """
+
+    clauses: Sequence[Dated]
+    priced: date | None
+    weeks: float | None
+
+    @classmethod
+    def of(cls, procurement: ProcurementSpec, remarks: str) -> Timeline:
+        """The timeline of a purchase, with the description and the comments of its spec."""
+        delivery = procurement.delivery
+        milestones = (delivery.milestones if delivery is not None else None) or ()
+        texts: list[tuple[Path, str]] = [(("description",), in_english(each.lower())) for each in sentences_of(remarks)]
+        at: Path = ("procurement", "delivery", "milestones")
+        planned = [((*at, index), in_english(each.lower())) for index, each in enumerate(milestones)]
+        lines = [
+            (("procurement", "quote", index, "part"), plain_part(line))
+            for index, line in enumerate(procurement.quote or ())
+        ]
+        clauses = [clause for path, text in (*texts, *planned, *lines) for clause in _dated_clauses(path, text)]
+        timeline = cls(clauses, date_of_text(procurement.as_of), delivery.weeks if delivery is not None else None)
+        ordered = timeline.order
+        if ordered is not None:
+            for path, text in planned:
+                days = [day for week in weeks_in(text) if (day := _weeks_after(ordered, week)) is not None]
+                clauses += [Dated(path, text, text, days)] if days and not dates_in(text) else []
+        return timeline
+
+    @property
+    def lapses(self) -> list[Dated]:
+        """The clauses of an end."""
+        return [each for each in self.clauses if LAPSES.search(each.text) is not None]
+
+    @property
+    def order(self) -> date | None:
+        """The day of the order by a text, else that of the prices."""
+        found = self._last(lambda each: ORDER.search(each.text) is not None and _OPTION.search(each.sentence) is None)
+        return found or self.priced
+
+    @cached_property
+    def delivery(self) -> date | None:
+        """The last delivery of servers by the milestones, else `weeks` after the order."""
+        found = self._last(
+            lambda each: each.at[:2] == ("procurement", "delivery") and SERVERS.search(each.text) is not None
+        )
+        ordered = self.order
+        return found or (_weeks_after(ordered, self.weeks) if ordered is not None and self.weeks is not None else None)
+
+    @property
+    def acceptance(self) -> date | None:
+        """The last day on which something is accepted."""
+        return self._last(lambda each: ACCEPTANCE.search(each.text) is not None)
+
+    @property
+    def exercise(self) -> date | None:
+        """The last day on which an option is exercised or decided on."""
+        return self._last(
+            lambda each: _OPTION.search(each.sentence) is not None and _EXERCISE.search(each.text) is not None
+        )
+
+    @property
+    def migration(self) -> date | None:
+        """The last day of a migration."""
+        return self._last(lambda each: MIGRATION.search(each.text) is not None)
+
+    def _last(self, is_of: Callable[[Dated], bool]) -> date | None:
+        """The last day of the clauses of an event, which end nothing; None without one."""
+        found = [day for each in self.clauses if LAPSES.search(each.text) is None and is_of(each) for day in each.days]
+        return max(found, default=None)
+
+
+def _dated_clauses(at: Path, text: str) -> Iterator[Dated]:
+    """The clauses of a text that have dates; a text with one date is one clause."""
+    days = dates_in(text)
+    if len(days) == 1:
+        yield Dated(at, text, text, days)
+    elif days:
+        yield from (Dated(at, each, text, found) for each in clauses_of(text) if (found := dates_in(each)))
+
+
+def _weeks_after(start: date, weeks: float) -> date | None:
+    """The day some weeks after another; None after the last day of the calendar."""
+    try:
+        return start + timedelta(days=round(7 * weeks))
+    except OverflowError:
+        return None

@@ -1,0 +1,88 @@
+"""The delivery ends at a port, and nobody brings the machine to its site.
+
+## What it finds
+
+A line or a milestone with a term of delivery (`DAP`, `CIF`, `CPT`) whose named place is a port or an airport, where no line
+is for the transport from there and none sells that transport with the installation. It is a warning.
+
+## Why it matters
+
+The risk passes to the buyer at the named place: unloading, customs, the truck to the site and the insurance of that leg
+are in no price, and a rack that falls from a forklift is the buyer's.
+
+## What to do
+
+Ask for a delivery to the site (`DAP` or `DDP` with its address), or order the last leg with its insurance.
+
+## When to ignore it
+
+Ignore it where a contract of the buyer's own covers the last leg, and say so in the description.
+
+## Fires
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 8}
+procurement:
+  currency: NOK
+  quote:
+    - {part: "DGX H200", quantity: 8, price: 30000000}
+    - {part: "Freight DAP Oslo havn incl. insurance to that point", quantity: 1, price: 295000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 8}
+procurement:
+  currency: NOK
+  quote:
+    - {part: "DGX H200", quantity: 8, price: 30000000}
+    - {part: "Freight DAP Rjukan incl. insurance", quantity: 1, price: 295000}
+```
+
+## Sources
+
+- Incoterms 2020: https://iccwbo.org/business-solutions/incoterms-rules/incoterms-2020/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "warning", "likely")
+_TO_PORT = pattern(
+    r"(?i)\b(?-i:DAP|CIF|CIP|CPT|CFR|DPU|FOB|FCA)\b[ ,:(]{1,3}(?:[\w'’.-]{1,24} ){0,3}?(?:(?:air)?ports?|havn|hafen|\w*flughafen|aéroport|aeropuerto|aeroporto|puerto|porto|haven|"
+    r"hamn|satama|lufthavn|luchthaven|flygplats|lotnisko|letiště)\b|(?-i:DAP|CIF|CIP|CPT)[^.;]{0,12}(?:港|空港|항|공항)"
+)
+_LAST_LEG = pattern(
+    r"(?i)\b(?:inland|last leg|on-?carriage|to (?:the )?(?:site|hall|data ?cent(?:er|re))|haulage|truck\w*|trucking|nachlauf|post-?acheminement|acarreo|doprava na|own (?:haulier|carrier|forwarder))\b"
+)
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    places: list[tuple[Path, str]] = [
+        (("procurement", "quote", index, "part"), line.part or "") for index, line in enumerate(procurement.quote)
+    ]
+    places += [(("procurement", "delivery", "milestones", index), each) for index, each in enumerate(milestones)]
+    if any(_LAST_LEG.search(text) is not None for text in (remarks, *map(plain_part, procurement.quote))):
+        return
+    for at, text in places:
+        found = _TO_PORT.search(text)
+        if found is not None:
+            message = f"`{found[0]}` ends the delivery at a port: the way from there to the site is in no line"
+            yield RULE.problem(
+                at, message, "ask for a delivery to the site, or order the rest of the way with its insurance"
+            )
+            return

@@ -1,0 +1,169 @@
+"""Something lapses before the purchase needs it.
+
+## What it finds
+
+A date by which money, an option, a permit, an insurance or a reservation ends, in the description, a milestone or a line of
+the quote, before the day for which the purchase has it:
+
+- budgets, grants and tax reliefs, before the last delivery with the burn-in, which is the soonest acceptance;
+- options, before the day on which they are exercised;
+- licenses of export, exemptions from customs and insurances of the transport, before the last delivery;
+- hedges and fixed rates of exchange, before the last delivery;
+- reservations of power, racks, halls or slots of production, before the order;
+- leases and contracts of the old machine or hall, before the end of the migration from it.
+
+A delivery is the last date of servers in the milestones, else the order and `delivery.weeks` after it; the order is that
+of the text, else `as_of`. A milestone in weeks is counted from the order.
+
+## Why it matters
+
+Money of a year that has ended is gone, and an option that has lapsed is a new price. The difference is paid by nobody's
+budget.
+
+## What to do
+
+Extend the date, or bring the order and the delivery forward.
+
+## When to ignore it
+
+Ignore it where an extension is agreed on and the text does not say so.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The grant expires on 2027-03-31; what is not accepted by then is not paid.
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, as_of: 2026-12-01, delivery: {weeks: 20}}
+```
+
+```yaml description
+clusterspec: 1
+description: The option on four more nodes lapses on 2027-01-31 (the board exercises it on 2027-03-15).
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, as_of: 2026-12-01, delivery: {weeks: 20}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The grant expires on 2027-12-31. The option on four more nodes lapses on 2027-06-30, and the board decides on 2027-03-15.
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, as_of: 2026-12-01, delivery: {weeks: 20}}
+```
+
+## Sources
+
+- Funds of a fiscal year: https://www.gao.gov/products/gao-16-464sp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from clusterspec.finding import Problem
+from clusterspec.quantity import DAY
+from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.timeline import Timeline
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units.display import plural
+
+RULE = Rule.of(__name__, "error", "likely")
+
+
+@dataclass(frozen=True)
+class Lapse:
+    """What ends: its name, its words, the event that needs it, and that event in words."""
+
+    name: str
+    words: str
+    event: str
+    needed_for: str
+
+
+LAPSES = [
+    Lapse(
+        "the money",
+        r"\b(?:budgets?|funds|funding|grants?|appropriation|subsid\w+|fiscal year|tax credits?|haushalts\w+|fördermittel|zuwendung\w*|"
+        r"subventions?|subvenci\w+|ayudas?|presupuesto\w*|crédits|orçamento\w*|bilancio|finanziament\w+|contribut\w+|begroting|subsidie|"
+        r"bidrag\w*|dotacj\w+|budżet\w*)\b|予算|補助金|预算|拨款|예산|보조금",
+        "acceptance",
+        "the soonest acceptance",
+    ),
+    Lapse(
+        "the option",
+        r"\b(?:options?|optional|optionnelle|optionnel|opci[oó]n\w*|opcional\w*|opç\w+|opzion\w+|optie|opsjon\w*|opcj\w+|ausübungsfrist)\b|オプション|选择权|옵션",
+        "exercise",
+        "its exercise",
+    ),
+    Lapse(
+        "the permission to ship",
+        r"\b(?:export licen[cs]es?|import licen[cs]es?|export permit|import permit|customs exemption|duty exemption|ausfuhrgenehmigung|exportgenehmigung|"
+        r"licence d'exportation|licencia de exportaci[oó]n)\b|輸出許可|出口许可",
+        "delivery",
+        "the last delivery",
+    ),
+    Lapse(
+        "the insurance of the transport",
+        r"\b(?:transport|transit|marine|cargo|freight) insurance\b|\btransportversicherung\b|\bassurance (?:de |du )?transport\b",
+        "delivery",
+        "the last delivery",
+    ),
+    Lapse(
+        "the fixed rate of exchange",
+        r"\b(?:hedge[sd]?|hedging|forward contracts?|exchange rate|rate of exchange|currency forward|kurssicherung|devisentermin\w*|couverture de change|"
+        r"seguro de cambio|cambio a termine)\b|為替予約",
+        "delivery",
+        "the last delivery",
+    ),
+    Lapse(
+        "the reservation",
+        r"\b(?:reserv(?:ed|ation|ations)|production slots?|build slots?|allocation|reserviert\w*|réserv\w+|reservad\w+|prenotat\w+)\b(?! instances)",
+        "order",
+        "the order",
+    ),
+    Lapse(
+        "what the data move from",
+        r"\b(?:old|existing|present|current|previous) [\w ]{0,20}?(?:store|storage|system|cluster|hall|machine|filer|colocation|contract|lease)s?\b|既存|기존",
+        "migration",
+        "the end of the migration",
+    ),
+]
+_OF = [(each, pattern(each.words)) for each in LAPSES]
+
+
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remarks: str) -> Iterator[Problem]:
+    if procurement.as_of is None and procurement.delivery is None:
+        return
+    timeline = Timeline.of(procurement, remarks)
+    burn_in = operations.burn_in.value / DAY if operations is not None and operations.burn_in is not None else 0.0
+    events = _events(timeline, min(burn_in, 3650.0))
+    for clause in timeline.lapses:
+        found = [each for each, words in _OF if words.search(clause.sentence) is not None]
+        if len(found) != 1:
+            continue
+        (lapse,) = found
+        day, end = events.get(lapse.event), max(clause.days)
+        if day is not None and end < day:
+            late = plural((day - end).days, "day")
+            message = f"by the text {lapse.name} ends on {end}, {late} before {lapse.needed_for} on {day}"
+            yield RULE.problem(clause.at, message, "ask for a later date, or bring the purchase forward")
+            return
+
+
+def _events(timeline: Timeline, burn_in: float) -> dict[str, date]:
+    """The last days of the events that the timeline knows; without a date of the acceptance, the end of the ``burn_in`` days."""
+    delivery = timeline.delivery
+    events = {
+        "order": timeline.order,
+        "delivery": delivery,
+        "acceptance": timeline.acceptance
+        or (delivery + timedelta(days=round(burn_in)) if delivery is not None else None),
+        "exercise": timeline.exercise,
+        "migration": timeline.migration,
+    }
+    return {name: day for name, day in events.items() if day is not None}

@@ -1,0 +1,162 @@
+"""A price is not the one that the text states.
+
+## What it finds
+
+- A line whose text takes percents off a list price (`list 430,000 less 10 %`), and whose unit price is another amount: an
+  error;
+- a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
+- prices that by the description include a tax, in a sum to which `tax` adds it again: an error;
+- the sales tax of Quebec on top of the federal one (1.05 × 1.09975): since 2013 both are taken on the price: an error.
+
+## Why it matters
+
+A rebate with the wrong sign costs twice its amount, and a tax that is added twice a fifth of the price.
+
+## What to do
+
+Ask the supplier for the amount, and correct the price, the tax or the text.
+
+## When to ignore it
+
+Ignore it where the text is about another price than that of its line.
+
+## Fires
+
+```yaml procurement.quote[0].unit_price
+clusterspec: 1
+procurement: {currency: GBP, quote: [{part: "DGX B200, list price 430,000 less 10 % framework discount", quantity: 10, unit_price: 395000}]}
+```
+
+```yaml procurement.quote[1].price
+clusterspec: 1
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H200", quantity: 4, price: 1400000}
+    - {part: "Year-end special price reduction", quantity: 1, price: 40000}
+```
+
+```yaml procurement.tax
+clusterspec: 1
+description: All unit prices are gross, including 19 % VAT.
+procurement: {currency: EUR, tax: 0.19, quoted_total: 1190000, quote: [{part: "HGX H100 server", quantity: 4, unit_price: 250000}]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The budget includes 19 % VAT, and the unit prices do not.
+procurement:
+  currency: EUR
+  tax: 0.19
+  quoted_total: 4593400
+  quote:
+    - {part: "DGX B200, list price 430,000 less 10 %", quantity: 10, unit_price: 387000}
+    - {part: "Year-end rebate", quantity: 1, price: -10000}
+```
+
+## Sources
+
+- The Quebec sales tax is taken on the price without the federal tax: https://www.revenuquebec.ca/en/businesses/consumption-taxes/gsthst-and-qst/collecting-gst-and-qst/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isclose
+
+from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import line_price, total_of_lines
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.contract_words import AMOUNT
+from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
+from clusterspec.rules.knowledge.purchases import amount_text, money_text
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "error", "likely")
+ROUNDED = 0.001
+"""Relative difference up to which a price is the rounded one of its text."""
+_AMOUNT = r"(?<![\d.,])(\d{1,3}(?:[ .,'’]\d{3}){1,3}|\d{3,9})(?:[.,]\d{2})?(?![\d])"
+_LIST = r"(?:list(?: price)?|catalogu?e(?: price)?|rrp|msrp|listenpreis|prix (?:catalogue|public|tarif)|precio de (?:lista|tarifa)|preço de (?:lista|tabela)|prezzo di listino|listprijs|listpris\w*)"
+_OFF = pattern(
+    rf"\b{_LIST}\b[^\d%;]{{0,20}}{_AMOUNT}[^\d%;]{{0,24}}?\b(?:less|minus|off|net of|abzüglich|moins|menos|meno|min)\b[^\d%;]{{0,8}}(?<![\d.,])(\d{{1,2}}(?:[.,]\d{{1,2}})?) ?%"
+)
+"""A list price and the percents that are taken off it."""
+_CREDIT = pattern(
+    r"\b(?:rebates?|credit notes?|credits?|(?:special )?(?:price )?reductions?|discounts?|trade[- ]?ins?|buy-?backs?|gutschrift\w*|\w*nachlass|\w*rabatt|"
+    r"remises?|avoir|descuentos?|descontos?|sconti|sconto|korting\w*|rabat|alennus|sleva)\b|値引|割引|折扣|할인"
+)
+_EXPLAINED = pattern(
+    r"\b(?:after|net|less|with|incl\w*|including|included|before|without|no|not|for|on|per|minus|of|nach|inkl\w*|mit|ohne|après|con|com|met|med|efter|hors|avant|already|letter)\b|%|適用|込|後"
+)
+"""Words of a line that sells something at a price with a rebate."""
+_GROSS = pattern(
+    rf"\b(?:prices?|preise|einzelpreise|stückpreise|prix|precios|preços|prezzi|prijzen|priser|hinnat|ceny)\b[^.;]{{0,40}}?\b(?:gross|brutto|incl\w*|including|inkl\w*|ttc|toutes taxes|con iva|com iva|ivato|ivati|inclus\w*)\b[^.;]{{0,16}}?(?:\b{TAX_NAMES}\b|%)"
+    r"|\b(?:unit prices?|prices?|einzelpreise|stückpreise|preise|priser|prezzi|prijzen|ceny)\b[^.;]{0,20}\b(?:gross|brutto)\b"
+    rf"|\b(?:prices?|preise|prix|precios|preços|prezzi|prijzen)\b[^.;]{{0,30}}?\bttc\b"
+)
+_OF_OTHER = pattern(
+    r"\b(?:totals?|sum|budget|gesamt\w*|summe|net|netto|excl\w*|exclud\w*|without|zzgl|plus|ohne|hors|ht|sin|sem|senza|zonder|"
+    r"not|nicht|pas|no|non|quoted_total|list)\b"
+)
+"""Words of a sentence that is about a total, or about prices without a tax."""
+_QUEBEC = pattern(r"\b(?:tvq|qst)\b")
+_COMPOUND = 1.05 * 1.09975 - 1
+_SEPARATE = 0.05 + 0.09975
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    yield from _list_price_problems(procurement)
+    yield from _credit_problem(procurement)
+    if procurement.tax:
+        yield from _gross_problem(procurement, procurement.tax, remarks.lower())
+
+
+def _list_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """Lines whose unit price is not the list price of their text less its percents."""
+    for index, line in enumerate(procurement.quote or ()):
+        found, price = _OFF.findall(in_english((line.part or "").lower())), line.unit_price
+        if len(found) != 1 or not price:
+            continue
+        (amount, share), stated = found[0], float(price)
+        listed = amount_in_text(amount)
+        expected = listed * (1 - float(share.replace(",", ".")) / 100)
+        if stated in map(amount_in_text, AMOUNT.findall(line.part or "")):
+            continue  # the text takes off more than these percents
+        if not any(isclose(stated, each, rel_tol=ROUNDED) for each in (expected, listed)):
+            message = f"`{name_of_part(line.part)}` takes {share} % off {listed:,.0f}, which leaves {money_text(amount_text(expected), procurement.currency)}, and the price is {money_text(amount_text(stated), procurement.currency)}"
+            at = ("procurement", "quote", index, "unit_price")
+            yield RULE.problem(at, message, "ask the supplier which of the two is right")
+
+
+def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """A rebate or credit whose price is added to the others."""
+    for index, line in enumerate(procurement.quote or ()):
+        text, price = plain_part(line), line_price(line)
+        if price and price > 0 and _CREDIT.search(text) is not None and _EXPLAINED.search(text) is None:
+            message = f"`{name_of_part(line.part)}` is a rebate or credit, and its price of {money_text(amount_text(float(price)), procurement.currency)} is added to the others"
+            at = ("procurement", "quote", index, "price" if line.price is not None else "unit_price")
+            yield RULE.problem(at, message, "write a negative amount, in the line and in the total")
+
+
+def _gross_problem(procurement: ProcurementSpec, tax: float, text: str) -> Iterator[Problem]:
+    """A tax on prices that include it by the text, and a tax on the tax."""
+    total, expected = procurement.quoted_total, total_of_lines(procurement)
+    taxed = total is not None and expected is not None and isclose(total, expected, rel_tol=ROUNDED)
+    gross = [each for each in sentences_of(text) if _GROSS.search(each) is not None and _OF_OTHER.search(each) is None]
+    if gross and taxed:
+        message = f"by the text the prices include the tax, and `tax: {tax:g}` is added to them in the total"
+        yield RULE.problem("procurement.tax", message, "remove `tax`, or ask for prices without it")
+    named = " ".join([text, *((line.part or "").lower() for line in procurement.quote or ())])
+    if _QUEBEC.search(named) is not None and isclose(tax, _COMPOUND, rel_tol=ROUNDED):
+        message = f"a tax of {percent(tax, 5)} adds the tax of Quebec (TVQ) to the price with TPS: both are on the price without tax, {percent(_SEPARATE, 5)} together"
+        yield RULE.problem("procurement.tax", message, f"write `tax: {_SEPARATE:g}`, and ask for the right total")
