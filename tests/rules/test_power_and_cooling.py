@@ -114,14 +114,15 @@ def test_a_cap_lies_below_the_rating_and_idle_power_below_full_load(
 def test_a_capped_node_may_draw_less_than_its_accelerators_are_rated(check: Check) -> None:
     # 8 × 700 W = 5.6 kW; capped at 500 W, 4 kW
     for power, wrong in (
-        ("node: 5 kW", True),
-        ("node: 5.6 kW", True),  # nothing is left for the host
-        ("node: 5.7 kW", False),
-        ("node: 5 kW, accelerator_cap: 500 W", False),
-        ("node: 4 kW, accelerator_cap: 500 W", True),
+        ("node: 5 kW", "error"),
+        ("node: 5.6 kW", "error"),  # nothing is left for the host
+        ("node: 6.1 kW", "warning"),  # less than a tenth is left
+        ("node: 6.2 kW", ""),
+        ("node: 5 kW, accelerator_cap: 500 W", ""),
+        ("node: 4 kW, accelerator_cap: 500 W", "error"),
     ):
         cluster = f"accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, power: {{{power}}}"
-        want = [("error", "cluster.power.node")] if wrong else []
+        want = [(wrong, "cluster.power.node")] if wrong else []
         assert told(check, "node-power-below-accelerators", cluster) == want
 
 
@@ -190,6 +191,7 @@ cluster: {{platform: dgx-h200, nodes: 10, power: {{node: 10.2 kW, nodes_per_rack
         ("The room hangs on two UPS of 112 kVA with a power factor of 0.9", "ups-below-load", ""),
         ("The switches hang on a UPS of 5 kVA", "ups-below-load", ""),
         ("The fan walls of the hall remove 110 kW", "air-coolers-below-heat", "111 kW of heat"),
+        ("Coolant at 10 °C; the hall is held at 20 °C and 50 % relative humidity", "site-condition-unmet", ""),
         ("The fan walls of the hall remove 111 kW", "air-coolers-below-heat", ""),
     ],
 )
@@ -208,3 +210,40 @@ def test_a_cable_reaches_along_the_row_and_up_and_down(place: str, distance: str
     fabric = f"scale_out: {{technology: infiniband-ndr, topology: rail-optimized, distance: {{node_leaf: {distance}}}}}"
     found = told(check, "distance-below-racks", f"platform: dgx-h200, nodes: 16, {floor}, {fabric}")
     assert bool(found) == off
+
+
+LIQUID = """clusterspec: 1
+description: "{remarks}"
+cluster:
+  platform: mi355x-ubb8
+  nodes: 8
+  power: {{node: 15 kW, nodes_per_rack: 4, cooling: liquid, liquid_share: 0.8}}
+procurement: {{currency: USD, delivery: {{milestones: [{milestones}]}}}}
+"""
+DEW = "Coolant reaches the racks at {coolant} °C; the hall is held at 26 °C and 60 % relative humidity."
+FLOW = "Each rack has {flow} l/min of water with a rise of 10 K."
+
+
+@each(
+    ("remarks", "milestones", "rule", "words"),
+    [
+        # ln 0.6 + 17.62 x 26 / 269.12 = 1.1915; 243.12 x 1.1915 / (17.62 - 1.1915) = 17.6 °C
+        (DEW.format(coolant=17), "", "site-condition-unmet", "26 °C and 60 % humidity is 17.6 °C"),
+        (DEW.format(coolant=18), "", "site-condition-unmet", ""),
+        # 4 x 15 kW x 0.8 = 48 kW; 68 / 60 x 4.18 kJ x 10 = 47.4 kW, and 69 carry 48.1 kW
+        (FLOW.format(flow=68), "", "coolant-flow-below-heat", "carry 47.4 kW, and a rack gives 48 kW"),
+        (FLOW.format(flow=69), "", "coolant-flow-below-heat", ""),
+        (
+            "x",
+            '"burn-in in week 21", "coolant loop filled in week 23"',
+            "milestones-out-of-order",
+            "2 weeks before the coolant",
+        ),
+        ("x", '"burn-in in week 24", "coolant loop filled in week 23"', "milestones-out-of-order", ""),
+    ],
+)
+def test_liquid_takes_up_the_heat_before_and_while_it_is_there(
+    remarks: str, milestones: str, rule: str, words: str, check: Check
+) -> None:
+    found = [one for one in check(LIQUID.format(remarks=remarks, milestones=milestones)) if one.rule == rule]
+    assert [one.message for one in found if words and words in one.message] or (not words and not found), found

@@ -153,6 +153,7 @@ def test_a_term_of_a_purchase_is_judged_by_its_numbers(text: str, rule: str, wor
 FRONTEND = "  networks: {frontend: {nics_per_node: 2, nic_bandwidth: 100 Gb/s}}\nprocurement:"
 STORE = "  networks: {storage: {systems: 3, capacity: 700 TB, bandwidth: 20 GB/s}}\nprocurement:"
 WEEKS = "{weeks: 20}"  # 140 days after 2026-11-02: 2027-03-22
+LEASED = "Price 110,000 with tax, 100,000 without; rate 1.82 %."
 QUEBEC = "TPS 5 % and TVQ 9.975 %"
 NODE_DAYS = "HGX H200 node-days, reserved"
 
@@ -298,6 +299,69 @@ NODE_DAYS = "HGX H200 node-days, reserved"
             purchase(line("storage node, 12 x 15 TB NVMe", 10), remarks="Code 8+2, each fragment on another node."),
             "quoted-store-unfit",
             "",
+        ),
+        # 2026-11-02 and 20 weeks are 2027-03-22
+        (
+            purchase(remarks="Change freeze from 2027-03-15 to 2027-06-10.", delivery=WEEKS),
+            "delivery-misses-date",
+            "the last delivery is on 2027-03-22, and by the text the site takes none",
+        ),
+        (
+            purchase(remarks="Change freeze from 2027-03-23 to 2027-06-10.", delivery=WEEKS),
+            "delivery-misses-date",
+            "",
+        ),
+        # 12 nodes, of which 8 are quoted: 4 are in place
+        (
+            purchase(line("trade-in credit, 4 H200 servers", 4, -50)).replace("nodes: 8", "nodes: 12"),
+            "quote-pays-twice",
+            "the 12 nodes of the design are 8 of the quote and 4 that are in place",
+        ),
+        (
+            purchase(line("trade-in credit, 4 A100 servers", 4, -50)).replace("nodes: 8", "nodes: 12"),
+            "quote-pays-twice",
+            "",
+        ),
+        # 1.82 % of 110,000 is 2,002; of 100,000, without 10 % of tax, 1,820
+        (
+            purchase(line("lease, monthly", 60, 2002), remarks=LEASED, tax="0.1"),
+            "lease-off-formula",
+            "is the rate of the price with tax, and `tax: 0.1` is added to it again: 1,820",
+        ),
+        (purchase(line("lease, monthly", 60, 1820), remarks=LEASED, tax="0.1"), "lease-off-formula", ""),
+        # 8 + 2 on 6 nodes: two fragments on some, so that one node may fail
+        (
+            purchase(line("storage node, 12 x 15 TB", 6), remarks="Code 8+2 across nodes; survives two nodes."),
+            "quoted-store-unfit",
+            "it survives the loss of 1 node, not of 2",
+        ),
+        (
+            purchase(line("storage node, 12 x 15 TB", 10), remarks="Code 8+2 across nodes; survives two nodes."),
+            "quoted-store-unfit",
+            "",
+        ),
+        (
+            purchase(
+                remarks="The goods lift carries 1,000 kg.",
+                delivery='{milestones: ["racks of 1,480 kg each in week 22"]}',
+            ),
+            "piece-above-load-limit",
+            "weighs 1,480 kg, and the lift carries 1,000 kg",
+        ),
+        (
+            purchase(
+                remarks="The goods lift carries 1,500 kg.",
+                delivery='{milestones: ["racks of 1,480 kg each in week 22"]}',
+            ),
+            "piece-above-load-limit",
+            "",
+        ),
+        (
+            purchase(
+                remarks="Option à affermir dans le mois qui suit la notification (2027-03-01), vote le 2027-05-03."
+            ),
+            "lapses-before-needed",
+            "the option ends on 2027-04-01, 32 days before its exercise on 2027-05-03",
         ),
     ],
 )

@@ -54,15 +54,11 @@ STAYS = pattern(
     r"\b(?:keep|kept|retain\w*|houden|behouden|behalten|gard\w+|conserv\w*|quedar\w*|ficam|tratten\w*|behåll\w*|behold\w*)\b"
 )
 
-GUARANTEE = pattern(
-    r"\b(?:(?:bank|performance|advance[- ]payment) (?:guarantee|bond)|surety bond|letter of credit|fideiussion\w*|\w*bürgschaft\w*|caution bancaire|"
-    r"aval bancario|garant[ií]a bancaria|fiança bancária|bankgarant\w*|gwarancja bankowa)\b|保証状|保函|보증서"
-)
 DELIVERED = pattern(
     r"\b(?:deliver\w*|livr\w*|liefer\w*|geliefert|entreg\w*|consegn\w*|lever\w*|toimit\w*|dostaw\w*)\b|納品|交付|납품"
 )
 SUPPORT_ENDS = pattern(
-    rf"\b(?:end of (?:support|service|service life)|support ends|eos|eosl)\b[^\d,;]{{0,20}}{DATE}|\b(?:supported|maintained) until {DATE}"
+    rf"\b(?:end of (?:support|service|service life)|support ends|eos|eosl)\b[^\d,;]{{0,40}}{DATE}|\b(?:supported|maintained) until {DATE}"
 )
 COVER = pattern(r"\b(?:contract|agreement|support|maintenance|cover\w*)\b")
 PERIOD = pattern(r"\b(?:new period|new term|cover\w*|copertura|couverture|cobertura|support|maintenance)\b")

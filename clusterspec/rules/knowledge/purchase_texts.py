@@ -8,10 +8,33 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec.procurement.offered import is_credit
 from clusterspec.procurement.part_names import SWITCHES, plain_part
+from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.written_numbers import NUMBER, sentences_of, watts_in_text
 from clusterspec.source import Path
-from clusterspec.spec.model import QuoteLine
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern
+
+
+def texts_of(procurement: ProcurementSpec, remarks: str) -> list[tuple[Path, str]]:
+    """The sentences of the description, the milestones and the lines of the quote with their keys, in lower case and in
+    English as far as suppliers' words go.
+
+    >>> from clusterspec.spec.model import DeliverySpec
+    >>> milestones = DeliverySpec(milestones=("Abnahme 2027-03-01",))
+    >>> texts_of(ProcurementSpec(delivery=milestones), "A guarantee. Two racks")
+    [(('description',), 'a guarantee'), (('description',), 'two racks'), (('procurement', 'delivery', 'milestones', 0), 'acceptance 2027-03-01')]
+    """
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    at: Path = ("procurement", "delivery", "milestones")
+    return [
+        *((("description",), in_english(each)) for each in sentences_of(remarks.lower())),
+        *(((*at, index), in_english(each.lower())) for index, each in enumerate(milestones)),
+        *(
+            (("procurement", "quote", index, "part"), plain_part(line))
+            for index, line in enumerate(procurement.quote or ())
+        ),
+    ]
+
 
 _FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
 
@@ -31,7 +54,7 @@ _OF_A_RACK = pattern(
 def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
     """The key and the watts of each line of a quote that contracts one number of kilowatts for the whole machine.
 
-    >>> from clusterspec.spec.model import QuoteLine
+    >>> from clusterspec.spec.model import ProcurementSpec, QuoteLine
     >>> [contracted_power([QuoteLine(part=part)]) for part in ("Colocation, 400 kW, per kW", "Colo rack 17 kW, per rack")]
     [[(('procurement', 'quote', 0, 'part'), 400000.0)], []]
     """

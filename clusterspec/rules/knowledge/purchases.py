@@ -95,7 +95,7 @@ def money_text(text: str, currency: str | None) -> str:
     return f"{text} {currency}" if currency else text
 
 
-DATE = r"\b(20\d\d-\d\d-\d\d)\b"
+DATE = r"(?<![\w-])(20\d\d-\d\d-\d\d)(?![\d-])"
 """The pattern of a date in a text."""
 
 

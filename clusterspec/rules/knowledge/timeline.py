@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 
-from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.purchase_texts import texts_of
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
-from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -94,20 +92,14 @@ class Timeline:
     @classmethod
     def of(cls, procurement: ProcurementSpec, remarks: str) -> Timeline:
         """The timeline of a purchase, with the description and the comments of its spec."""
-        delivery = procurement.delivery
-        milestones = (delivery.milestones if delivery is not None else None) or ()
-        texts: list[tuple[Path, str]] = [(("description",), in_english(each.lower())) for each in sentences_of(remarks)]
-        at: Path = ("procurement", "delivery", "milestones")
-        planned = [((*at, index), in_english(each.lower())) for index, each in enumerate(milestones)]
-        lines = [
-            (("procurement", "quote", index, "part"), plain_part(line))
-            for index, line in enumerate(procurement.quote or ())
-        ]
-        clauses = [clause for path, text in (*texts, *planned, *lines) for clause in _dated_clauses(path, text)]
+        delivery, texts = procurement.delivery, texts_of(procurement, remarks)
+        clauses = [clause for path, text in texts for clause in _dated_clauses(path, text)]
         timeline = cls(clauses, date_of_text(procurement.as_of), delivery.weeks if delivery is not None else None)
         ordered = timeline.order
         if ordered is not None:
-            for path, text in planned:
+            for path, text in texts:
+                if path[:2] != ("procurement", "delivery"):
+                    continue
                 days = [day for week in weeks_in(text) if (day := _weeks_after(ordered, week)) is not None]
                 clauses += [Dated(path, text, text, days)] if days and not dates_in(text) else []
         return timeline
@@ -155,8 +147,20 @@ class Timeline:
         return max(found, default=None)
 
 
+_WITHIN = pattern(
+    rf"\b(?:within|dans|innerhalb|inom|inden|entro|binnen|dentro de|em até|w ciągu|do) (?:(?:the|le|les|un|une|uno|einem?|one|a|el|het|en|et) )?(?:(\d{{1,3}}) )?(day|week|month)s?\b[^.;\d]{{0,40}}?{DATE}"
+)
+"""A time that begins on a date."""
+_DAYS_OF = {"day": 1, "week": 7, "month": 31}
+
+
 def _dated_clauses(at: Path, text: str) -> Iterator[Dated]:
-    """The clauses of a text that have dates; a text with one date is one clause."""
+    """The clauses of a text that have dates; a text with one date is one clause. A time that begins on a date is an end."""
+    for number, unit, start in _WITHIN.findall(text):
+        day = date_of_text(start)
+        if day is not None:
+            until = day + timedelta(days=min(int(number or 1) * _DAYS_OF[unit], 3650))
+            text = text.replace(start, f"until {until}", 1)
     days = dates_in(text)
     if len(days) == 1:
         yield Dated(at, text, text, days)

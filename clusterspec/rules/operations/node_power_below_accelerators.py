@@ -3,7 +3,8 @@
 ## What it finds
 
 `power.node` at or below accelerators per node × the accelerator's power, or `accelerator_cap` where that is lower. The
-finding is an error. It is a note at half of that product and more for modules that include the processor (GH200), whose
+finding is an error. A node of four accelerators or more that has less than a tenth of their power for all else is a warning.
+It is a note at half of that product and more for modules that include the processor (GH200), whose
 power limit the operator sets.
 
 ## Why it matters
@@ -50,6 +51,10 @@ from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
+LEAST_REST, SEVERAL = 0.1, 4
+"""Share of the power of several accelerators below which processors, memory, NICs and fans of no known node stay: those of
+an eight-way server take 20 to 60 %, by the platforms of the catalog.
+"""
 PROCESSOR = "processor"
 """Part included in the power of a module with a processor. Operators set this power: GH200 from 450 to 1,000 W."""
 
@@ -60,17 +65,22 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         return
     own = min(each.value, power.accelerator_cap.value) if power.accelerator_cap else each.value
     parts = own * cluster.accelerators_per_node
-    if power.node.value <= parts:
-        drawn = f"{cluster.accelerators_per_node} accelerators of {display(own, 'W')} draw {display(parts, 'W')}"
-        message = f"{drawn}: the {power.node.written} of the node leave nothing for processors, NICs and fans"
-        known = cluster.platform.power if cluster.platform else None
-        help_ = (
-            f"use the {display(known.value, 'W')} of {cluster.platform.id}"
-            if known and cluster.platform
-            else "use a measured figure"
-        )
-        settable = PROCESSOR in cluster.accelerator.power_includes
-        if settable:
-            help_ += "; state `accelerator_cap` where modules run below their largest power"
-        explained = settable and power.node.value >= parts / 2
-        yield RULE.problem("cluster.power.node", message, help_, severity="note" if explained else "error")
+    settable = PROCESSOR in cluster.accelerator.power_includes
+    rest = power.node.value - parts
+    drawn = f"{cluster.accelerators_per_node} accelerators of {display(own, 'W')} draw {display(parts, 'W')}: the {power.node.written} of the node leave"
+    if rest > 0:
+        if rest < LEAST_REST * parts and cluster.accelerators_per_node >= SEVERAL and not settable:
+            message, help_ = f"{drawn} {display(rest, 'W')} for processors, NICs and fans", "use a measured figure"
+            yield RULE.problem("cluster.power.node", message, help_, severity="warning", confidence="likely")
+        return
+    message = f"{drawn} nothing for processors, NICs and fans"
+    known = cluster.platform.power if cluster.platform else None
+    help_ = (
+        f"use the {display(known.value, 'W')} of {cluster.platform.id}"
+        if known and cluster.platform
+        else "use a measured figure"
+    )
+    if settable:
+        help_ += "; state `accelerator_cap` where modules run below their largest power"
+    explained = settable and power.node.value >= parts / 2
+    yield RULE.problem("cluster.power.node", message, help_, severity="note" if explained else "error")

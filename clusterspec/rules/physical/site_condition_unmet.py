@@ -11,6 +11,8 @@ Conditions of the site in the description or a comment:
 - a capacity at two temperatures of the water (`250 kW at 30 °C, 170 kW at 40 °C`), where the key has that of one, and the
   water of the site has the other.
 
+A coolant below the dew point of the room, by the temperatures and the relative humidity of the text: an error.
+
 ## Why it matters
 
 Servers above their limit lower their clocks or switch off, and their warranty ends. Thin air and warm water take up less
@@ -63,6 +65,7 @@ cluster: {platform: dgx-h100, nodes: 8, power: {node: 10.2 kW, nodes_per_rack: 2
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
@@ -104,6 +107,15 @@ _SAME = 0.01
 """Relative difference up to which two figures are the same."""
 
 
+_HUMIDITY = pattern(
+    rf"{NUMBER} ?% ?(?:r\.? ?h\.?|relative humidity|humidity|relative(?:r)? (?:luft)?feuchte|luftfeuchte|luftfeuchtigkeit|d'humidité|humedad|umidade|umidità|vochtigheid)|"
+    rf"\b(?:relative humidity|humidity|luftfeuchte|luftfeuchtigkeit|humidité|humedad|umidade|umidità|vochtigheid)\b[^.;\d]{{0,20}}{NUMBER} ?%"
+)
+_COOLANT = pattern(r"\b(?:coolant|water|loops?|liquid|pg25|wasser|eau|agua|água|acqua|vatten|vann)\b")
+MARGIN = 2.0
+"""K that a coolant stays above the dew point of the room (ASHRAE TC 9.9)."""
+
+
 def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]:
     if not remarks or (power.cooling is None and power.rack_limit is None and power.cdus is None):
         return
@@ -117,6 +129,8 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
     if power.cooling != "liquid" and warmest > limit:
         message = f"the air at the intake of the servers has {warmest:g} °C by the text, and {whose} {limit:g} °C"
         yield RULE.problem("description", message, "cool the air, or ask the maker for a release at this temperature")
+    if power.cooling == "liquid":
+        yield from _dew_problem(remarks.lower())
     keys = (
         ("rack_limit", power.rack_limit),
         ("cdus.capacity", power.cdus.capacity if power.cdus is not None else None),
@@ -128,6 +142,44 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
                 f"{planned.written} is the capacity elsewhere; by the text it is {display(lower, 'W')} at this site"
             )
             yield RULE.problem(f"cluster.power.{key}", message, f"plan with {display(lower, 'W')}")
+
+
+def _dew_problem(text: str) -> Iterator[Problem]:
+    """A coolant below the dew point of the room, by the temperatures and the humidity of the text."""
+    humidity = _HUMIDITY.search(text)
+    parts = [part for each in text.split(". ") for part in _CLAUSE.split(each)]
+    coolant = [number_in_text(each) for part in parts if _COOLANT.search(part) for each in _TEMPERATURE.findall(part)]
+    room = [
+        number_in_text(each)
+        for part in parts
+        if _COOLANT.search(part) is None and _ROOM.search(part) is not None
+        for each in _TEMPERATURE.findall(part)
+    ]
+    if humidity is None or not coolant or len(room) != 1:
+        return
+    percent = number_in_text(humidity[1] or humidity[2])
+    if not 0 < percent <= 100:
+        return
+    dew = dew_point(room[0], percent / 100)
+    if min(coolant) < dew:
+        message = f"the coolant has {min(coolant):g} °C by the text, and the dew point of a room of {room[0]:g} °C and {percent:g} % humidity is {dew:.1f} °C: water condenses on its pipes"
+        yield RULE.problem("description", message, f"keep the coolant above {dew + MARGIN:.1f} °C, or dry the air")
+
+
+def dew_point(celsius: float, humidity: float) -> float:
+    """°C at which air of a temperature and relative humidity (a share) is saturated, by the Magnus formula over water.
+
+    >>> round(dew_point(26, 0.6), 1), round(dew_point(20, 1.0), 6)
+    (17.6, 20.0)
+    """
+    exponent = math.log(humidity) + _MAGNUS[0] * celsius / (_MAGNUS[1] + celsius)
+    return _MAGNUS[1] * exponent / (_MAGNUS[0] - exponent)
+
+
+_MAGNUS = (17.62, 243.12)
+"""Coefficients of the Magnus formula over water, and °C (WMO-No. 8, annex 4.B)."""
+_CLAUSE = pattern(r"[;:]|, | and (?=the (?:hall|room|air))| while ")
+_ROOM = pattern(r"\b(?:hall|room|air|aisle|space|saal|raum|salle|sala|zaal|lokal)\b")
 
 
 def _may_state_conditions(remarks: str) -> bool:

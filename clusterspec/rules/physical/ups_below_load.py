@@ -43,7 +43,7 @@ cluster: {platform: dgx-h200, nodes: 32, power: {node: 10.2 kW, nodes_per_rack: 
 
 ## Sources
 
-- Ratings in VA and W: https://www.apc.com/us/en/faqs/FA157405/
+- Ratings in VA and W: https://www.blackbox.com/en-ca/products/black-box-explains/black-box-explains-sizing-a-ups
 """
 
 from __future__ import annotations

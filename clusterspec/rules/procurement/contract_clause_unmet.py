@@ -13,7 +13,6 @@ Clauses in the lines of a quote, the milestones and the description:
   lines: an error;
 - a term of delivery (`EXW`) that leaves more to the buyer than the description asks for (`DDP`), without a line for it: an
   error;
-- a bank guarantee that ends before the delivery that it secures: an error;
 - support bought for longer than the maker supports the part, by the date in its line: an error;
 - an order that is signed after the end of the framework agreement that the description names: an error;
 - failed drives that go back to the maker, where the text says that media do not leave the site: a warning.
@@ -139,7 +138,6 @@ from clusterspec.rules.knowledge.contract_words import (
     ENERGY,
     EXTENDED,
     FRAMEWORK,
-    GUARANTEE,
     INTERRUPTED,
     KEPT_DRIVES,
     MONTHS_BEFORE,
@@ -175,6 +173,8 @@ ABOVE = 1.25
 """A committed energy above this multiple of that of the nodes at full load, or of the budget, cannot be taken: switches
 and storage draw the rest.
 """
+ABOVE_USED = 1.1
+"""The same where a utilization is stated, which is the expected use."""
 KEPT = 99.0
 """Percent of a month from which an availability needs machines that nobody stops."""
 
@@ -266,9 +266,7 @@ def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iter
 
 
 def _ended_cover(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    """A guarantee that ends before the delivery that it secures, and support of a part beyond the day on which its maker
-    ends it.
-    """
+    """Support of a part beyond the day on which its maker ends it."""
     ordered, weeks = date_of_text(procurement.as_of), procurement.delivery.weeks if procurement.delivery else None
     planned = [] if ordered is None or weeks is None else [ordered + timedelta(days=min(7 * weeks, 36500))]
     named = [day for each in sentences_of(remarks) if DELIVERED.search(in_english(each)) for day in dates_in(each)]
@@ -277,10 +275,6 @@ def _ended_cover(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem
     support = procurement.support.term if procurement.support is not None else None
     for index, line in enumerate(procurement.quote or ()):
         text, at, name = plain_part(line), ("procurement", "quote", index, "part"), name_of_part(line.part)
-        days = dates_in(text) if GUARANTEE.search(text) is not None else []
-        if len(days) == 1 and delivered is not None and days[0] < delivered:
-            message = f"`{name}` ends on {days[0]}, and what it secures is delivered on {delivered}"
-            yield RULE.problem(at, message, "ask for a guarantee until the acceptance")
         ended = SUPPORT_ENDS.search(text)
         last = date_of_text(ended[1] or ended[2]) if ended is not None else None
         start = delivered or needed
@@ -346,7 +340,7 @@ def _unused_energy(
             else ("", "")
         )
         committed = number_in_text(number) * SCALE[scale] if number else 0.0
-        if watts and committed > ABOVE * most:
+        if watts and committed > (ABOVE_USED if procurement.utilization else ABOVE) * most:
             load = f"at a utilization of {percent(used)}" if procurement.utilization else "at full load all year"
             message = f"{what} commits to {_energy_text(committed)} a year, and the machine takes {_energy_text(most)} {load}, with a PUE of {procurement.pue:g}"
             yield RULE.problem(at, message, "commit to the energy of the planned utilization", severity="warning")

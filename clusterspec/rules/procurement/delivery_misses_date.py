@@ -5,7 +5,8 @@
 `as_of` plus `delivery.weeks` and the burn-in, or the `duration` of the longest acceptance test, after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
 or one with a date (or a week, without `delivery.weeks`) after `needed_by`, unless it speaks of an option, a later phase or
 the end of the contract; a line of the quote with a lead time beyond `delivery.weeks`; a milestone of a collective in a week
-before the switches or modules arrive. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
+before the switches or modules arrive; a last delivery between the two dates of a freeze or closure of the site, by the
+description. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
 on the date of the check.
 
 ## Why it matters
@@ -62,7 +63,9 @@ from datetime import date
 from clusterspec.finding import Problem
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY
-from clusterspec.rules.knowledge.purchases import DATE, date_of_text
+from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
+from clusterspec.rules.knowledge.timeline import Timeline
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec
@@ -88,13 +91,17 @@ _LATER = pattern(
 
 
 def check(
-    procurement: ProcurementSpec, operations: OperationsSpec | None, acceptance: tuple[AcceptanceSpec, ...] | None
+    procurement: ProcurementSpec,
+    operations: OperationsSpec | None,
+    acceptance: tuple[AcceptanceSpec, ...] | None,
+    remarks: str,
 ) -> Iterator[Problem]:
     delivery = procurement.delivery
     yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
         return
     yield from _dated_milestones(delivery, procurement)
+    yield from _frozen_problem(procurement, remarks)
     if delivery.weeks is None:
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
@@ -112,6 +119,26 @@ def check(
             message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
+
+
+_FREEZE = pattern(
+    r"\b(?:freeze|frozen|black-?out|moratorium|closed|closure|shut-?down|no (?:works?|deliver\w*|access)|change stop|gesperrt|sperre|betriebsruhe|fermeture|fermé\w*|gel des|cerrad[oa]|cierre|"
+    r"fechad[oa]|chius\w*|gesloten|sluiting|stängt|lukket|stengt)\b"
+)
+"""Words of a time in which nothing is brought in."""
+
+
+def _frozen_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """The last delivery, where it is between the two dates of a time in which by the text nothing is brought in."""
+    timeline = Timeline.of(procurement, remarks)
+    if timeline.delivery is None:
+        return
+    for sentence in map(in_english, sentences_of(remarks.lower())):
+        days = dates_in(sentence) if _FREEZE.search(sentence) is not None else []
+        if len(days) == 2 and days[0] <= timeline.delivery <= days[1]:
+            message = f"the last delivery is on {timeline.delivery}, and by the text the site takes none from {days[0]} to {days[1]}"
+            yield RULE.problem("procurement.delivery.weeks", message, "deliver before or after", confidence="likely")
+            return
 
 
 _TEST = pattern(r"(?i)\ball-?reduce\b|\ball-?gather\b|\bnccl\b|\brccl\b|\bcollectives?\b|\bfabric test")

@@ -8,7 +8,7 @@ the quote, before the day for which the purchase has it:
 - budgets, grants and tax reliefs, before the last delivery with the burn-in, which is the soonest acceptance;
 - options, before the day on which they are exercised;
 - licenses of export, exemptions from customs and insurances of the transport, before the last delivery;
-- hedges and fixed rates of exchange, before the last delivery;
+- hedges and fixed rates of exchange, and guarantees for an advance, before the last delivery;
 - reservations of power, racks, halls or slots of production, before the order;
 - leases and contracts of the old machine or hall, before the end of the migration from it.
 
@@ -112,6 +112,13 @@ LAPSES = [
         r"\b(?:transport|transit|marine|cargo|freight) insurance\b|\btransportversicherung\b|\bassurance (?:de |du )?transport\b",
         "delivery",
         "the last delivery",
+    ),
+    Lapse(
+        "the guarantee",
+        r"\b(?:(?:bank|performance|advance[- ]payment) (?:guarantee|bond)|surety bond|letter of credit|fideiussion\w*|\w*bürgschaft\w*|caution bancaire|"
+        r"aval bancario|garant[ií]a bancaria|fiança bancária|bankgarant\w*|gwarancja bankowa)\b|保証状|保函|보증서",
+        "delivery",
+        "the last delivery, which it secures,",
     ),
     Lapse(
         "the fixed rate of exchange",

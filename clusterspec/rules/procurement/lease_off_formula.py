@@ -10,6 +10,9 @@ A lease with a monthly rate, a purchase price and perhaps a residual value in th
 With the rate i of a month, n months, the price A, the residual R and v = 1 / (1 + i), the instalment in arrears is
 (A - R vⁿ) i / (1 - vⁿ); in advance it is that over 1 + i.
 
+A rent that is the stated rate of a price with tax, by two amounts of the description, and to which `tax` is added again, is
+a warning, too.
+
 ## Why it matters
 
 The lessee pays a part of the machine twice, or interest for a month in which no money was owed: half a percent of
@@ -93,6 +96,9 @@ NEAR = 60
 _MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")
 
 
+_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?%")
+
+
 @dataclass(frozen=True)
 class _Lease:
     """A lease: its purchase price, the rate of a month as a share, and its months."""
@@ -114,11 +120,12 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     text = in_english(remarks.lower())
     rates = {float(each.replace(",", ".")) / 100 for each in _MONTHLY_RATE.findall(text)}
     amounts = _amounts_in(text)
-    if len(rates) != 1 or not amounts or 0.0 in rates:
-        return
     offered = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]
     rents = [line for line in offered if line.counts_periods and (line.line.quantity or 0) > 1 and line.line.unit_price]
-    if not rents:
+    if not rents or not amounts:
+        return
+    yield from _taxed_base(procurement, rents, text, amounts)
+    if len(rates) != 1 or 0.0 in rates:
         return
     rent = max(rents, key=lambda line: line_price(line.line) or 0)
     lease = _Lease(max(amounts), rates.pop(), float(rent.line.quantity or 0))
@@ -141,6 +148,23 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
             help_ = "ask the lessor for the instalment of payments in advance"
             yield RULE.problem(("procurement", "quote", rent.index, "unit_price"), message, help_)
             return
+
+
+def _taxed_base(
+    procurement: ProcurementSpec, rents: Sequence[Offered], text: str, amounts: Sequence[float]
+) -> Iterator[Problem]:
+    """A rent that is the rate of a price with tax, and to which `tax` is added again."""
+    tax = procurement.tax or 0.0
+    net = [each for each in amounts if tax and any(abs(other / each / (1 + tax) - 1) < SAME_TERMS for other in amounts)]
+    shares = [float(each.replace(",", ".")) / 100 for each in _RATE.findall(text)]
+    for line in rents:
+        rent = float(line.line.unit_price or 0)
+        for price in net:
+            if any(abs(rent / (price * (1 + tax) * share) - 1) < SAME_TERMS for share in shares):
+                message = f"the rent of {amount_text(rent)} is the rate of the price with tax, and `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
+                help_ = "ask the lessor for the rate of the price without tax"
+                yield RULE.problem(("procurement", "quote", line.index, "unit_price"), message, help_)
+                return
 
 
 def _amounts_in(text: str) -> list[float]:

@@ -7,6 +7,7 @@
 - an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
 - servers that the milestones count (`16 servers in week 17`), together fewer than the design has: a warning;
 - a lease or rent that by the description starts before the last servers arrive: a warning;
+- a burn-in or a load on liquid-cooled nodes before their loop is filled or commissioned: an error;
 - an old system or store that is removed before the migration from it ends: an error.
 
 Milestones in weeks (`week 6: servers`) are compared with those in weeks, and dates with dates.
@@ -83,7 +84,7 @@ from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.knowledge.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.spec.model import OperationsSpec, PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plural
 
@@ -94,6 +95,13 @@ _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|buswa
 _REMOVED = pattern(
     r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
 )
+_LOAD = pattern(
+    r"\b(?:under load|burn-?in|power(?:ed)?[- ]on|energi[sz]ed with servers|load tests?|stress tests?|hpl|nccl tests?)\b"
+)
+_FILLED = pattern(
+    r"\b(?:coolant|loops?|water|pipework|piping|manifolds?|cdus?|glycol|secondary circuit)\b[^.;]{0,40}?\b(?:filled|flushed|commissioned|connected|available|in service|ready|live|hot)\b"
+)
+"""Words of a milestone for a load, and for the coolant that it needs."""
 _OLD = pattern(
     r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star(?:é|ý|á|ého|ém|y|e|a|ego)|vieil\w*|gammel\w*)\b"
 )
@@ -109,7 +117,11 @@ _LEASE_STARTS = pattern(
 
 
 def check(
-    procurement: ProcurementSpec, operations: OperationsSpec | None, cluster: Cluster | None, remarks: str
+    procurement: ProcurementSpec,
+    operations: OperationsSpec | None,
+    cluster: Cluster | None,
+    power: PowerSpec | None,
+    remarks: str,
 ) -> Iterator[Problem]:
     if procurement.delivery is None or not procurement.delivery.milestones:
         return
@@ -121,6 +133,8 @@ def check(
         dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
         yield from _early_servers(dated, unit)
         yield from _lost_source(dated, unit)
+        if power is not None and power.cooling == "liquid":
+            yield from _dry_load(dated, unit)
         burn_in = operations.burn_in if operations is not None else None
         if burn_in is not None:
             yield from _early_acceptance(
@@ -146,6 +160,21 @@ def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> It
         )
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "bring the racks forward, or deliver the servers later")
+
+
+def _dry_load(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+    """A load on liquid-cooled nodes before the milestone on which their loop is filled."""
+    filled = [max(at) for _, text, at in dated if _FILLED.search(text) is not None and _LOAD.search(text) is None]
+    loads = [
+        (min(at), index) for index, text, at in dated if _LOAD.search(text) is not None and _FILLED.search(text) is None
+    ]
+    if not filled or not loads:
+        return
+    (day, index), wet = min(loads), min(filled)
+    if day < wet:
+        message = f"the nodes run under load {plural(wet - day, unit)} before the coolant loop is filled"
+        at = ("procurement", "delivery", "milestones", index)
+        yield RULE.problem(at, message, "fill and test the loop first", severity="error")
 
 
 def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:

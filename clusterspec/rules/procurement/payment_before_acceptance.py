@@ -58,11 +58,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY, Quantity
+from clusterspec.rules.knowledge.purchase_texts import texts_of
 from clusterspec.rules.knowledge.purchases import is_rented, is_small
 from clusterspec.rules.rule import Rule
-from clusterspec.source import Path
 from clusterspec.spec.model import OperationsSpec, PaymentSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import percent, plain
@@ -108,11 +107,11 @@ _SHARE = {
 def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remarks: str) -> Iterator[Problem]:
     if procurement.payment is None and procurement.delivery is None and not procurement.quote:
         return
-    yield from _shipment_problems(procurement)
+    yield from _shipment_problems(procurement, remarks)
     if procurement.payment is not None:
         yield from _other_shares(procurement, procurement.payment, remarks)
     if operations is not None and operations.burn_in is not None:
-        yield from _deemed_problems(procurement, operations.burn_in)
+        yield from _deemed_problems(procurement, operations.burn_in, remarks)
     payment = procurement.payment
     if payment is None or is_rented(procurement):  # a rent is paid for a time, not for a delivery
         return
@@ -139,21 +138,11 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remar
         yield RULE.problem("procurement.payment", message, help_, severity=severity)
 
 
-def _terms_in_text(procurement: ProcurementSpec) -> Iterator[tuple[Path, str]]:
-    """The texts of milestones and of lines of the quote, with their keys."""
-    steps = procurement.delivery.milestones if procurement.delivery is not None else None
-    for number, text in enumerate(steps or ()):
-        yield ("procurement", "delivery", "milestones", number), text
-    for at, line in enumerate(procurement.quote or ()):
-        yield ("procurement", "quote", at, "part"), line.part or ""
-
-
 def _other_shares(procurement: ProcurementSpec, payment: PaymentSpec, remarks: str) -> Iterator[Problem]:
     """A share of the price that a text states for a step, and that is not the one of `payment`."""
-    description: tuple[Path, str] = (("description",), remarks)
-    for at, text in (*_terms_in_text(procurement), description):
+    for at, text in texts_of(procurement, remarks):
         for step, words in _SHARE.items():
-            found = {int(share) / 100 for share in words.findall(in_english(text.lower()))}
+            found = {int(share) / 100 for share in words.findall(text)}
             planned = getattr(payment, step)
             if len(found) == 1 and planned is not None and abs((share := found.pop()) - planned) > 0.005:
                 message = f"by the text {percent(share)} of the price are due with the {step}, and `payment.{step}` is {planned:g}"
@@ -161,19 +150,21 @@ def _other_shares(procurement: ProcurementSpec, payment: PaymentSpec, remarks: s
                 return
 
 
-def _shipment_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """Milestones and lines of the quote by which a rent starts with the shipment."""
-    for at, text in _terms_in_text(procurement):
+def _shipment_problems(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """Sentences, milestones and lines of the quote by which a rent starts with the shipment."""
+    for at, text in texts_of(procurement, remarks):
         if _ON_SHIPMENT.search(text) is not None:
-            message = f"`{text[:60]}`: the rent is due before the machine is installed"
+            message = "by the text the rent is due before the machine is installed"
             yield RULE.problem(at, message, "let the rent start when the acceptance tests pass")
 
 
-def _deemed_problems(procurement: ProcurementSpec, burn_in: Quantity) -> Iterator[Problem]:
-    """Milestones and lines by which the machine counts as accepted in fewer days than its burn-in takes."""
-    for at, text in _terms_in_text(procurement):
-        found = _DEEMED.search(in_english(text.lower()))
+def _deemed_problems(procurement: ProcurementSpec, burn_in: Quantity, remarks: str) -> Iterator[Problem]:
+    """Sentences, milestones and lines by which the machine counts as accepted in fewer days than its burn-in takes."""
+    for at, text in texts_of(procurement, remarks):
+        found = _DEEMED.search(text)
         days = next((int(number) for number in found.groups() if number), 0) if found is not None else 0
         if days and days * DAY < burn_in.value * (1 - SAME):
-            message = f"by `{text[:60]}` the machine counts as accepted after {days} days, and its burn-in takes {burn_in.written}"
+            message = (
+                f"by the text the machine counts as accepted after {days} days, and its burn-in takes {burn_in.written}"
+            )
             yield RULE.problem(at, message, "let the acceptance wait for the end of the tests")

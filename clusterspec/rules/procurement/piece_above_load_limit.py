@@ -6,6 +6,8 @@
   description, a comment or a line states the load of a lift, or of the floor for each rack, and the rack is heavier;
 - a rack whose mounting height by its line (`rack 52U`) exceeds the height of a door in the description or a comment.
 
+Milestones count as lines do: the mass of a rack, and the load of a lift.
+
 ## Why it matters
 
 A rack that is delivered as one piece stays at the loading dock. Taking it apart may end its warranty, and a stronger lift
@@ -74,6 +76,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
+from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
@@ -112,15 +115,24 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
     ):
         return
     parts = [line.part or "" for line in (procurement.quote if procurement is not None else None) or ()]
+    planned = (
+        procurement.delivery.milestones if procurement is not None and procurement.delivery is not None else None
+    ) or ()
     lines, text = [part.lower() for part in parts], remarks.lower()
     yield from _high_rack(lines, text)
     stated = [
         (choose(masses), name)
         for name, limit, choose in _LIMITS
-        if (masses := [_kilograms(mass) for each in (*sentences_of(text), *lines) for mass in limit.findall(each)])
+        if (
+            masses := [
+                _kilograms(mass)
+                for each in (*sentences_of(text), *lines, *map(str.lower, planned))
+                for mass in limit.findall(each)
+            ]
+        )
     ]
     if stated:
-        yield from _heavy_rack(parts, cluster, *min(stated))
+        yield from _heavy_rack(parts, planned, cluster, *min(stated))
 
 
 def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:
@@ -135,21 +147,27 @@ def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:
             return
 
 
-def _heavy_rack(parts: Sequence[str], cluster: Cluster | None, least: float, name: str) -> Iterator[Problem]:
-    """The rack that is heavier than the ``least`` load in kilograms, which ``name`` carries: that of a line, else that of
-    the platform.
+def _heavy_rack(
+    parts: Sequence[str], planned: Sequence[str], cluster: Cluster | None, least: float, name: str
+) -> Iterator[Problem]:
+    """The rack that is heavier than the ``least`` load in kilograms, which ``name`` carries: that of a line or a milestone,
+    else that of the platform.
     """
     weighed = False
-    for index, part in enumerate(parts):
+    places: list[tuple[Path, str]] = [
+        (("procurement", "quote", index, "part"), part) for index, part in enumerate(parts)
+    ]
+    places += [(("procurement", "delivery", "milestones", index), each) for index, each in enumerate(planned)]
+    for at, part in places:
         text = part.lower()
-        is_limit = any(limit.search(text) is not None for _, limit, _ in _LIMITS)
-        masses = [] if is_limit or _RACK.search(text) is None else [*map(_kilograms, _MASS_OF_LINE.findall(text))]
+        for _, limit, _ in _LIMITS:
+            text = limit.sub("", text)
+        masses = [*map(_kilograms, _MASS_OF_LINE.findall(text))] if _RACK.search(text) is not None else []
         weighed = weighed or bool(masses)
         if masses and max(masses) > least:
             message = (
                 f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg by the text"
             )
-            at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "ask for a delivery in parts, or choose another way in")
             return
     platform = cluster.platform if cluster is not None else None

@@ -58,7 +58,7 @@ procurement:
 
 ## Sources
 
-- The Quebec sales tax is taken on the price without the federal tax: https://www.revenuquebec.ca/en/businesses/consumption-taxes/gsthst-and-qst/collecting-gst-and-qst/
+- The Quebec sales tax is taken on the price without the federal tax: http://www.revenuquebec.ca/en/entreprise/taxes/tvq_tps/calcul-taxes.aspx
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
   NVL;
 - a part beside a lease whose price is one of the amounts that the lessor finances by the description;
-- support for machines beside a credit for which all of them are handed over.
+- a credit for which all machines are handed over, beside support for them, or beside a design whose other nodes they are.
 
 Support that a store or a switch includes says nothing of that of the nodes. Extensions and upgrades are no second
 purchase.
@@ -95,9 +95,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
-from clusterspec.procurement.offered import Offered, is_credit
+from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.quotes import lines_with_texts
+from clusterspec.procurement.quotes import lines_with_texts, offered_quantity
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
 from clusterspec.rules.knowledge.purchases import amount_text
@@ -174,12 +174,27 @@ _TRADE_IN = pattern(
 
 
 def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Support for the machines of the design beside a credit for which all of them are handed over."""
+    """A credit for which all machines of the design are handed over beside support for them, or those that it keeps."""
     name = cluster.accelerator.id.split("-", maxsplit=1)[0]
     lines = [(index, line, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
     named = [(index, line, text) for index, line, text in lines if name in text]
     kept = [(index, line) for index, line, text in named if is_support_of_nodes(text) and not is_credit(line)]
+    offered = offered_quantity(
+        [line for line in offered_lines(procurement.quote or (), cluster) if line.kind == "node"]
+    )
+    in_place = cluster.nodes - offered
     for index, line, text in named:
+        given = line.quantity or 0
+        if (
+            0 < in_place < cluster.nodes
+            and given >= in_place
+            and is_credit(line)
+            and _TRADE_IN.search(text) is not None
+        ):
+            message = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines, and the {cluster.nodes:,} nodes of the design are {offered:,.10g} of the quote and {in_place:,.10g} that are in place"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "decide which machines stay")
+            return
         if kept and is_credit(line) and _TRADE_IN.search(text) is not None and (line.quantity or 0) >= cluster.nodes:
             message = f"`{name_of_part(line.part)}` gives back {line.quantity:,.10g} machines, and `{name_of_part(kept[0][1].part)}` supports them"
             at = ("procurement", "quote", index, "part")

@@ -177,7 +177,10 @@ _OF_CLOUD = pattern(
     r"\bphones? home\b|\bvia (?:the )?(?:public )?cloud\b"
 )
 _SMALL_OUTLETS, _LARGE_OUTLETS = pattern(r"\bc-?13\b"), pattern(r"\bc-?(?:19|39|21)\b")
-_COUNTED_OUTLETS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?c-?19\b")
+_COUNTED_OUTLETS = pattern(
+    r"(?<![\w.,])(\d{1,2}) ?(?:[x×] ?)?(?:(?:outlets?|tomadas|steckdosen|prises|tomas|prese|uttag|zásuvek) )?c-?19\b"
+)
+_UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
 _BY_RACK = pattern(
     r"\b(?:rack\w*|cabinets?|sets?|pairs?|paires?|paare?|pares?|kits?|schr[aä]nke?|baies?|armadi\w*|kast(?:en)?)\b"
 )
@@ -323,8 +326,10 @@ def _few_outlets(units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster
     each = power.nodes_per_rack or 0
     sold = cluster.platform.supplies if cluster.platform is not None and cluster.platform.form == "node" else None
     cords = each * ((power.supplies.count if power.supplies is not None else sold) or 0)
-    count = power.pdus.count or 0 if power.pdus is not None else 0
+    planned = power.pdus.count or 0 if power.pdus is not None else 0
     for line, text in units:
+        of_rack = _UNITS_OF_RACK.search(text) if line.site_kind == "rack" else None
+        count = planned or (int(of_rack[1]) if of_rack is not None else 0)
         stated = [int(number) for number in _COUNTED_OUTLETS.findall(text)]
         if len(stated) == 1 and count and cords > stated[0] * count:
             message = f"has {stated[0]} outlets C19, and the {each} nodes of a rack have {cords} cords for {count} units: {ceil(cords / count)} for each"

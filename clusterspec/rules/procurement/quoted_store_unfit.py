@@ -4,6 +4,7 @@
 
 - An erasure code across nodes (`8+1`) with more fragments on a node than it has parity, where the quote has that few nodes:
   the loss of one node stops the store;
+- a code that survives the loss of fewer nodes than the text says;
 - a code with each fragment on another node, where the quote has fewer nodes than fragments;
 - fewer appliances in its line than `networks.storage.systems`;
 - storage nodes whose ports (`2 x 50G` each) together carry less than the `read` or the `bandwidth` of `networks.storage`;
@@ -95,7 +96,7 @@ from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_sizes, raw_bytes, sold_stores
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, ProcurementSpec
@@ -114,6 +115,19 @@ _EACH_APART = pattern(
     r"(?:fragments?|fragmento|frammento|shards?|strips?|chunks?|stripes?|teil|blo(?:ck|c|k)|parte?) [^.;\d]{0,12}?\b(?:another|different|separate|own|jiném|samostatném|anderen?|eigenen|autre|otro|outro|altro|andere|annan|annen|innym)\b"
 )
 """An erasure code each of whose fragments lies on a node of its own."""
+_SURVIVES = pattern(
+    rf"\b(?:surviv\w*|tolerat\w*|withstand\w*|přežije|übersteht|verkraftet|supporte la perte|résiste|tolera\w*|soporta|suporta|sopporta|overleeft|tål|kestää|wytrzymuje)\b"
+    rf"[^.;\d]{{0,30}}?\b(\d|{'|'.join(NUMBER_WORDS)}|dvou|zwei(?:er)?|deux|dos|dois|due|twee|två|to)\b [^.;]{{0,12}}?(?:nodes?|servers?)\b"
+)
+"""The nodes whose loss a store survives by its text."""
+_TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee", "två", "to"})
+
+
+def _count_of(word: str) -> int:
+    """The number that a digit or a word stands for."""
+    return 2 if word in _TWO else NUMBER_WORDS.get(word) or int(word)
+
+
 _PORTS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b(?! ?(?:memory|ram|ddr\d?|rdimm))")
 _PORTS_OF = pattern(
     r"(?<![\w.,])(\d{1,2}) ?ports? (?:of|with|à|de|mit|at|von|med)? ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b"
@@ -165,6 +179,11 @@ def _stripe_problem(stores: Sequence[tuple[Offered, str]], remarks: str) -> Iter
         yield _problem(stores[0][0], message, f"choose a code for {nodes} nodes, or order {data + parity}")
         return
     each = ceil((data + parity) / nodes) if nodes > 1 else 0
+    lost = max((_count_of(found[1]) for text in texts if (found := _SURVIVES.search(text)) is not None), default=0)
+    if each <= parity < lost * each:
+        message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} lays {each} fragments on one of them: it survives the loss of {plural(parity // each, 'node')}, not of {lost}"
+        yield _problem(stores[0][0], message, f"spread the code over {data + parity} nodes, or add parity")
+        return
     if each > parity:
         message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} lays {each} fragments on one of them: its loss takes more than the {parity} of parity"
         yield _problem(stores[0][0], message, f"spread the code over {data + parity} nodes, or add parity")

@@ -1,0 +1,90 @@
+"""The flow of the coolant does not carry the heat of the racks.
+
+## What it finds
+
+A flow in liters a minute and a rise in K that the description states for each rack, or for all of them, and whose heat is
+below that which the nodes give to the liquid at full load. It is an error.
+
+Heat = flow × density × heat capacity × rise: with water 4.18 kJ and with a quarter of propylene glycol (PG25) 4 kJ for
+each liter and K.
+
+## Why it matters
+
+With too little flow the coolant rises further, and the accelerators throttle, whatever the cooling distribution units can
+carry.
+
+## What to do
+
+Raise the flow, or the rise where the cold plates allow it, or put fewer nodes in a rack.
+
+## When to ignore it
+
+Ignore it where the flow is that of a part of the rack.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The loop gives every rack 35 liters of PG25 a minute at a rise of 10 K.
+cluster: {platform: mi355x-ubb8, nodes: 32, power: {node: 15.2 kW, nodes_per_rack: 4, cooling: liquid, liquid_share: 0.8}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The loop gives every rack 75 liters of PG25 a minute at a rise of 10 K.
+cluster: {platform: mi355x-ubb8, nodes: 32, power: {node: 15.2 kW, nodes_per_rack: 4, cooling: liquid, liquid_share: 0.8}}
+```
+
+## Sources
+
+- Heat capacity and density of propylene glycol, 3.92 kJ/(kg K) and 1,021 kg/m³ at 25 %: https://www.easymanua.ls/airedale/deltachill/manual?p=53
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.heat import loop_heat
+from clusterspec.finding import Problem
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+WATER, GLYCOL = 4180.0, 4000.0
+"""Joules that a liter of water, and of PG25, takes up for each K."""
+_FLOW = pattern(
+    rf"{NUMBER} ?(?:(?:l|lpm|liters?|litres?|liter|litros?|litri)\b(?: of [\w%/ ]{{2,20}}?)? ?(?:/|a|per|pro|par|por|al) ?(?:min\w*|minute)\b|lpm\b|l/min\b)"
+)
+_RISE = pattern(
+    rf"\b(?:rise|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
+)
+_PER_RACK = pattern(r"\b(?:every|each|per|a|jede[mrs]?|chaque|cada|ogni|elk[e]?) (?:rack|cabinet)\b|/ ?rack\b")
+_OF_GLYCOL = pattern(r"\b(?:pg ?-?25|glycol|glykol)\b")
+
+
+def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
+    if power.cooling != "liquid" or not remarks:
+        return
+    heat = loop_heat(cluster, counts.fabric, power)
+    text = in_english(remarks.lower())
+    for sentence in text.split(". "):
+        flow, rise = _FLOW.search(sentence), _RISE.search(sentence)
+        if heat is None or flow is None or rise is None:
+            continue
+        liters, kelvin = number_in_text(flow[1]), number_in_text(rise[1] or rise[2])
+        carried = liters / 60 * (GLYCOL if _OF_GLYCOL.search(sentence) is not None else WATER) * kelvin
+        racks = cluster.all_nodes / power.nodes_per_rack if power.nodes_per_rack else 0.0
+        of_rack = _PER_RACK.search(sentence) is not None
+        given = heat[0] / racks if of_rack and racks else 0.0 if of_rack else heat[0]
+        if 0 < carried < given:
+            message = f"{liters:g} liters a minute that rise by {kelvin:g} K carry {display(carried, 'W')}, and {'a rack gives' if of_rack else 'the nodes give'} {display(given, 'W')} to the liquid at full load"
+            yield RULE.problem("description", message, f"plan {liters * given / carried:,.0f} liters a minute")
+            return

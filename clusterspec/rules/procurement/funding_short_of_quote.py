@@ -1,0 +1,156 @@
+"""What pays for the purchase does not cover it.
+
+## What it finds
+
+- A maximum of a framework agreement, less what is called off from it by the same sentence, below the quote: an error. Amounts
+  that the sentence calls net are compared with the quote without tax;
+- a tax that the buyer owes under the reverse charge and may not deduct, with which the quote exceeds `budget`: an error;
+- a grant or budget that by the description excludes support, maintenance or operation, and a quote with a line for it that
+  another budget pays by no text: a warning.
+
+## Why it matters
+
+What the funds do not cover is paid from nowhere: the order is void, or the project repays a part of the grant.
+
+## What to do
+
+Reduce the order, or find the money for the rest before it is signed.
+
+## When to ignore it
+
+Ignore it where other funds cover the rest, and say so in the description.
+
+## Fires
+
+```yaml procurement.quoted_total
+clusterspec: 1
+description: Call-off from the framework of the consortium (maximum EUR 18,000,000 net for all; EUR 2,640,000 of it called off by lot 1).
+procurement: {currency: EUR, tax: 0.19, quoted_total: 19168453, quote: [{part: "HGX server", quantity: 8, price: 16107944}]}
+```
+
+```yaml procurement.tax
+clusterspec: 1
+description: A hospital without the right to deduct VAT; the provider invoices under the reverse charge and we declare the 21 % at home.
+procurement: {currency: USD, tax: 0, budget: 1200000, quoted_total: 1171050, quote: [{part: "GPU hours", quantity: 1, price: 1171050}]}
+```
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+description: The only grant pays for investment; maintenance and operation are not eligible.
+procurement: {currency: EUR, quote: [{part: "HGX server", quantity: 8, price: 2400000}, {part: "Support, 4 years", quantity: 1, price: 186000}]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Call-off from the framework (maximum EUR 18,000,000 net for all; EUR 1,640,000 of it called off). Maintenance is not eligible and paid by the institute.
+procurement: {currency: EUR, tax: 0.19, quoted_total: 19168453, quote: [{part: "HGX server", quantity: 8, price: 15921944}, {part: "Support, 4 years", quantity: 1, price: 186000}]}
+```
+
+## Sources
+
+- A framework ends with its maximum (C-23/20, Simonsen & Weel): https://eur-lex.europa.eu/legal-content/EN/TXT/?uri=CELEX:62020CJ0023
+- Reverse charge: https://taxation-customs.ec.europa.eu/taxation/vat/vat-businesses_en
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import amount_of_quote, line_price
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.contract_words import AMOUNT
+from clusterspec.rules.knowledge.purchases import amount_text, money_text
+from clusterspec.rules.knowledge.quoted_support import sells_support
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "error", "likely")
+_FRAMEWORK = pattern(
+    r"\b(?:framework\w*|rahmen(?:vertrag|vereinbarung)\w*|accord-cadre|acuerdo marco|acordo-quadro|accordo quadro|raamovereenkomst|raamcontract|ramavtal\w*|rammeaftale|rammeavtale)\b"
+)
+_MOST = pattern(
+    r"\b(?:maxim\w*|ceiling|cap|capped|at most|up to|limit\w*|höchst\w*|plafond|tope|teto|massim\w*|höchstens|tak|loft)\b"
+)
+_USED = pattern(
+    r"\b(?:called off|used|spent|drawn|consumed|ordered|abgerufen|verbraucht|consommé\w*|consumid\w*|utilizad\w*|utilizzat\w*|afgeroepen|avropat|trukket)\b"
+)
+_NET = pattern(r"\b(?:net|netto|excl\w*|without|ht|hors taxes|ohne|sin|sem|senza)\b")
+_REVERSE = pattern(
+    r"\breverse[- ]charge\b|\bautoliquidation\b|\binversi[oó]n del sujeto pasivo\b|\breverse-charge-verfahren\b|\binversione contabile\b|\bverlegd\b|\bomvänd\b"
+)
+_NOT_DEDUCTED = pattern(
+    r"\b(?:without|no|not|cannot|can not|may not|ohne|nicht|sans|ne peut|sin|sem|senza|zonder|niet|ej|inte|ikke)\b[^.;]{0,40}?\b(?:deduct\w*|recover\w*|reclaim\w*|vorsteuer\w*|déduct\w*|récupér\w*|deduc\w*|detra\w*|aftrek\w*|avdra\w*|fradrag\w*)\b"
+)
+_PERCENT = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d)?) ?%")
+_RUNNING = r"(?:maintenance|support|operati\w*|running costs|opex|services?|wartung|betrieb\w*|fonctionnement|mantenimiento|funcionamiento|manutenção|manutenzione|onderhoud|underhåll|drift)"
+_EXCLUDED = pattern(
+    rf"\b{_RUNNING}\b[^.;]{{0,60}}?\b(?:ineligible|inéligibles?|not (?:eligible|funded|covered|fundable)|nicht (?:förderfähig|zuwendungsfähig)|non éligibles?|no (?:subvencionables?|elegibles?)|"
+    rf"não elegíveis|non ammissibili|niet subsidiabel)\b|\b(?:ineligible|not eligible|excludes?|excluding|nicht förderfähig|hors)\b[^.;]{{0,30}}?\b{_RUNNING}\b"
+)
+_OF_FUNDS = pattern(
+    r"\b(?:grants?|funds?|funding|budget|subsid\w*|subvention\w*|subvenci\w*|financement|förder\w*|zuwendung\w*|invest\w*|capex|appropriation|bidrag|contribut\w*|finanziament\w*)\b"
+)
+_PAID_ELSEWHERE = pattern(
+    r"\b(?:paid by|borne by|from the|own budget|own funds|separate\w*|another|other (?:budget|funds|money)|institute|department|operating budget)\b"
+)
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote or not remarks:
+        return
+    total, text = amount_of_quote(procurement), in_english(remarks.lower())
+    sentences = sentences_of(text)
+    if total is not None:
+        yield from _framework_problem(procurement, total, text)
+        yield from _reverse_charge_problem(procurement, total, text)
+    excluded = [each for each in sentences if _EXCLUDED.search(each) is not None]
+    if excluded and _OF_FUNDS.search(text) is not None and _PAID_ELSEWHERE.search(" ".join(excluded)) is None:
+        for index, line in enumerate(procurement.quote):
+            price = line_price(line)
+            if price and price > 0 and sells_support(plain_part(line)):
+                message = f"`{name_of_part(line.part)}` costs {money_text(amount_text(float(price)), procurement.currency)}, and by the text the funds exclude support and operation"
+                at = ("procurement", "quote", index, "part")
+                yield RULE.problem(at, message, "say what pays for it", severity="warning")
+                return
+
+
+def _framework_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
+    """A quote above what is left of a framework agreement, by the amounts of one sentence."""
+    for sentence in text.split(". "):
+        amounts = [amount_in_text(each) for each in AMOUNT.findall(sentence)]
+        if _FRAMEWORK.search(sentence) is None or _MOST.search(sentence) is None or not 0 < len(amounts) < 3:
+            continue
+        used = min(amounts) if len(amounts) > 1 and _USED.search(sentence) is not None else 0.0
+        net = _NET.search(sentence) is not None
+        asked, left = total / (1 + (procurement.tax or 0.0) if net else 1.0), max(amounts) - used
+        if asked > left > 0:
+            message = f"the quote of {money_text(f'{asked:,.0f}', procurement.currency)}{' without tax' if net else ''} is above the {money_text(f'{left:,.0f}', procurement.currency)} that are left of the framework by the text"
+            key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
+            yield RULE.problem(key, message, "order less, or procure the rest in another way")
+            return
+
+
+def _reverse_charge_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
+    """A tax under the reverse charge that the buyer may not deduct, and that the budget does not hold."""
+    if procurement.tax or procurement.budget is None or _REVERSE.search(text) is None:
+        return
+    near = [
+        each
+        for each in sentences_of(text)
+        if _REVERSE.search(each) is not None or _NOT_DEDUCTED.search(each) is not None
+    ]
+    rates = {float(each.replace(",", ".")) / 100 for sentence in near for each in _PERCENT.findall(sentence)}
+    if _NOT_DEDUCTED.search(" ".join(near)) is None or len(rates) != 1:
+        return
+    (rate,) = rates
+    if total * (1 + rate) > procurement.budget:
+        message = f"the buyer owes {percent(rate)} of tax under the reverse charge and may not deduct it: {money_text(f'{total * (1 + rate):,.0f}', procurement.currency)} in all, above the budget of {money_text(f'{procurement.budget:,}', procurement.currency)}"
+        yield RULE.problem("procurement.tax", message, "state the tax, and raise the budget or order less")

@@ -1,0 +1,87 @@
+"""A transport is insured for less than what it carries.
+
+## What it finds
+
+An insured amount in a line or a milestone for freight, or in the description, below the price of the dearest line of hardware
+that travels. It is a warning.
+
+## Why it matters
+
+An insurer pays in proportion: of goods that are insured for half of their value, half of every damage is paid, also of a
+small one.
+
+## What to do
+
+Insure the whole consignment at its price, or split it into consignments below the amount.
+
+## When to ignore it
+
+Ignore it where the machines travel in several consignments, each below the insured amount.
+
+## Fires
+
+```yaml procurement.quote[1].part
+clusterspec: 1
+procurement:
+  currency: BRL
+  quote:
+    - {part: "DGX B200", quantity: 8, unit_price: 3350000, price: 26800000}
+    - {part: "Freight and insurance to Campinas, one consignment, insured for R$ 12,000,000", quantity: 1, price: 90000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+procurement:
+  currency: BRL
+  quote:
+    - {part: "DGX B200", quantity: 8, unit_price: 3350000, price: 26800000}
+    - {part: "Freight and insurance to Campinas, insured for R$ 12,000,000 per consignment, three consignments", quantity: 1, price: 90000}
+```
+
+## Sources
+
+- Average in marine insurance (Marine Insurance Act 1906, section 81): https://www.legislation.gov.uk/ukpga/Edw7/6/41/section/81
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import line_price
+from clusterspec.rules.knowledge.contract_words import AMOUNT
+from clusterspec.rules.knowledge.purchase_texts import texts_of
+from clusterspec.rules.knowledge.purchases import money_text
+from clusterspec.rules.knowledge.written_numbers import amount_in_text
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "warning", "likely")
+_INSURED = pattern(
+    r"\b(?:insured (?:for|at|value|sum|amount)|sum insured|insurance (?:of|up to|for)|versicherungssumme|versichert (?:bis|mit|über)|valeur assurée|assuré\w* (?:pour|à hauteur)|suma asegurada|"
+    r"importancia segurada|importância segurada|somma assicurata|valore assicurato|verzekerd(?:e)? (?:som|bedrag|voor)|försäkr\w* (?:till|för|belopp)|forsikr\w* (?:for|sum))\b|保険金額|보험금액|保险金额"
+)
+_TRAVELS = pattern(
+    r"\b(?:freight|transport|shipping|shipment|consignment|delivery|transit|cargo|frete|embarque|versand|livraison|transporte)\b"
+)
+_SEVERAL = pattern(
+    r"\b(?:per|each|every) (?:consignment|shipment|delivery|truck|lot|item)\b|\b(?:two|three|four|several|\d) (?:consignments|shipments|deliveries|trucks|lots)\b"
+)
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    dearest = max((float(line_price(line) or 0) for line in procurement.quote), default=0.0)
+    for at, text in texts_of(procurement, remarks):
+        if _INSURED.search(text) is None or _TRAVELS.search(text) is None or _SEVERAL.search(text) is not None:
+            continue
+        amounts = [amount_in_text(each) for each in AMOUNT.findall(text)]
+        if len(amounts) == 1 and 0 < amounts[0] < dearest * (1 - (procurement.discount or 0)):
+            value = money_text(f"{dearest * (1 - (procurement.discount or 0)):,.0f}", procurement.currency)
+            message = f"the transport is insured for {money_text(f'{amounts[0]:,.0f}', procurement.currency)}, and one line of the quote alone is worth {value}"
+            yield RULE.problem(at, message, "insure the whole consignment, or split it")
+            return
