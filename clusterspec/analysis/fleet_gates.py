@@ -156,7 +156,8 @@ def _use_gate(report: FleetReport, machines: Mapping[str, FullReport]) -> Gate:
     if any(count > IDLE * nodes[name] for name, count in idle.items()):
         of_pools = ", ".join(f"{count:,} of {nodes[name]:,} on {name}" for name, count in idle.items())
         value = _known_sum([idle_value(count / nodes[name], machines[name].bill.bill) for name, count in idle.items()])
-        texts.append(f"{of_pools}{f' ({rounded_text(value)})' if value else ''} have no job")
+        verb = "has" if sum(idle.values()) == 1 else "have"
+        texts.append(f"{of_pools}{f' ({rounded_text(value)})' if value else ''} {verb} no job")
     light = [
         name
         for name, one in report.estimates.items()
@@ -238,7 +239,7 @@ def _risks(
     for name, use in report.pools.items():
         if use.nodes and use.idle and use.idle > IDLE * use.nodes:
             value = idle_value(use.idle / use.nodes, machines[name].bill.bill)
-            text = f"{use.idle:,} of {plural(use.nodes, 'node')} have no job"
+            text = f"{use.idle:,} of {plural(use.nodes, 'node')} {'has' if use.idle == 1 else 'have'} no job"
             yield Risk(f"idle nodes of {name}", None, value.middle if value else None, text)
 
 

@@ -206,7 +206,8 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
         uncounted = list(dict.fromkeys(text.partition(":")[0] for text in bill.not_counted))
         texts = []
         if unpriced:
-            texts.append(f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill have no price: {unpriced}")
+            verb = "has" if len(bill.unpriced) == 1 else "have"
+            texts.append(f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill {verb} no price: {unpriced}")
         if uncounted:
             texts.append(f"{plural(len(uncounted), 'part')} not counted: {', '.join(uncounted)}")
         return Gate("prices", GateStatus.OPEN, "; ".join(texts), "ask for these prices")
@@ -214,7 +215,11 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
         return Gate(
             "prices", GateStatus.OPEN, "the prices have no date (`procurement.as_of`)", "ask until when they hold"
         )
-    return Gate("prices", GateStatus.MET, f"{plural(lines, 'line')} of the bill are priced, as of {cost.as_of}")
+    return Gate(
+        "prices",
+        GateStatus.MET,
+        f"{plural(lines, 'line')} of the bill {'is' if lines == 1 else 'are'} priced, as of {cost.as_of}",
+    )
 
 
 def quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: Money | None, *, rents: bool) -> Gate:

@@ -119,6 +119,7 @@ def test_nodes_without_a_job_leave_the_gate_of_the_use_open_with_their_price() -
     """Four nodes of H200 at 300,000."""
     assert gate("use").status is GateStatus.OPEN
     assert "4 of 8 on serve (1.2 M USD) have no job" in gate("use").text
+    assert "1 of 8 on serve (300 k USD) has no job" in gate("use", BOUGHT.replace("nodes: 4,", "nodes: 7,")).text
     assert gate("use", BOUGHT.replace("nodes: 4, workload", "workload")).status is GateStatus.MET
 
 

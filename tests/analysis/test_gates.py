@@ -95,7 +95,9 @@ def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
          "4 × spine switch (144 k EUR)"),
         ("    - {part: storage system, quantity: 1, unit_price: 500000, price: 500000}\n", "", "quote", "open",
          "storage"),
-        ("out_of_band_switch: 3000, ", "", "prices", "open", "lines of the bill have no price: spectrum-2-sn3700"),
+        ("out_of_band_switch: 3000, ", "", "prices", "open",
+         "1 of 13 lines of the bill has no price: spectrum-2-sn3700"),
+        (", out_of_band_switch: 3000, out_of_band_cable: 10", "", "prices", "open", "2 of 13 lines of the bill have"),
         ("cable: 300, ", "", "prices", "open", "energy out"),  # the quote has the price
         ("  as_of: 2026-11-01\n", "", "prices", "open", "no date"),
         ("{tp: 1,", "{nodes: 16, tp: 1,", "use", "open", "120 of 248 accelerators (48 %, 4.2 – 5.1 M EUR"),

@@ -119,6 +119,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         load(tmp_path / "pyproject.toml")
 
 
+def test_a_file_of_a_mebibyte_is_read_and_a_larger_one_is_refused(tmp_path: Path) -> None:
+    text = 'select = ["shared-nic"]\n#'
+    whole = written(tmp_path / "clusterspec.toml", text + "x" * (2**20 - len(text)))
+    assert load(whole).select == ("shared-nic",)
+    whole.write_text(text + "x" * (2**20 - len(text) + 1))
+    with pytest.raises(ConfigFault, match="larger than 1024 KiB, the maximum"):
+        load(whole)
+
+
 @given(data=st.binary(max_size=40))
 def test_any_bytes_are_a_configuration_or_a_fault(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("config") / "clusterspec.toml"

@@ -80,6 +80,16 @@ def test_without_the_power_of_the_accelerator_there_is_no_energy_and_a_reason() 
     assert any("catalog has no power of tpu-v5p" in line for line in found.missing)
 
 
+def test_switches_of_unknown_power_are_left_out_and_told() -> None:
+    """The 40 endpoints of five nodes take one switch of 40 ports."""
+    for power, watts in (("", None), (", power: {switch: 1 kW}", 1_000)):
+        out = "scale_out: {technology: infiniband-ndr, switch_ports: 40, topology: fat-tree, tiers: 1}"
+        found = costs(f"platform: dgx-h100, nodes: 5, {out}{power}")
+        switches = [part.value for part in found.watts.parts if part.name == "switches"]
+        told = any("power of a switch" in line for line in found.missing)
+        assert (switches, told) == (([], True) if watts is None else ([watts], False))
+
+
 def every_cluster() -> list[Cluster]:
     texts = [
         f"cluster: {{{kind}: {name}, nodes: 4}}" for kind in ("platform", "accelerator") for name in catalog().ids(kind)

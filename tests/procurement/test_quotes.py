@@ -10,7 +10,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.part_names import WHOLE_NETWORK, kind_of_part
 from clusterspec.procurement.product_names import named_entries
-from clusterspec.procurement.quotes import QuotedPart, quoted_parts
+from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_parts_of_pools
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from tests.cluster.resolving import catalog, clean
 
@@ -26,6 +26,17 @@ def quoted(*lines: QuoteLine, spec: str = POD) -> dict[str, QuotedPart]:
     design = clean(spec)
     assert design.cluster is not None
     return {part.kind: part for part in quoted_parts(bill(design), lines, design.cluster)}
+
+
+def quoted_of_pools(*lines: QuoteLine) -> list[tuple[str, float | None, float | None]]:
+    """The nodes that a quote for four nodes of H100 and two of B200 has, with their number needed and quoted."""
+    designs = {name: clean(f"cluster: {{platform: {name}, nodes: {nodes}}}\n") for name, nodes in FLEET.items()}
+    machines = {name: (bill(each), each.cluster) for name, each in designs.items() if each.cluster is not None}
+    found = quoted_parts_of_pools(machines, lines, catalog())
+    return [(part.kind, part.needed, part.quoted) for part in found if part.kind.endswith("node")]
+
+
+FLEET = {"dgx-h100": 4, "dgx-b200": 2}
 
 
 def dollars(value: float) -> Money:
@@ -297,6 +308,9 @@ def test_a_description_names_its_part_and_its_entry() -> None:
     assert named_entries("HGX H100/8 server", catalog(), "accelerator") == {"h100"}
     assert named_entries("ConnectX 7 adapter", catalog(), "nic") == {"connectx-7"}
     assert named_entries("QM9700", catalog(), "switch") == {"qm9700"}
+    assert named_entries("MQM9700-NS2F", catalog(), "switch") == {"qm9700"}
+    assert named_entries("MSN5600-CS2R", catalog(), "switch") == {"sn5600"}
+    assert named_entries("DCS-7060X6-64PE-F", catalog(), "switch") == {"7060x6-64pe"}
 
 
 COVERED = [
@@ -402,3 +416,11 @@ def test_switches_and_cables_of_another_network_are_counted_apart() -> None:
     assert (alone["frontend_switch"].quoted, alone["frontend_cable"].state) == (2, "elsewhere")
     together = quoted(QuoteLine("Frontend network, turnkey", 1, 238_000), spec=spec)
     assert {together[kind].state for kind in ("frontend_switch", "frontend_cable")} == {"quoted"}
+
+
+def test_nodes_of_unlike_pools_are_apart_where_every_line_for_nodes_names_its_accelerator() -> None:
+    assert quoted_of_pools() == [], "without a quote nothing is missing from it"
+    apart = quoted_of_pools(QuoteLine("DGX H100", 4, 310000), QuoteLine("DGX B200", 1, 400000))
+    assert apart == [("H100 node", 4, 4), ("B200 node", 2, 1)]
+    together = quoted_of_pools(QuoteLine("DGX system", 5, 310000))
+    assert together == [("node", 6, 5)]

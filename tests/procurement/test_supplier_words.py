@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.procurement.offered import Offered
-from clusterspec.procurement.part_names import kind_of_part, names_period, plain_part, unit_of_hours
+from clusterspec.procurement.part_names import (
+    kind_of_part,
+    names_only_machines,
+    names_period,
+    plain_part,
+    unit_of_hours,
+)
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.spec.model import QuoteLine
 
@@ -81,3 +87,18 @@ def test_spares_of_every_language_are_beside_the_bill(part: str, spare: bool) ->
 def test_a_hostile_line_is_read_in_bounded_steps() -> None:
     text = "é" * 250 + "x 1" * 80
     assert len(in_english(text)) <= 4 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("server", True),
+        ("h200 gpu", True),
+        ("server with h200 gpu", True),
+        ("server with cable", False),
+        ("license", False),
+        ("", False),
+    ],
+)
+def test_a_text_names_machines_alone_where_all_its_nouns_are_nodes_or_accelerators(text: str, only: bool) -> None:
+    assert names_only_machines(text) is only

@@ -58,6 +58,12 @@ def test_a_bandwidth_without_direction_is_named(
     assert finding.help == f"write `{right}`"
 
 
+def test_without_a_known_machine_a_bandwidth_is_not_named_and_both_directions_are_offered(check: Check) -> None:
+    finding = found(check, "another-system", cluster="scale_up: {bandwidth: 900 GB/s}")["missing-direction"]
+    assert finding.message == "`900 GB/s` does not say whether it counts one direction or both"
+    assert finding.help == "write `900 GB/s duplex` (both summed) or `900 GB/s unidirectional` (each way)"
+
+
 def test_what_is_offered_is_accepted(check: Check) -> None:
     for platform, printed, _, right in BANDWIDTHS.values():
         rules = set(found(check, platform, cluster=f"scale_up: {{bandwidth: {right}}}"))

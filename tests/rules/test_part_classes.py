@@ -13,6 +13,7 @@ import pytest
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.rules.knowledge.part_classes import PartClass
 from clusterspec.studies import study_text
+from tests.effort import each
 from tests.settings import SETTINGS
 
 DGX = "cluster: {{platform: dgx-h100, nodes: {}, scale_out: {{technology: infiniband-ndr, {}}}}}\n"
@@ -143,3 +144,35 @@ def test_a_lost_switch_tray_leaves_the_others(keys: str, lost: float, restarts: 
     found = {one.name: one for one in classes(RACK.format(36, f", scale_up: {{{keys}}}"))}["scale-up switch"]
     assert found.lost == pytest.approx(float(lost))
     assert found.restarts is restarts
+
+
+@each(
+    ("cable", "stated", "parts"),
+    [
+        # a cable fails 0.0001 times a year and an optical module 0.0034 times, two on a link
+        ("", "", [(1, 0.0001), (2, 0.0034)]),
+        (", cable_type: {node_leaf: fiber}", "", [(1, 0.0001), (2, 0.0034)]),
+        (", cable_type: {node_leaf: aoc}", "", [(1, 0.0001), (2, 0.0034)]),
+        (", cable_type: {node_leaf: dac}", "", [(1, 0.0001)]),
+        (", cable_type: {leaf_spine: dac}", "", [(1, 0.0001), (2, 0.0034)]),
+        # a stated rate counts alone, and that of modules no link with fixed ends
+        ("", "optic: {afr: 0.01}", [(2, 0.01)]),
+        ("", "cable: {afr: 0.02}", [(1, 0.02)]),
+        ("", "cable: {afr: 0.02}, optic: {afr: 0.01}", [(1, 0.02), (2, 0.01)]),
+        (", cable_type: {node_leaf: aoc}", "optic: {afr: 0.01}", [(1, 0.0001), (2, 0.0034)]),
+        (", cable_type: {node_leaf: dac}", "cable: {afr: 0.02}, optic: {afr: 0.01}", [(1, 0.02)]),
+    ],
+)
+def test_a_link_fails_as_its_cable_and_its_modules_do(cable: str, stated: str, parts: list[tuple[int, float]]) -> None:
+    text = DGX.format(64, f"switch_ports: 64, topology: rail-optimized{cable}")
+    design = study_text(f"clusterspec: 1\n{text}operations: {{failures: {{{stated}}}}}\n", SETTINGS).design
+    machine = FailingMachine(design, None, None)
+    [link] = [each for each in machine.classes if each.name == "NIC-leaf link"]
+    assert [(count, rate.yearly) for count, rate in machine.rates.rates_of_one(link)] == parts
+
+
+@each(("nodes", "why"), [(1, "1 node is in it"), (2, "2 nodes are in it")])
+def test_a_rack_says_how_many_nodes_are_in_it(nodes: int, why: str) -> None:
+    text = f"cluster: {{platform: dgx-h100, nodes: 8, power: {{nodes_per_rack: {nodes}}}}}\n"
+    [rack] = [each for each in classes(text) if each.name == "rack"]
+    assert (rack.count, rack.nodes, rack.why) == (8 // nodes, nodes, why)

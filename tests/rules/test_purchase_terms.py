@@ -62,6 +62,8 @@ RENT = "space in racks, 4 racks x 36 months"
             "net of 12 %, and",
         ),
         (purchase(line("rails, net price after 12 % discount"), discount=0.05), "quote-condition-unmet", ""),
+        (purchase(line("rails, less the 12 % discount"), discount=0.12), "quote-condition-unmet", "net of 12 %, and"),
+        (purchase(line("rails, incl. 12.5 % rebate"), discount=0.12), "quote-condition-unmet", ""),
         # (8,000 + 1,000) x 0.9 = 8,100; on equipment alone 8,000 x 0.9 + 1,000 = 8,200
         (
             purchase(

@@ -100,7 +100,7 @@ def _uneven_ranks_problem(path: Path, ranks: int, nodes: int, all_ranks: int) ->
     if ranks < nodes:
         message = f"{plural(ranks, 'rank')} cannot lie on {nodes:,} nodes: each has at least one"
         return RULE.problem(path, message, help_)
-    message = f"{ranks:,} ranks do not lie evenly on {plural(nodes, 'node')}, which have {all_ranks:,}"
+    message = f"{ranks:,} ranks do not lie evenly on {plural(nodes, 'node')}, which {'has' if nodes == 1 else 'have'} {all_ranks:,}"
     return RULE.problem(path, message, help_, severity="warning")
 
 

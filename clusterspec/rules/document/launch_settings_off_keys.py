@@ -73,10 +73,27 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = pattern(
-    r"--\w|on-policy|R\d{3}|river|NCCL_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
+    r"--\w|(?<![\w-])-[tp]p[ =]|on-policy|R\d{3}|river|NCCL_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
 )
 """What a text holds that the rule reads."""
-_SIGNS = ("--", "on-policy", "R", "river", "NCCL_", "FI_", "pytorch:", "nemo:", "-F", "-A", "-G", "-I", "-NV", "-W")
+_SIGNS = (
+    "--",
+    "-tp",
+    "-pp",
+    "on-policy",
+    "R",
+    "river",
+    "NCCL_",
+    "FI_",
+    "pytorch:",
+    "nemo:",
+    "-F",
+    "-A",
+    "-G",
+    "-I",
+    "-NV",
+    "-W",
+)
 """Parts of the cues: the pattern of a text without them need not be compiled."""
 _N = r"[ =]+\"?(\d[\d,]*(?:\.\d+)?)\b"
 _FLAGS = {
@@ -117,7 +134,7 @@ def check(
         return
     if not any(sign in own_remarks for sign in _SIGNS) or _CUES.search(own_remarks) is None:
         return
-    if "--" in own_remarks or " -tp " in own_remarks or " -pp " in own_remarks:
+    if "--" in own_remarks or "-tp" in own_remarks or "-pp" in own_remarks:
         yield from _flag_problems(own_remarks, cluster, layout, workload)
         yield from _length_problem(own_remarks, spec)
     written = spec.cluster.scale_out if spec.cluster is not None else None

@@ -121,4 +121,4 @@ def _first_excess_set(pool: Pool, nodes: int) -> NodeSet:
 
 def _spare_text(pool: Pool) -> str:
     spares = pool.spec.spare_nodes or 0
-    return f"; its {plural(spares, 'spare')} do no work" if spares else ""
+    return f"; its {plural(spares, 'spare')} {'does' if spares == 1 else 'do'} no work" if spares else ""

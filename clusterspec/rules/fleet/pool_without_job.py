@@ -74,7 +74,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         elif pool.idle_nodes and pool.nodes and pool.idle_nodes >= SOME * pool.nodes:
             yield RULE.problem(
                 ("pools", name, "nodes"),
-                f"{pool.idle_nodes:,} of {plural(pool.nodes, 'node')} have no job ({percent(pool.idle_nodes / pool.nodes, 2)}), and none is stated as a spare",
+                f"{pool.idle_nodes:,} of {plural(pool.nodes, 'node')} {'has' if pool.idle_nodes == 1 else 'have'} no job ({percent(pool.idle_nodes / pool.nodes, 2)}), and none is stated as a spare",
                 "give them a job, or state them as `spare_nodes`",
                 severity="note",
             )

@@ -21,7 +21,7 @@ from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.rules.knowledge.failing_engines import ENGINES, engine_loss
 from clusterspec.rules.knowledge.feed_loss import POWER, feed_loss
 from clusterspec.spec.model import ClusterSpec, PowerSpec
-from clusterspec.units import display
+from clusterspec.units import display, plural
 
 UNKNOWN_SUPPLIES = "whether the others carry the nodes takes `power.supplies`"
 """Of machines whose power supplies, or their load, are not known."""
@@ -128,7 +128,16 @@ def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
     if nodes_of_domain(cluster) > 1:
         each = _nodes_in_domain(machine)
         count = parts_needed(nodes, each)
-        yield PartClass("scale-up domain", count, count, "domain", 1.0, "", each, f"{each} nodes of the job are in it")
+        yield PartClass(
+            "scale-up domain",
+            count,
+            count,
+            "domain",
+            1.0,
+            "",
+            each,
+            f"{plural(each, 'node')} of the job {'is' if each == 1 else 'are'} in it",
+        )
         if cluster.scale_up.topology == "switched":
             yield _scale_up_switches(cluster.scale_up.switches, cluster.scale_up.switch_loss or "stops", count, each)
 
@@ -292,7 +301,16 @@ def _room_classes(machine: BuiltMachine) -> Iterator[PartClass]:
     per_rack = min(power.nodes_per_rack, nodes) if power and power.nodes_per_rack else None
     if per_rack:
         racks = parts_needed(nodes, per_rack)
-        yield PartClass("rack", racks, racks, "rack", 1.0, "", per_rack, f"{per_rack} nodes are in it")
+        yield PartClass(
+            "rack",
+            racks,
+            racks,
+            "rack",
+            1.0,
+            "",
+            per_rack,
+            f"{plural(per_rack, 'node')} {'is' if per_rack == 1 else 'are'} in it",
+        )
     if power and power.feeds:
         alone = power.feeds == "N"
         why = "the rack has no other feed" if alone else f"feeds are {power.feeds}; {UNKNOWN_SUPPLIES}"

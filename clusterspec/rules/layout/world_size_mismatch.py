@@ -129,7 +129,7 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
         yield RULE.problem(f"layout.{key}", message, "use fewer or smaller engines, or more nodes")
     elif wanted < ranks:
         most, engines = ranks // engine, plural(wanted // engine, "engine")
-        message = f"with {engines} of {engine:,} ranks, {ranks - wanted:,} of {ranks:,} ranks are idle"
+        message = f"with {engines} of {engine:,} ranks, {ranks - wanted:,} of {ranks:,} ranks {'is' if ranks - wanted == 1 else 'are'} idle"
         if written.dp is None:
             help_ = f"use engines that divide the nodes, or state their number (`dp: {most}`)"
             yield RULE.problem(f"layout.{_first_indivisible_axis(layout, ranks)}", message, help_)

@@ -56,9 +56,7 @@ RULE = Rule.of(__name__, "error")
 def check(measurements: tuple[Measurement, ...]) -> Iterator[Problem]:
     for measurement in measurements:
         if measurement.wrong:
-            message = (
-                f"{plural(measurement.wrong, 'value')} in the results are wrong: a part of the machine corrupts data"
-            )
+            message = f"{plural(measurement.wrong, 'value')} in the results {'is' if measurement.wrong == 1 else 'are'} wrong: a part of the machine corrupts data"
             yield RULE.problem(
                 measurement.at,
                 message,

@@ -65,7 +65,7 @@ from clusterspec.rules.knowledge.written_numbers import number_in_text, sentence
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
 from clusterspec.standard import pattern
-from clusterspec.units import display, plain
+from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "error", "likely")
 _SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
@@ -122,7 +122,7 @@ def _checkpoints_beside_problem(
     )
     if not data or keep is None or size is None or not keep * size <= capacity.value < data + keep * size:
         return
-    message = f"{display(data, 'B')} of data and {keep:,} checkpoints of {display(size, 'B')} are {display(data + keep * size, 'B')}, more than the {capacity.written} of the storage system"
+    message = f"{display(data, 'B')} of data and {plural(keep, 'checkpoint')} of {display(size, 'B')} are {display(data + keep * size, 'B')}, more than the {capacity.written} of the storage system"
     help_ = (
         f"keep {int((capacity.value - data) / size):,} checkpoints, or plan {display(1.25 * (data + keep * size), 'B')}"
     )

@@ -93,7 +93,7 @@ def check(
     free = leaves // fabric.planes * fabric.down_ports - cluster.all_nodes * scale_out.nics_per_node
     entry = catalog.find("storage-system", store.system) if store.system else None
     each = _ports_of(entry, scale_out) if isinstance(entry, StorageSystem) else 1
-    systems = 1 if store.systems is None else store.systems
+    systems = store.systems or 1
     if free < systems * each:
         needed = f"{plural(systems, 'storage system')} of {plural(each, 'port')} {'share' if systems > 1 else 'shares'} the fabric"
         message = f"{needed}, and the NICs leave {plural(max(0, free), 'port')} of {plural(leaves, 'leaf')} free"

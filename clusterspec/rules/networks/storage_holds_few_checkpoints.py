@@ -75,7 +75,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.units import display, percent, plain
+from clusterspec.units import display, percent, plain, plural
 
 RULE = Rule.of(__name__, "note", "heuristic")
 KEPT = 10
@@ -110,7 +110,9 @@ def check(
 
 def _kept_problem(keep: int, size: float, capacity: Quantity) -> Problem:
     needed = keep * size
-    message = f"{keep:,} checkpoints of {display(size, 'B')} are {display(needed, 'B')}, {percent(needed / capacity.value, 2)} of the {capacity.written}"
-    help_ = f"keep {int(capacity.value * USABLE / size):,}, which fill 80 %, or plan {display(needed / USABLE, 'B')}"
+    message = f"{plural(keep, 'checkpoint')} of {display(size, 'B')} {'is' if keep == 1 else 'are'} {display(needed, 'B')}, {percent(needed / capacity.value, 2)} of the {capacity.written}"
+    most = int(capacity.value * USABLE / size)
+    fewer = f"keep {most:,}, which {'fills' if most == 1 else 'fill'} 80 %, or " if most else ""
+    help_ = f"{fewer}plan {display(needed / USABLE, 'B')}"
     severity = "error" if needed > capacity.value else "warning"
     return RULE.problem("operations.checkpoint.keep", message, help_, severity=severity, confidence="likely")

@@ -89,7 +89,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     besides = f" and {display(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
         "cluster.power.nodes_per_rack" if power.nodes_per_rack else "cluster.power.rack_limit",
-        f"{nodes} nodes of {display(each, 'W')}{least}{besides} draw {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
+        f"{plural(nodes, 'node')} of {display(each, 'W')}{least}{besides} {'draws' if nodes == 1 and not besides else 'draw'} {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
         f"use at most {plural(fit, 'node')} per rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
         if fit and power.nodes_per_rack
         else "use a rack with more power",

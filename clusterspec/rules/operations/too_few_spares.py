@@ -99,7 +99,7 @@ def check(
     if cluster.spare_nodes < needed:
         repair = operations.repair_time.written
         message = (
-            f"with a failure every {display(between, 's')} and {repair} per repair, {plain(away)} nodes are in repair on average and "
+            f"with a failure every {display(between, 's')} and {repair} per repair, {_nodes_in_repair(plain(away))} in repair on average and "
             f"{needed} or more in 5 % of the time; the cluster has {cluster.spare_nodes} spare"
         )
         missing = needed - cluster.spare_nodes
@@ -118,6 +118,15 @@ def _engines_stay_in_nodes(cluster: Cluster, layout: Layout | None, workload: Wo
     return serves and layout is not None and layout.replica_ranks <= cluster.ranks_per_node
 
 
+def _nodes_in_repair(count: str) -> str:
+    """A printed number of nodes with its verb.
+
+    >>> _nodes_in_repair("1"), _nodes_in_repair("1.5")
+    ('1 node is', '1.5 nodes are')
+    """
+    return f"{count} node is" if count == "1" else f"{count} nodes are"
+
+
 def _unstated_rate_problem(
     repair: Quantity, failures: FailureRate, cluster: Cluster, layout: Layout | None
 ) -> Iterator[Problem]:
@@ -132,7 +141,7 @@ def _unstated_rate_problem(
     needed = min(poisson_percentile(away, SURE), cluster.nodes)
     message = (
         f"no failure rate is stated; with a failure every {display(between, 's')}, as in the most reliable published fleet, and {repair.written} "
-        f"per repair, {plain(away, 2)} nodes are in repair on average, and the cluster has {cluster.spare_nodes} spare"
+        f"per repair, {_nodes_in_repair(plain(away, 2))} in repair on average, and the cluster has {cluster.spare_nodes} spare"
     )
     missing = plural(needed - cluster.spare_nodes, "spare node")
     help_ = f"add {missing} on the same spine, shorten the repair, or state the failure rate"

@@ -48,6 +48,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 TALL = 48
@@ -66,7 +67,9 @@ def check(power: PowerSpec, platform: Platform, procurement: ProcurementSpec | N
     if platform.form == "rack":
         sold = nodes_of_rack(platform)
         if sold > 1 and stated != sold:
-            message = f"a rack of {platform.name} has {sold} nodes and its scale-up switches, not {stated} nodes"
+            message = (
+                f"a rack of {platform.name} has {sold} nodes and its scale-up switches, not {plural(stated, 'node')}"
+            )
             yield RULE.problem(AT, message, f"write `nodes_per_rack: {sold}`, or remove the key")
     elif platform.rack_units and 0 < (tallest := _tallest_rack(procurement)) < stated * platform.rack_units:
         message = f"{stated} nodes of {platform.rack_units} rack units take {stated * platform.rack_units} units, and the quoted racks have {tallest}"

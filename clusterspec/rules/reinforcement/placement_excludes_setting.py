@@ -130,6 +130,6 @@ def check(written_workload: WorkloadSpec, training: Workload, catalog: Catalog) 
     if written.rollout is not None and written.rollout.nodes:
         yield RULE.problem(
             "workload.rl.rollout.nodes",
-            f"colocated rollout runs on the trainer's nodes, and {plural(written.rollout.nodes, 'node')} of its own are stated",
+            f"colocated rollout runs on the trainer's nodes, and {plural(written.rollout.nodes, 'node')} of its own {'is' if written.rollout.nodes == 1 else 'are'} stated",
             "drop the key, or write `placement: split`",
         )

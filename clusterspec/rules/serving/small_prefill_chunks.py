@@ -72,9 +72,9 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _next_power_of_two(tokens: float) -> int:
-    """The next power of two.
+    """The least power of two that is no less.
 
-    >>> _next_power_of_two(295.0)
-    512
+    >>> _next_power_of_two(295.0), _next_power_of_two(512.0), _next_power_of_two(513.0)
+    (512, 512, 1024)
     """
     return 1 << (round(tokens) - 1).bit_length()

@@ -225,6 +225,27 @@ def test_a_cluster_of_any_size_takes_the_same_time() -> None:
     assert len(candidates_for_fullest(job, stage_groups(job.model, job.layout))) <= 10
 
 
+def test_up_to_64_kinds_of_stages_are_all_looked_at_and_of_more_the_telling_ones() -> None:
+    """Of 65 kinds: both ends, and the 16 of most layers and of most micro-batches in flight."""
+    from clusterspec.cost.layers import Chunk, StageGroup
+    from clusterspec.cost.memory import Job
+    from clusterspec.cost.memory.fullest import candidates_for_fullest
+
+    def groups(number: int) -> tuple[StageGroup, ...]:
+        layers = range(number, 0, -1)
+        return tuple(
+            StageGroup(at, 1, (Chunk(each, each, 0, 0, each, 0, at == 0, at == number - 1),))
+            for at, each in enumerate(layers)
+        )
+
+    whole = design(model(layers=130), pp=65, dp=1)
+    assert whole.workload is not None and whole.layout is not None
+    job = Job.of(whole, whole.workload, whole.layout)
+    assert candidates_for_fullest(job, groups(64)) == list(groups(64))
+    few = candidates_for_fullest(job, groups(65))
+    assert [each.first for each in few] == [*range(16), 64]
+
+
 class TestServing:
     """Weights and key-value cache."""
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import deque
 from math import exp, log
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail, _full_step
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.times import serving_times
@@ -139,6 +143,38 @@ def test_a_run_ends_before_the_longest_waits_of_a_steady_state() -> None:
     assert RUN._replace(walk=1e-9).wait_at(0.99) == pytest.approx(0.1, rel=1e-6)
     waits = [RUN.wait_at(each / 100) for each in range(50, 100)]
     assert waits == sorted(waits)
+
+
+@pytest.mark.parametrize(
+    ("fresh", "chunk", "decoding", "tokens", "seen"),
+    [
+        # chunks of 2,000 end at 2,000, 4,000, 6,000 and 8,000 tokens, those after 2,000 cached ones at 4,000 and later
+        (8000, 2000, 0, 2000, 5000),
+        (6000, 2000, 0, 2000, 6000),
+        # 400 sequences that decode for half of the time, two tokens each, take 400 of 2,400 tokens
+        (6000, 2400, 400, 2000, 6000),
+        # a step that holds a whole prompt reads all of it
+        (6000, 6000, 0, 6000, 8000),
+        (6000, 7000, 0, 7000, 8000),
+        (6000, None, 0, 6000, 8000),
+    ],
+)
+def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
+    fresh: int, chunk: int | None, decoding: int, tokens: int, seen: int
+) -> None:
+    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s adds 0.4 s beside one of 0.1 s, 0.2 s on each stage."""
+    asked: list[tuple[float, float]] = []
+
+    def prefill(*given: Any) -> StepTime:
+        asked.append(given[:2])
+        return StepTime((), 1.0, 0.5, 0.5)
+
+    engine = SimpleNamespace(prefill=prefill, layout=SimpleNamespace(attention_dp=1, pp=2))
+    load = SimpleNamespace(fresh_tokens=fresh, input_tokens=8000, chunk_tokens=chunk)
+    pools: Any = SimpleNamespace(prompts=engine, load=load)
+    room, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), Decoding(decoding, 1000.0, 2.0), 0.5)
+    assert asked == [(tokens, seen)]
+    assert (room, full) == pytest.approx((tokens / fresh, 0.1 + 0.4 / 2))
 
 
 PLAN = """
