@@ -335,12 +335,12 @@ Of the nine that differ in the ninety-first and ninety-second, seven expectation
 sharding (twice), a machine for its accelerators, `1.0` for 1, files without a layout of which nothing false was stated
 (twice), and a training of parts of a model that the reader refuses. The others: the pull of an image was a second
 launch, and nodes of a program that places a launch (`mason.py --num_nodes 8 -- accelerate launch`) were joined with the
-ranks of that launch, so that its batch was stated an eighth of what it is, without a word. Behind answers that agreed, a
-length of inference with MaxText was that of training, and a file of LLaMA-Factory was read as PaddleNLP's. Behind those
-of the ninety-third, speculative decoding that a script turns on in one branch was stated as certain. Of 1,600 other
-files of these repositories, the reasons of those refused were read: options that a remark cuts off were a second launch,
-steps of a log with one line above 65,536 characters, engines that run without a server, arguments of a Beaker task,
-predictors without options and Slurm jobs that name a framework in an argument were refused.
+ranks of that launch, so that its batch was stated an eighth of what it is, without a word. Behind answers that agreed,
+a length of inference with MaxText was that of training, and a file of LLaMA-Factory was read as PaddleNLP's. Behind
+those of the ninety-third, speculative decoding that a script turns on in one branch was stated as certain. Of 1,600
+other files of these repositories, the reasons of those refused were read: options that a remark cuts off were a second
+launch, steps of a log with one line above 65,536 characters, engines that run without a server, arguments of a Beaker
+task, predictors without options and Slurm jobs that name a framework in an argument were refused.
 """
 
 
