@@ -72,7 +72,9 @@ def _undecided(file: InputFile, name: str, texts: int) -> str:
     if _OBJECTS.search(file.text):
         return ""
     branches = {command.line: command.branch for command in script_of(file.text).commands if command.branch}
-    tests = (branches.get(first, 0) for first, _, _ in here_documents(file.text) if _names(file, first, name))
+    lines = file.text.split("\n")
+    found = (first for first, _, _ in here_documents(file.text) if _is_named_on(lines[first - 1], name))
+    tests = (branches.get(first, 0) for first in found)
     test = next((each for each in tests if each), 0)
     return f"written only where the test on line {test} holds, which the script alone does not decide" if test else ""
 
@@ -113,15 +115,15 @@ def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
             text = value_at(yaml.value, "data", name) if yaml.mapping.get("kind") == "ConfigMap" else None
             if isinstance(text, str):
                 yield InputFile(file.name, ("\n" * yaml.line("data", name) + text).encode())
+    lines = file.text.split("\n")
     for first, body, _ in here_documents(file.text):
-        if _names(file, first, name):
+        if _is_named_on(lines[first - 1], name):
             yield InputFile(file.name, ("\n" * first + dedent(body)).encode())
 
 
-def _names(file: InputFile, line: int, name: str) -> bool:
-    """Whether the line that opens a here-document, from 1, names a file."""
-    opened = file.text.split("\n")[line - 1][:500]
-    return bool(re.search(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])", opened))
+def _is_named_on(opened: str, name: str) -> bool:
+    """Whether the line that opens a here-document names a file."""
+    return bool(re.search(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])", opened[:500]))
 
 
 _FULL_NODE = 8
