@@ -18,6 +18,7 @@ from clusterspec.exchange.import_result import (
     combined_result,
     without_comments,
 )
+from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
 from clusterspec.source import value_at
@@ -40,20 +41,42 @@ def with_held_files(
     named = [part for part in launch.unknown if part.why.startswith(_SEPARATE) and _NAME.search(part.what)]
     if not named or not ("<<" in file.text or _OBJECTS.search(file.text)):
         return launch
-    found, answered = list[ImportResult](), list[SkippedPart]()
+    found, answered, open_ = list[ImportResult](), list[SkippedPart](), list[SkippedPart]()
     for part in named:
-        for held in _held_files(file, _NAME.findall(part.what)[0]):
-            try:
-                inner = read(held)
-            except (FormatError, SeveralParts):
-                continue
-            if inner is not None:
-                found.append(inner)
-                answered.append(part)
-                break
-    if not found:
+        name = _NAME.findall(part.what)[0]
+        read_ones = [inner for held in _held_files(file, name) if (inner := _reading_of(held, read)) is not None]
+        if not read_ones:
+            continue
+        answered.append(part)
+        if why := _undecided(file, name, len({held.data.strip() for held in _held_files(file, name)})):
+            open_.append(SkippedPart(part.what, why, part.at))
+        else:
+            found.append(read_ones[0])
+    if not answered:
         return launch
-    return combined_result([replace(launch, unknown=tuple(p for p in launch.unknown if p not in answered)), *found])
+    left = (*(part for part in launch.unknown if part not in answered), *open_)
+    return combined_result([replace(launch, unknown=left), *found])
+
+
+def _reading_of(held: InputFile, read: Callable[[InputFile], ImportResult | None]) -> ImportResult | None:
+    try:
+        return read(held)
+    except (FormatError, SeveralParts):
+        return None
+
+
+def _undecided(file: InputFile, name: str, texts: int) -> str:
+    """Why a file that a script writes is not read: several texts of one name, or one in a branch; empty if neither."""
+    if texts > 1:
+        return f"the text holds {texts} files of this name, which differ: import the one that the run takes"
+    if _OBJECTS.search(file.text):
+        return ""
+    branches = {command.line: command.branch for command in script_of(file.text).commands if command.branch}
+    lines = file.text.split("\n")
+    found = (first for first, _, _ in here_documents(file.text) if _is_named_on(lines[first - 1], name))
+    tests = (branches.get(first, 0) for first in found)
+    test = next((each for each in tests if each), 0)
+    return f"written only where the test on line {test} holds, which the script alone does not decide" if test else ""
 
 
 def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
@@ -94,8 +117,13 @@ def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
                 yield InputFile(file.name, ("\n" * yaml.line("data", name) + text).encode())
     lines = file.text.split("\n")
     for first, body, _ in here_documents(file.text):
-        if re.search(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])", lines[first - 1][:500]):
+        if _is_named_on(lines[first - 1], name):
             yield InputFile(file.name, ("\n" * first + dedent(body)).encode())
+
+
+def _is_named_on(opened: str, name: str) -> bool:
+    """Whether the line that opens a here-document names a file."""
+    return bool(re.search(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])", opened[:500]))
 
 
 _FULL_NODE = 8

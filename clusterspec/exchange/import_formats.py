@@ -14,6 +14,7 @@ from clusterspec.exchange.import_result import (
     FormatError,
     ImportResult,
     InputFile,
+    NothingStarted,
     SeveralParts,
 )
 from clusterspec.exchange.left_unread import with_unread_settings
@@ -319,6 +320,24 @@ def _refuse_several_tools(kind: ImportFormat, file: InputFile) -> None:
             raise SeveralParts(f"holds output of {', '.join([kind.name, *others])}: name the KIND instead of auto")
 
 
+def _job_without_launch(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
+    """The format of Slurm jobs for a job that names a framework, starts nothing of it, and asks for accelerators."""
+    job = format_named("slurm-job")
+    if kind.group != "workloads" or kind is job or not job.matches(file):
+        return None
+    try:
+        kind.read(file)
+    except NothingStarted:
+        try:
+            job.read(file)
+        except FormatError:
+            return None
+        return job
+    except FormatError:
+        return None
+    return None
+
+
 def guessed_format(file: InputFile) -> ImportFormat:
     """The format that a file looks like. Raises `FormatError` if it matches none or cannot be read."""
     if file.zipped:
@@ -339,7 +358,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
             refuse_training(file)
             if "serveConfigV2" in file.text and starts_no_engine(file):
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
-        return kind
+        return _job_without_launch(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
     if kind := next((each for each in held if document_within(file, each.matches, each.read_alone)), None):
         return kind

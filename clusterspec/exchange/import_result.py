@@ -27,6 +27,10 @@ class SeveralParts(FormatError):
     """Raised, with the choices, if a file holds several parts and the caller must choose one."""
 
 
+class NothingStarted(FormatError):
+    """Raised if a file names a framework, and has no launch of it that states anything."""
+
+
 Part = TypeVar("Part")
 
 
@@ -274,6 +278,11 @@ class InputFile:
         for number, line in enumerate(lines_of(self.text), 1):
             if len(line) > LONGEST_LINE:
                 raise FormatError(f"has {len(line):,} characters in one line, the maximum is {LONGEST_LINE:,}", number)
+        return self.plain
+
+    @property
+    def plain(self) -> str:
+        """The text without terminal escape codes, with lines of any length. Raises `FormatError` as ``text``."""
         return _PAINT.sub("", self.text) if "\x1b" in self.text else self.text
 
     @cached_property

@@ -12,6 +12,8 @@ from clusterspec.records import replace
 from clusterspec.units import plural
 
 MOST_SETTINGS = 400
+MOST_TEXT = 4 << 20
+"""Characters of a text in which settings are looked for; logs state them at their start."""
 _PARALLEL = r"(?:[_-]?model)?[_-]parallel(?:[_-]?(?:size|degree|ism))?"
 _DEGREES = {"tensor": "tp", "pipeline": "pp", "context": "cp", "expert": "ep", "data": "dp", "sequence": "cp"}
 _BATCH = r"[_-]batch[_-]size(?:[_-]per[_-](?:gpu|device))?"
@@ -106,7 +108,7 @@ def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPa
     """The first model that a text names, where a workload reports none, neither as a value nor as unknown."""
     told = any(each.path[:2] == ("workload", "model") for each in found.given)
     told = told or any(each.what.startswith(("model ", "workload.model")) for each in found.unknown)
-    bare, words = _text_without_comments(file.text), set(re.findall(r"[\w./]+", texts))
+    bare, words = _text_without_comments(file.text[:MOST_TEXT]), set(re.findall(r"[\w./]+", texts))
     match = None if told else _NAMED.search(bare)
     if match is None or not words.isdisjoint(part.lower().replace("-", "_") for part in match.groups()):
         return None
@@ -134,7 +136,7 @@ def with_unread_settings(file: InputFile, found: ImportResult) -> ImportResult:
     texts = " ".join(f"{each.what} {each.why}" for each in found.unknown).lower().replace("-", "_")
     left = {
         f"{each.name} {each.value}": each
-        for each in settings_of(file.text)
+        for each in settings_of(file.text[:MOST_TEXT])
         if each.line not in told
         and not (each.name.endswith("eplicas") and found.kind.startswith("kubernetes"))  # parts of a sum
         and each.name.rpartition(".")[2].lower().replace("-", "_") not in texts

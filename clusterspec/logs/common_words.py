@@ -217,7 +217,7 @@ SUGGESTIONS = (
         r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
         r"|[Nn]o module named|PackageNotFoundError|DistributionNotFound|ImportError"
         r"|[Cc]ommand not found|cannot find -l|build stopped|VersionConflict"
-        r"|\bsh: [0-9]{1,6}: [\w.+-]{1,60}: not found$|^[\w./-]{1,200}: [0-9]{1,6}: [\w.+-]{1,60}: not found$"
+        r"|(?:\bsh|^[\w./-]{1,200}): [0-9]{1,6}: (?!(?=\w{0,60}_)\w{0,60}[A-Z])[\w.+-]{1,60}: not found$"
         r"|\bconfigure(?:\.ac:[0-9]{1,6})?: error: "
         r"|[Ff]ailed to import (?!docker|image)|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
         r"|unexpected keyword argument"
@@ -244,7 +244,10 @@ SUGGESTIONS = (
     # a variable, by its form, that is missing
     (
         "invalid-setting",
-        r"\b[A-Za-z]{1,12}_[A-Za-z0-9_]{2,60} (?:is |was |are )?(?:not (?:set|present|defined|exported|found in)|unset)"
+        r"^[^:]{1,200}: line [0-9]{1,6}: \w{1,80}: (?:unbound variable|parameter (?:null or )?not set)\s{0,8}$"
+        r"|\bsh: [0-9]{1,6}: (?=\w{0,60}_)(?=\w{0,60}[A-Z])\w{1,60}: not found$|\bMissing (?:argument|option) '?--?\w"
+        r"|\b[A-Za-z]{1,12}_[A-Za-z0-9_]{2,60} (?:is |was |are )?unset"
+        r"|\b[A-Za-z]{1,12}_[A-Za-z0-9_]{2,60} (?:is |was |are )?not (?:set|present|defined|exported|found in)"
         r"|\b(?:missing|undefined|unset) (?:the )?(?:environment )?variable",
     ),
     ("invalid-setting", r"\b(?:is|are) mutually exclusive\b"),

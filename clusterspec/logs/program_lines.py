@@ -50,6 +50,7 @@ PROGRAM_PATTERNS = (
     ("host-memory", re.compile(r"(DataLoader worker \(pid[^)]{1,40}\) is killed by signal: Killed)")),
     ("host-memory", re.compile(r"(Workers \(tasks / actors\) killed due to memory pressure)")),  # Ray
     ("host-memory", re.compile(r"(Task was killed due to the node running low on memory)")),
+    ("host-memory", re.compile(r"(exceeds the memory usage threshold of [0-9.]{1,8})")),
     ("host-memory", re.compile(r"(documentation on how to address the out of memory issue: .{0,80}ray-oom.{0,20})")),
     # PyTorch: full shared memory, and descriptors of it that no process may open any more
     ("shared-memory", re.compile(r"(might be caused by insufficient shared memory|workers are out of shared memory)")),

@@ -29,13 +29,14 @@ _HARMLESS = re.compile(
     r"|_OSC evaluation|\bDOE: \[|[Hh]ardware error from APEI|Unable to register cu\w{2,6} factory"
     r"|Failed to dlopen libze_loader\.so|Failed to initialize hmem iface FI_HMEM_(?:ZE|NEURON|SYNAPSEAI)"
     r"|failed to find checkpoint \S{1,400} in wandb|^libfabric:\S{1,120}<warn> .{0,80}\bnot supported\s{0,8}$"
+    r"|Error retrieving safetensors: '\S{1,400} is not a safetensors repo"
 )
 """Errors that their own documents call harmless, or that a host or a program prints at each start: memory of a process
 that ended is given back twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed
 (kernel/module/signing.c), features that the firmware does not offer, the heading above the severity of an event
 (drivers/acpi/apei/ghes.c), libraries that TensorFlow finds registered (xla, stream_executor), kinds of memory for which
-a host has no library (libfabric, `src/hmem.c`), what a provider does not offer, and a checkpoint that only the disk has
-(Megatron-LM, `wandb_utils.py`).
+a host has no library (libfabric, `src/hmem.c`), what a provider does not offer, a checkpoint that only the disk has
+(Megatron-LM, `wandb_utils.py`), and a form of weights that a hub does not have (vLLM, `transformers_utils`).
 """
 
 

@@ -23,6 +23,7 @@ _ERROR = re.compile(
     r"|^[^:]{1,160}: (?:.{0,300}?\b)?(?:[Cc]ould(?: ?not|n't)|[Cc]annot|[Cc]an(?:'t| not)|[Uu]nable|[Ii]nsufficient)\b"
     r"|(?:^|\s)[EF] {1,8}(?:[0-9]{1,9} )?(?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]"
     r"|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b|: [0-9]{1,6}: [\w.+-]{1,60}: not found$"
+    r"|: (?:unbound variable|parameter (?:null or )?not set)\s{0,8}$"
 )
 """Words by which a line tells of an error."""
 _OF_ERRORS = (
@@ -42,6 +43,8 @@ _OF_ERRORS = (
     "nsufficient",
     " exception",
     ": not found",
+    ": unbound variable",
+    ": parameter n",
     "ERROR",
     "FAIL",
     "FATAL",

@@ -121,6 +121,10 @@ names, and lines in the form that programs print them.
   mended, all first; of four of Z23 three first, the other among those that end alike; of seven of Z24, after Z23, five
   first, one refused (a kubelet's `DiskPressure`), and smg-project/smg issue 2503 with a limit of a NIC first (its peer
   had restarted, no line tells of it) and its segmentation fault third. None in certainty with another cause.
+- `Z25` (2026-11-27): 33 threads, after Z24; 14 stood in a table (12 first, 2 named). Of the 19 that were new eleven
+  were named first and twelve at all before anything was changed; two were refused. Of 25 logs of whole runs that ended
+  well (files of 22 repositories) 23 were silent: an installer may not write a directory that the run does not need,
+  and NVLS, which the machine of the test has, was not available on that of the log.
 """
 
 from __future__ import annotations

@@ -226,3 +226,52 @@ def test_options_of_a_program_for_several_engines_are_of_none(key: str) -> None:
     assert given(read(options))["layout.framework"] == "vllm"
     with pytest.raises(FormatError):
         read(f"{key}: sglang\n{options}")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "docker pull",
+        "sudo podman pull",
+        "apptainer pull --force x.sif",
+        "enroot import -o x.sqsh",
+        "docker buildx build -t",
+        "docker image inspect",
+        "docker logs -f",
+        "skopeo copy",
+    ],
+)
+def test_what_fetches_or_builds_the_image_of_an_engine_is_no_launch(step: str) -> None:
+    launch = "vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2\n"
+    image = f"IMAGE=docker://vllm/vllm-openai:v0.18.0\n{step} $IMAGE\n"
+    assert given(read(image + launch))["layout.tp"] == 2
+
+
+def test_a_container_that_is_run_or_entered_is_a_launch() -> None:
+    started = "docker run -d vllm/vllm-openai:v0.18.0 --model Qwen/Qwen3-8B --tensor-parallel-size 4\n"
+    assert given(read(started))["layout.tp"] == 4
+    assert given(read("docker exec -it one vllm serve Qwen/Qwen3-8B --tensor-parallel-size 8\n"))["layout.tp"] == 8
+
+
+def test_a_predictor_that_names_vllm_without_options_states_the_accelerators_of_its_pod() -> None:
+    predictor = (
+        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nspec:\n  predictor:\n    model:\n"
+        "      runtime: {}\n      storageUri: s3://models/one/\n      resources:\n        limits:\n"
+        '          nvidia.com/gpu: "4"\n'
+    )
+    found = given(read(predictor.format("vllm")))
+    assert (found["layout.framework"], found["cluster.accelerators_per_node"]) == ("vllm", 4)
+    with pytest.raises(FormatError, match="no command that starts"):
+        read(predictor.format("triton"))
+    workers = predictor.format("vllm") + "    workerSpec: {pipelineParallelSize: 2, tensorParallelSize: 4}\n"
+    assert given(read(workers))["layout.pp"] == 2
+
+
+def test_a_command_in_arguments_of_a_task_is_a_launch() -> None:
+    task = (
+        "tasks:\n  - name: one\n    command: ['/bin/sh', '-c']\n    arguments: ['accelerate launch\n"
+        "      --num_machines 1 --num_processes 4\n      finetune.py --per_device_train_batch_size 8\n"
+        "      --gradient_accumulation_steps 2 &&\n      python merge.py --batch 1\n    ']\n"
+    )
+    found = given(read(task, name="task.yaml"))
+    assert (found["layout.micro_batch"], found["layout.nodes"], found["workload.global_batch"]) == (8, 1, 8 * 4 * 2)

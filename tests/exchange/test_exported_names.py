@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from clusterspec.exchange.exporters.fabric import fabric_links
-from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
+from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.studies import study_text
 from tests.exchange.test_exporters import exported, pod, source
 from tests.settings import SETTINGS
@@ -176,3 +176,56 @@ def test_what_an_engine_does_otherwise_than_the_design_is_said() -> None:
     assert not any(gathers in each for each in exporter_of("vllm").write(dense).omitted)
     one = pod(1, rest=SERVED.format(model="llama-3.1-70b", more="", framework="vllm"))
     assert any("may be another release" in each for each in exporter_of("llm-d").write(one).omitted)
+
+
+PACKAGES = "accelerator: mi250x, nodes: 4, accelerators_per_node: 4, scale_out: {technology: slingshot-11}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("sbatch", "--gpus-per-node=8"),
+        ("kubernetes-job", "amd.com/gpu: 8"),
+        ("mpijob", "amd.com/gpu: 8"),
+        ("jobset", "amd.com/gpu: 8"),
+        ("nhc", "-ge 8 ]"),
+        ("node-problem-detector", "8 devices of 4 accelerators Instinct MI250X"),
+        ("azure-nhc", "check_gpu_count 8 rocm"),
+    ],
+)
+def test_each_die_of_a_package_is_a_device(kind: str, words: str) -> None:
+    assert words in exported(kind, source(PACKAGES))
+
+
+@pytest.mark.parametrize("kind", ["slurm-topology", "kueue-topology"])
+def test_one_switch_for_a_fabric_that_is_not_known_is_said(kind: str) -> None:
+    dragonfly = PACKAGES.replace("slingshot-11}", "slingshot-11, topology: dragonfly}")
+    said = "switches between the nodes: a dragonfly is not counted"
+    assert any(said in each for each in exporter_of(kind).write(source(dragonfly)).omitted)
+    assert not any("switches" in each for each in exporter_of(kind).write(pod(128)).omitted)
+
+
+def test_the_server_of_tpus_is_another_one_than_sglang() -> None:
+    serve = "workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 500, "
+    rest = serve + "concurrency: 16}}\nlayout: {framework: sglang, tp: 8}\n"
+    with pytest.raises(NotExportable, match="SGLang-JAX"):
+        exporter_of("sglang").write(source("accelerator: tpu-v6e, nodes: 1, accelerators_per_node: 8", rest))
+
+
+@pytest.mark.parametrize(
+    ("model", "lines"),
+    [
+        ("mixtral-8x7b", {"megablox: false"}),
+        ("gemma-3-27b", {"attention: dot_product"}),
+        ("gpt-oss-20b", {"megablox: false", "attention: dot_product"}),
+        ("llama-3.1-8b", set()),
+    ],
+)
+def test_kernels_of_tpus_are_not_left_as_the_default_on_gpus(model: str, lines: set[str]) -> None:
+    """MaxText interprets that of experts on other devices, and its attention there knows no windows."""
+    work = f"workload: {{kind: train, model: {model}, sequence_length: 4096, global_batch: 256}}\n"
+    rest = work + "layout: {framework: maxtext, sharding: fsdp, recompute: full}\n"
+    kernels = {"megablox: false", "attention: dot_product"}
+    assert kernels & set(exported("maxtext", pod(16, rest=rest)).splitlines()) == lines
+    tpus = source("accelerator: tpu-v5p, nodes: 32, accelerators_per_node: 4", rest)
+    assert not kernels & set(exported("maxtext", tpus).splitlines())

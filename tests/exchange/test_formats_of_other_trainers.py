@@ -348,3 +348,32 @@ def test_engines_of_swift_have_the_options_of_their_backend(launch: str, stated:
     keys = given(read(text))
     assert {name: keys.get(name) for name in stated} == stated
     assert (keys["workload.kind"], keys["workload.model"]) == ("serve", "qwen3-8b")
+
+
+def test_degrees_of_megatron_in_a_file_of_llama_factory_are_not_of_paddle() -> None:
+    degrees = "per_device_train_batch_size: 1\ntensor_model_parallel_size: 2\npipeline_model_parallel_size: 4\n"
+    own = read("model_name_or_path: Qwen/Qwen3-8B\nstage: sft\nfinetuning_type: full\ncutoff_len: 4096\n" + degrees)
+    assert (own.kind, given(own)["layout.framework"], given(own)["layout.pp"]) == ("llama-factory", "megatron-core", 4)
+    other = read("model_name_or_path: Qwen/Qwen3-8B\nstage: SFT\nfine_tuning: full\n" + degrees)
+    assert (other.kind, given(other)["layout.tp"]) == ("paddlenlp", 2)
+
+
+def test_values_of_a_chart_that_serves_with_maxtext_are_no_training() -> None:
+    values = "maxtext_config:\n  model_name: llama3.1-8b\n  ici_tensor_parallelism: 4\n  max_target_length: 1536\n"
+    with pytest.raises(FormatError, match="line 5: starts MaxText for inference"):
+        read(f"{values}jetstream:\n  service: one\n")
+    assert given(read(values))["layout.tp"] == 4
+
+
+def test_a_fork_of_slime_with_engines_of_vllm_names_them() -> None:
+    launch = (
+        "python3 train.py --actor-num-gpus-per-node 2 --tensor-model-parallel-size 2 --rollout-batch-size 32"
+        " --n-samples-per-prompt 4 --global-batch-size 128 --hf-checkpoint Qwen/Qwen3-4B"
+        " --rollout-num-gpus-per-engine 1 --vllm-gpu-memory-utilization 0.7"
+    )
+    found = given(read(launch))
+    assert found["workload.rl.rollout.framework"] == "vllm"
+    assert found["workload.rl.rollout.memory_fraction"] == 0.7
+    assert found["workload.rl.rollout.tp"] == 1
+    split = given(read(launch + " --vllm-data-parallel-size 2"))
+    assert "workload.rl.rollout.tp" not in split

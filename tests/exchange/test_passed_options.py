@@ -151,3 +151,98 @@ def test_options_of_an_engine_may_name_its_model() -> None:
     assert given(reading)["workload.model"] == "qwen3-32b"
     assert given(reading)["workload.serving.captured_graphs"] is False
     assert "not in this file" not in unknown(reading)
+
+
+PLACED = "python mason.py --num_nodes 8 --gpus 8 --image a/b {}accelerate launch --num_processes 8 finetune.py {}\n"
+TRAINED = "--model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 1 --gradient_accumulation_steps 2"
+
+
+def test_a_program_that_places_a_launch_itself_decides_its_nodes_and_ranks() -> None:
+    reading = read(PLACED.format("-- ", TRAINED))
+    found = given(reading)
+    assert (found["workload.model"], found["layout.micro_batch"]) == ("llama-3.1-8b", 1)
+    assert not {"layout.nodes", "workload.global_batch"} & found.keys()
+    assert "ranks" not in counts(reading)
+    assert "mason.py: starts the launch on nodes and devices that its own options count" in unknown(reading)
+
+
+def test_a_launcher_or_a_program_without_counts_leaves_the_ranks_of_its_launch() -> None:
+    for before in ("srun --nodes=2 -- ", "uv run -- ", "kubectl exec -it one -- ", ""):
+        reading = read(f"{before}accelerate launch --num_processes 8 --num_machines 2 finetune.py {TRAINED}\n")
+        assert counts(reading)["ranks"] == 8, before
+        assert given(reading)["workload.global_batch"] == 1 * 2 * 8, before
+
+
+CUT = """\
+python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.tensor_model_parallel_size=4 \\
+    data.train_batch_size=512 \\
+    # a remark
+    +actor_rollout_ref.actor.megatron.override_transformer_config.moe_z_loss_coeff=0.001 \\
+    trainer.nnodes=2
+"""
+
+
+def test_options_that_a_remark_cuts_off_are_no_second_launch() -> None:
+    reading = read(CUT)
+    found = given(reading)
+    assert (found["workload.rl.rollout.tp"], found["workload.rl.prompts_per_step"]) == (4, 512)
+    assert "layout.nodes" not in found
+    assert "the shell takes the options as another command" in unknown(reading)
+    with pytest.raises(SeveralParts, match="2 launches"):
+        read(CUT + CUT.replace("size=4", "size=2"))
+    cut = (
+        "vllm serve a/b --tensor-parallel-size 4 \\\n  # a remark\n  --max-num-seqs 8 --served-model-name vllm-serve\n"
+    )
+    assert "workload.serving.max_sequences" not in given(read(cut))
+
+
+OPTIONS = """\
+cat > extra.yaml <<EOF
+enable_attention_dp: false
+max_batch_size: {}
+kv_cache_config:
+  free_gpu_memory_fraction: 0.8
+EOF
+"""
+SERVED = "trtllm-serve Qwen/Qwen3-8B --tp_size 2 --extra_llm_api_options extra.yaml\n"
+
+
+def test_a_file_that_a_script_writes_in_one_way_is_read_with_its_launch() -> None:
+    for written in (OPTIONS.format(16), f"if true; then\n{OPTIONS.format(16)}fi\n", OPTIONS.format(16) * 2):
+        assert given(read("#!/bin/bash\n" + written + SERVED))["workload.serving.max_sequences"] == 16, written
+
+
+def test_a_file_that_a_script_writes_in_a_branch_or_in_two_ways_is_not_read() -> None:
+    two = f'if [ "$1" = a ]; then\n{OPTIONS.format(16)}else\n{OPTIONS.format(8)}fi\n'
+    for written, why in (
+        (f'if [ "$1" = a ]; then\n{OPTIONS.format(16)}fi\n', "written only where the test on line 2 holds"),
+        (two, "the text holds 2 files of this name, which differ"),
+    ):
+        reading = read("#!/bin/bash\n" + written + SERVED)
+        assert "workload.serving.max_sequences" not in given(reading)
+        assert given(reading)["layout.tp"] == 2
+        assert why in unknown(reading)
+
+
+def test_runs_of_an_engine_without_a_server_have_its_layout() -> None:
+    for started, framework in (
+        ("vllm bench throughput --model Qwen/Qwen3-8B --input-len 100 --tensor-parallel-size 2", "vllm"),
+        ("vllm bench latency --model Qwen/Qwen3-8B --tensor-parallel-size 2", "vllm"),
+        ("python -m sglang.bench_one_batch --model-path Qwen/Qwen3-8B --tp 2", "sglang"),
+        ("python -m sglang.bench_offline_throughput --model-path Qwen/Qwen3-8B --tp 2", "sglang"),
+    ):
+        found = given(read(started + "\nvllm bench serve --model Qwen/Qwen3-8B --num-prompts 9\n"))
+        stated = found["layout.framework"], found["layout.tp"], found["workload.model"]
+        assert stated == (framework, 2, "qwen3-8b"), started
+
+
+def test_a_job_that_names_a_framework_and_starts_none_of_it_is_read_by_its_directives() -> None:
+    job = (
+        "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\n"
+        'ARGS="--per_device_train_batch_size 1 --bf16"\necho "$ARGS"\nsrun python grpo.py\n'
+    )
+    found = given(read(job))
+    assert (found["layout.nodes"], found["cluster.accelerators_per_node"]) == (4, 8)
+    assert "layout.micro_batch" not in found
+    with pytest.raises(FormatError, match="no command with options of the Hugging Face Trainer"):
+        read(job.replace("#SBATCH --gpus-per-node=8\n", ""))

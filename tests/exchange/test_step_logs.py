@@ -254,3 +254,9 @@ def test_the_first_four_thousand_characters_of_a_line_are_read(before: int, seco
             read(text, "step-log")
     else:
         assert counts(read(text, "step-log"))["step_seconds"] == seconds
+
+
+def test_a_log_with_a_line_longer_than_others_gives_its_steps() -> None:
+    first, second = log(MEGATRON, (2000.0, 90.5, 64), (4000.0, 90.5, 64)).splitlines()
+    found = counts(read(f"{first}\nHOSTS={'a' * 70_000}\n{second}\n"))
+    assert (found["step_seconds"], found["steps"]) == (3.0, 2)

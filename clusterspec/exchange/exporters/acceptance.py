@@ -15,7 +15,14 @@ from clusterspec.exchange.exporters.acceptance_runs import (
     threshold_lines,
 )
 from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, dns_label
+from clusterspec.exchange.exporters.registry import (
+    ExportedFile,
+    ExportInput,
+    MissingPart,
+    NotExportable,
+    devices_of_node,
+    dns_label,
+)
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 
@@ -158,7 +165,7 @@ def sbatch(source: ExportInput) -> ExportedFile:
         f"#SBATCH --job-name=accept-{source.name}",
         f"#SBATCH --nodes={nodes}",
         f"#SBATCH --ntasks-per-node={per_node}",
-        f"#SBATCH --gpus-per-node={source.cluster.accelerators_per_node}",
+        f"#SBATCH --gpus-per-node={devices_of_node(source.cluster)}",
         "#SBATCH --exclusive",
         f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
         "set -eu",
@@ -277,7 +284,7 @@ def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str, number
         "            - name: worker",
         "              image: IMAGE-WITH-NCCL-TESTS",
         "              resources:",
-        f"                limits: {{{device}: {source.cluster.accelerators_per_node}}}",
+        f"                limits: {{{device}: {devices_of_node(source.cluster)}}}",
         "              volumeMounts: [{name: dshm, mountPath: /dev/shm}]",
         "          volumes: [{name: dshm, emptyDir: {medium: Memory}}]",
     )
@@ -294,14 +301,20 @@ def _host_list(first: int, last: int) -> str:
 def slurm(source: ExportInput) -> ExportedFile:
     """A tree of blocks of nodes, or blocks of scale-up domains if a domain spans nodes. Spare nodes are omitted."""
     cluster = source.cluster
-    omitted = (
-        (f"{cluster.spare_nodes} spare nodes: add them when they replace a failed node",) if cluster.spare_nodes else ()
-    )
+    omitted = _omitted_switches(source)
+    if cluster.spare_nodes:
+        omitted.append(f"{cluster.spare_nodes} spare nodes: add them when they replace a failed node")
     size = plural(cluster.nodes, "node")
     head = [f"# {source.name}: {size}, named node0001 and so on; rename them to your hosts.", "---"]
     of_domain = nodes_of_domain(cluster)
     body = _block_lines(cluster.nodes, of_domain) if of_domain > 1 else _tree_lines(source)
-    return ExportedFile("\n".join([*head, *body, ""]), omitted)
+    return ExportedFile("\n".join([*head, *body, ""]), tuple(omitted))
+
+
+def _omitted_switches(source: ExportInput) -> list[str]:
+    """A note that nodes stand below one switch since the switches are not known, not since there is one."""
+    known = source.bill.fabric is not None or nodes_of_domain(source.cluster) > 1 or source.cluster.nodes == 1
+    return [] if known else [f"the switches between the nodes: {source.bill.why}"]
 
 
 def _block_lines(nodes: int, size: int) -> Iterator[str]:
@@ -381,4 +394,5 @@ def kueue(source: ExportInput) -> ExportedFile:
         *(f"    - nodeLabel: {level}" for level in (*levels, "kubernetes.io/hostname")),
         "",
     ]
-    return ExportedFile("\n".join(lines), ("counts of nodes: a Topology names labels only",))
+    omitted = ["counts of nodes: a Topology names labels only", *_omitted_switches(source)]
+    return ExportedFile("\n".join(lines), tuple(omitted))

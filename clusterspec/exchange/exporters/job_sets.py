@@ -18,7 +18,7 @@ from clusterspec.exchange.exporters.acceptance import (
     unknown_variables,
 )
 from clusterspec.exchange.exporters.acceptance_runs import benchmark_command, limit_check, threshold_lines
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, dns_label
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, devices_of_node, dns_label
 from clusterspec.units import plural
 
 
@@ -58,9 +58,7 @@ def _jobset_lines(source: ExportInput, test: AcceptanceCase, device: str, number
         "  replicatedJobs:",
     )
     serve = ("mkdir -p /run/sshd", "exec /usr/sbin/sshd -De")
-    yield from _replicated_job(
-        "worker", test.nodes, serve, name, f"{{{device}: {source.cluster.accelerators_per_node}}}"
-    )
+    yield from _replicated_job("worker", test.nodes, serve, name, f"{{{device}: {devices_of_node(source.cluster)}}}")
     yield from _replicated_job("launcher", 1, tuple(_launch_lines(source, test, name)), name, "{}")
 
 

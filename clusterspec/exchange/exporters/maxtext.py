@@ -109,6 +109,8 @@ def write(source: ExportInput) -> ExportedFile:
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
     lines += _model_lines(work.model, unchanged_model(source), omitted)
+    if source.cluster.accelerator.vendor != "Google":
+        lines += _kernel_lines(work.model, omitted)
     lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work)]
     lines += _mesh_lines(source.cluster, layout)
     if layout.cp > 1:
@@ -125,6 +127,22 @@ def write(source: ExportInput) -> ExportedFile:
     if layout.offload_optimizer == 1:
         lines.append("optimizer_memory_host_offload: true")
     return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
+
+
+def _kernel_lines(model: Model, omitted: list[str]) -> Iterator[str]:
+    """Kernels other than the default ones, which are made for TPUs.
+
+    MaxText e591f30c: on other devices the kernel of experts by default (``megablox``) is interpreted, step by step
+    (layers/moe.py, line 1521; configs/gpu/models/mixtral_8x7b.yml turns it off), and that of attention has a causal
+    mask alone and refuses sinks (layers/attention_op.py, lines 137 and 1491).
+    """
+    if model.experts:
+        yield "megablox: false"
+    if model.window:
+        omitted.append(
+            "flash attention: by default MaxText's has no windows on GPUs, and `dot_product` keeps all scores"
+        )
+        yield "attention: dot_product"
 
 
 def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]:

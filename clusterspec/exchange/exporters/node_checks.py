@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator
 
 from clusterspec.exchange.exporters.monitoring import VERBS
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, devices_of_node
 from clusterspec.records import NamedTuple
 from clusterspec.units import display, plural
 
@@ -51,11 +51,12 @@ def node_checks(source: ExportInput) -> tuple[NodeCheck, ...]:
 
 def _checks(source: ExportInput) -> Iterator[NodeCheck]:
     cluster = source.cluster
-    count = cluster.accelerators_per_node
+    count = devices_of_node(cluster)
+    devices = f"{count} devices of " if count != cluster.accelerators_per_node else ""
     yield NodeCheck(
         "AcceleratorsMissing",
         f"[ $({_COUNTS[cluster.accelerator.vendor or '']}) -ge {count} ]",
-        f"{plural(count, 'accelerator')} {' '.join(cluster.accelerator.name.split())}",
+        f"{devices}{plural(cluster.accelerators_per_node, 'accelerator')} {' '.join(cluster.accelerator.name.split())}",
     )
     cap = cluster.accelerator_cap
     if cap is not None and cluster.accelerator.vendor == "NVIDIA":

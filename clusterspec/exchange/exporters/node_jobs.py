@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
 from clusterspec.exchange.exporters.acceptance import DEVICES, environment_variables, runnable_cases
 from clusterspec.exchange.exporters.acceptance_runs import benchmark_command, limit_check, threshold_lines
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, dns_label
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, devices_of_node, dns_label
 from clusterspec.records import replace
 from clusterspec.units import plural
 
@@ -38,7 +38,7 @@ def kubernetes_job(source: ExportInput) -> ExportedFile:
 
 def _job_lines(source: ExportInput, test: AcceptanceCase, number: int) -> Iterator[str]:
     cluster = source.cluster
-    count = cluster.accelerators_per_node
+    count = devices_of_node(cluster)
     yield from (f"# {line}" for line in threshold_lines(test))
     yield from (
         "# a pod that fails names its node: kubectl get pods -o wide; its log is read by `clusterspec accept`",

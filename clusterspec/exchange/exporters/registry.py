@@ -141,6 +141,11 @@ def require_vendor(source: ExportInput, framework: str) -> None:
         raise NotExportable(f"{entry.name} does not run on {accelerator.name} of {accelerator.vendor}")
 
 
+def devices_of_node(cluster: Cluster) -> int:
+    """The devices that drivers, Slurm and Kubernetes list on a node: AMD's list each die of a package."""
+    return cluster.ranks_per_node if cluster.accelerator.vendor == "AMD" else cluster.accelerators_per_node
+
+
 def dns_label(name: str, number: int, longest: int = 40) -> str:
     """A name of a Kubernetes object after which hosts and Services are called: a label of RFC 1035, which begins with a
     letter. A name above ``longest`` characters is cut and ends with ``number``, since two may begin alike; the 63 of a

@@ -34,7 +34,7 @@ from clusterspec.exchange.exporters.engines import (
     served_workload,
     visible_accelerators,
 )
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 
 _BEFORE_PHASES = ("0.5.9", "0.5.10.post1", "0.5.12.post1")
 """Releases with one option for captured graphs; later ones have one for each phase."""
@@ -50,6 +50,8 @@ _BOOTSTRAP = 8998
 def write(source: ExportInput) -> ExportedFile:
     """The commands of all nodes, replica by replica. Raises `NotExportable` for training and unchecked releases."""
     work, _ = served_workload(source, "sglang")
+    if source.cluster.accelerator.vendor == "Google":
+        raise NotExportable("SGLang runs on TPUs as SGLang-JAX, a server of its own whose options were not checked")
     release = checked_release(source, "sglang", RELEASES)
     omitted: list[str] = []
     model, kinds = repository_of(source, omitted), engine_kinds(source)

@@ -17,7 +17,7 @@ from clusterspec.cost.collectives.evidence import unmeasured_part
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
 from clusterspec.exchange.exporters.acceptance import runnable_cases
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, devices_of_node
 from clusterspec.procurement.acceptance import PROGRAMS, printed_size
 from clusterspec.records import dataclass
 from clusterspec.units import plural, size_text
@@ -249,7 +249,7 @@ def azure_nhc(source: ExportInput) -> ExportedFile:
     checks = {"NVIDIA": "check_nccl_allreduce", "AMD": "check_rccl_allreduce"}
     limits = site_limits(source)
     limit = limit_on(source, "all-reduce", 1)
-    count = f"check_gpu_count {source.cluster.accelerators_per_node}{' rocm' if vendor == 'AMD' else ''}"
+    count = f"check_gpu_count {devices_of_node(source.cluster)}{' rocm' if vendor == 'AMD' else ''}"
     lines = [
         *comment_lines(source, [limit]),
         f" * || {count}",

@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    without_comments,
+)
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -97,7 +104,7 @@ def _read_launch(file: InputFile) -> ImportResult:
     }
     keys, builder = chosen_launch(list(different.values())[::-1], file.part), ImportBuilder(ACCELERATE, file.name)
     if keys.find("num_processes", "num_machines", *(name for names in _KINDS.values() for name in names)) is None:
-        raise FormatError("has no line of accelerate launch with machines or a type of distribution")
+        raise NothingStarted("has no line of accelerate launch with machines or a type of distribution")
     keys.used |= {name for name in (*_UNRELATED, "main_process_ip", "main_process_port") if name in keys.values}
     _set_machines(keys, builder)
     set_job_nodes(file, keys, builder)

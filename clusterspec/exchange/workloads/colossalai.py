@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads.colossalai_configs import is_configuration, read_configuration
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts, whole_of
 from clusterspec.exchange.workloads.models import set_trained_model
@@ -68,7 +68,7 @@ def read_colossalai(file: InputFile) -> ImportResult:
             )
     plugin = str(keys.get("plugin", "p") or "")
     if not plugin or plugin.startswith("$"):
-        raise FormatError("has no command that starts Colossal-AI with a plugin (--plugin)")
+        raise NothingStarted("has no command that starts Colossal-AI with a plugin (--plugin)")
     builder.set("workload.kind", "train", keys.line("plugin", "p"))
     if isinstance(named := keys.get(*_MODELS), str):
         set_trained_model(named, builder, keys.line(*_MODELS))

@@ -18,9 +18,10 @@ from itertools import chain
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml, yaml_of_text
+from clusterspec.exchange.fabrics.pods import requested_accelerators
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, script_of
-from clusterspec.exchange.workloads.chart_values import chart_engines, states_chart_values
+from clusterspec.exchange.workloads.chart_values import ACCELERATORS, chart_engines, states_chart_values
 from clusterspec.exchange.workloads.declared_options import items_of, put_all, put_words, started_keys
 from clusterspec.exchange.workloads.engine_code import engines_of_code, is_engine_code
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
@@ -207,6 +208,8 @@ def _inference_services(yaml: Yaml) -> Iterator[Keys]:
         keys.values.pop("model_name", None)
     degrees = {"tensorParallelSize": "tensor_parallel_size", "pipelineParallelSize": "pipeline_parallel_size"}
     put_all(keys, value_at(yaml.value, "spec", "predictor", "workerSpec"), degrees, yaml, (*path[:2], "workerSpec"))
+    if (asked := requested_accelerators(model)) and "pipeline_parallel_size" not in keys.values:
+        keys.put(ACCELERATORS, asked, yaml.line(*path, "resources"))
     if keys.values:
         yield keys
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -43,7 +43,7 @@ def read_easylm(file: InputFile) -> ImportResult:
             f"trains with a reference, rewards or pairs ({other.text[-40:]}): supervised only", other.line
         )
     if keys.elided or keys.find("mesh_dim", "batch_size") is None:
-        raise FormatError("has no command that starts EasyLM with a mesh or a batch")
+        raise NothingStarted("has no command that starts EasyLM with a mesh or a batch")
     builder.set("workload.kind", "train", keys.line("batch_size", "mesh_dim"))
     _set_model(keys, builder)
     replicas = _set_mesh(keys, builder)

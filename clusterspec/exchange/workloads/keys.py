@@ -15,8 +15,9 @@ from clusterspec.exchange.workloads.launch_commands import (
     in_container,
     is_launch,
     severed_part,
+    whole_launches,
 )
-from clusterspec.exchange.workloads.launcher_options import take_launcher_options, take_single_node
+from clusterspec.exchange.workloads.launcher_options import launch_within, take_launcher_options, take_single_node
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.object_roles import role_of_object
 from clusterspec.records import dataclass, field
@@ -53,6 +54,7 @@ class Keys:
     asked: set[str] = field(default_factory=set)
     """Keys whose value was read; ``used`` also has those that a reader sets aside unread."""
     printed: bool = False  # by the engine, in its log, some of them after calculations
+    placed_by: Word | None = None  # the program that places the launch itself (``mason.py --gpus 8 -- …``)
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -270,7 +272,7 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     """The launches with different options in a text, or with different words after those that ``model`` matches."""
     commands, arrays = _commands(file, model)
     commands = [in_container(command) for command in commands]
-    starting = [command for command in commands if is_launch(command, launch)]
+    starting = [command for command in whole_launches(commands, launch) if is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
     places = {id(command): n for n, command in enumerate(commands)}
@@ -278,7 +280,7 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
         at = places.get(id(keys.command))
         keys.severed = severed_part(keys.command, commands[max(0, at - 1) : at + 2]) if at is not None else None
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
-        if not keys.elided and keys.severed is None and not keys.is_undecided("nnodes"):
+        if not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
             take_single_node(keys.values, [word.text for word in keys.command.words], file.text)
     different = {
         (
@@ -342,10 +344,9 @@ _PASSED_OPTION = re.compile(r"--[\w.-]{1,60}=(--[A-Za-z][\w-]{1,60}(?:=.*)?)", r
 
 
 def command_keys(command: Command) -> Keys:
-    """The options of one command; the last value of a name applies. A branch that contains the whole command does not
-    make its options undecided.
-    """
+    """The options of one command, the last of each name; a branch that holds all of it leaves none undecided."""
     keys, words = Keys(command=command), [word for word in command.words if word.text not in PASSED_ON]
+    words, keys.placed_by = launch_within(words)
     program = next((word for word in words if word.text.endswith(".py")), words[0] if words else None)
     shared = program is not None and words[0].branch == program.branch and not _has_alternatives(words, program.branch)
     own = {command.branch, program.branch if program and shared else 0}
@@ -366,7 +367,7 @@ def command_keys(command: Command) -> Keys:
             following = takewhile(lambda word: not _is_option(word.text), words[at + 1 :])
             if len(several := tuple(word.text for word in following)) > 1:
                 keys.listed[name.replace("-", "_")] = several
-    take_launcher_options(keys.values, [word.text for word in words])
+    take_launcher_options(keys.values, [word.text for word in words], bool(keys.placed_by))
     return keys
 
 

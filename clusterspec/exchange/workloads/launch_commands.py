@@ -27,6 +27,16 @@ _NO_LAUNCHERS = {
     "pip3",
 }
 """Programs that print, find or stop a launch named in their arguments instead of starting it."""
+_IMAGE_TOOLS = CONTAINERS | {"apptainer", "singularity", "enroot", "skopeo", "crane", "buildah"}
+_IMAGE_STEPS = frozenset(
+    {
+        *("pull", "build", "push", "tag", "import", "inspect", "save", "load", "copy", "export", "history"),
+        *("rm", "rmi", "stop", "kill", "logs", "wait", "ps", "images", "cp", "cache"),
+    }
+)
+"""Commands of these tools that fetch, build or move an image, or look after a container, and start nothing."""
+_OF_OBJECTS = frozenset({"image", "container", "buildx", "system", "manifest", "builder"})
+"""Kinds of objects that docker and podman name before such a command."""
 
 
 _CONDITIONAL = re.compile(r"\$\{[A-Za-z_]\w{0,60}:?\+[^}\n]{0,200}(?:--|\$)[^}\n]{0,200}\}")
@@ -55,7 +65,7 @@ def is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
     if command.words[0].text.rpartition("/")[2] in _NO_LAUNCHERS or _only_prints(command):
         return False
-    if _opens_shell(command):
+    if _opens_shell(command) or _handles_image(command):
         return False
     held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
     return not held and bool(launch.search(command.text))
@@ -78,6 +88,16 @@ def in_container(command: Command) -> Command:
 
 
 _PROGRAMS = frozenset({"vllm", "sglang"})
+
+
+def _handles_image(command: Command) -> bool:
+    """Whether a command fetches, builds or moves an image, or looks after a container (``apptainer pull IMAGE``)."""
+    words = [word.text for word in command.words[:8]]
+    at = next((n for n, word in enumerate(words[:3]) if word.rpartition("/")[2] in _IMAGE_TOOLS), None)
+    if at is None:
+        return False
+    steps = (word for word in words[at + 1 :] if word not in _OF_OBJECTS and not word.startswith("-"))
+    return next(steps, "") in _IMAGE_STEPS
 
 
 def _only_prints(command: Command) -> bool:
@@ -113,6 +133,16 @@ def severed_part(command: Command, commands: Sequence[Command]) -> Command | Non
         if rest and (before is command or (after is command and any(_REST.match(each.text) for each in before.words))):
             return after
     return None
+
+
+def whole_launches(commands: Sequence[Command], launch: re.Pattern[str]) -> list[Command]:
+    """The commands that ``launch`` finds, without those that are only options which a comment cuts off another one."""
+    found = [each for each in commands if launch.search(each.text)]
+    starts = {id(each) for each in found if not _REST.match(each.words[0].text)}
+    if len(starts) in {0, len(found)}:
+        return found
+    cut = {id(severed_part(a, (a, b))) for a, b in pairwise(commands) if id(a) in starts}
+    return [each for each in found if id(each) not in cut]
 
 
 _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})

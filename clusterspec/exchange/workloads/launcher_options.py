@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from clusterspec.exchange.shell import Command, variables_of
+from clusterspec.exchange.shell_words import Word
 
 _OTHER_NODES = re.compile(
     r"n_?nodes|num_?nodes|node_?rank|\bPET_|apiVersion|^#(?:SBATCH|PBS|BSUB)|\b(?:srun|mpirun|mpiexec|pdsh|jsrun)\b|hostfile"
@@ -21,8 +22,9 @@ _HOST = r"[\w.-]{1,80}:\d{1,3}(?:,\d{1,3}){0,63}"
 _INCLUDED = re.compile(rf"{_HOST}(?:@{_HOST}){{0,999}}")
 
 
-def take_launcher_options(values: dict[str, tuple[Any, int]], words: Sequence[str]) -> None:
+def take_launcher_options(values: dict[str, tuple[Any, int]], words: Sequence[str], placed: bool = False) -> None:
     """Name the options of a launcher as readers take them; ``values`` are changed, ``words`` are the command.
+    ``placed`` says that a program around the launch places it, which may set its nodes and ranks otherwise.
 
     >>> values = {"include": ("a:0,1@b:2,3", 4)}
     >>> take_launcher_options(values, ["deepspeed", "--include", "a:0,1@b:2,3"])
@@ -35,6 +37,8 @@ def take_launcher_options(values: dict[str, tuple[Any, int]], words: Sequence[st
                 values[name] = values.pop(short)
     if any(word.rpartition("/")[2] == "deepspeed" for word in words):
         _take_included(values)
+    for name in _COUNTED & values.keys() if placed else ():
+        del values[name]
 
 
 def _take_included(values: dict[str, tuple[Any, int]]) -> None:
@@ -50,6 +54,35 @@ def _take_included(values: dict[str, tuple[Any, int]]) -> None:
         del values["include"]
         values["num_nodes"] = (str(stated.count("@") + 1), line)
         values["num_gpus"] = (str(devices.pop()), line)
+
+
+_LAUNCHERS = frozenset(
+    {"srun", "sbatch", "mpirun", "mpiexec", "flux", "jsrun", "aprun", "torchrun", "accelerate", "deepspeed"}
+)
+"""Programs whose own options count the nodes and ranks of the launch behind them."""
+_PLACES = re.compile(r"--(?:num[-_])?(?:nodes|machines|gpus|replicas|instances|workers)(?:=.{0,40})?")
+_COUNTED = frozenset({"num_processes", "num_machines", "nnodes", "nproc_per_node", "num_nodes", "num_gpus", "nodes"})
+
+
+def launch_within(words: list[Word]) -> tuple[list[Word], Word | None]:
+    """The words of the launch that a program places on nodes and devices itself, and that program; all words and None
+    without one. A ``--`` is before the launch.
+
+    >>> def launch(text):
+    ...     words, placed_by = launch_within([Word(each, 1) for each in text.split()])
+    ...     return " ".join(word.text for word in words), placed_by and placed_by.text
+    >>> launch("python mason.py --num_nodes 8 --gpus 8 -- accelerate launch train.py")
+    ('accelerate launch train.py', 'mason.py')
+    >>> launch("srun --nodes=2 -- train.py")
+    ('srun --nodes=2 -- train.py', None)
+    """
+    texts = [word.text for word in words]
+    before = texts[: texts.index("--")] if "--" in texts[:-1] else []
+    starts = any(text.rpartition("/")[2] in _LAUNCHERS for text in before)
+    if starts or not any(_PLACES.fullmatch(text) for text in before):
+        return words, None
+    program = next((word for word in words[: len(before)] if word.text.endswith(".py")), words[0])
+    return words[len(before) + 1 :], program
 
 
 def take_single_node(values: dict[str, tuple[Any, int]], words: Sequence[str], text: str) -> None:

@@ -40,7 +40,7 @@ def refuse_broken_objects(file: InputFile) -> None:
 
 
 _LISTED = re.compile(
-    r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|\w{0,40}(?:command|cmd)|commands|entrypoint)\"?[ \t]*:"
+    r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|arguments|\w{0,40}(?:command|cmd)|commands|entrypoint)\"?[ \t]*:"
     r"|\A(?s:.*)^run[ \t]*:[ \t]*[|>]",
     re.MULTILINE,
 )
@@ -128,7 +128,7 @@ def _passes_to_server(image: str, words: list[Word]) -> bool:
 def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:
     """The words that a container starts; text next to an entry point is split into words."""
     found: list[Word] = []
-    for key in ("entrypoint", "command", "cmd", "args"):
+    for key in ("entrypoint", "command", "cmd", "args", "arguments"):
         words = _listed_words(yaml, value.get(key), (*path, key))
         if value.get("entrypoint") and isinstance(value.get(key), str):
             words = [Word(each, word.line) for word in words for each in _split_words(word.text)]

@@ -119,6 +119,8 @@ def read_maxtext(file: InputFile) -> ImportResult:
     builder, keys = ImportBuilder(MAXTEXT, file.name), Keys()
     if re.search(r"^[ \t]*\w++\s*:", file.text, re.MULTILINE) and not re.search(r"\bpython3?\s", file.text):
         yaml = read_yaml(file)
+        if "jetstream" in yaml.mapping:  # values of a chart
+            raise FormatError("starts MaxText for inference: only its training is read", yaml.line("jetstream"))
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name, value, line)
     else:

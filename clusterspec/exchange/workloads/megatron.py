@@ -6,7 +6,7 @@ import re
 from math import prod
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -131,7 +131,7 @@ def read_megatron(file: InputFile) -> ImportResult:
         bridge.name_long_options(keys)
         bridge.set_performance_keys(keys, builder)
     elif not (keys.find(*bridge.DEGREES, "num_layers") or bridge.leaves_degrees_open(keys, file.text)):
-        raise FormatError("has no launch with size keys of Megatron (options in a variable alone start nothing)")
+        raise NothingStarted("has no launch with size keys of Megatron (options in a variable alone start nothing)")
     set_framework(keys, framework, builder)
     list_program(keys, builder)
     set_counts(keys, _LAYOUT, builder)

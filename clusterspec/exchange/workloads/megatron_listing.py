@@ -33,7 +33,7 @@ def printed_arguments(file: InputFile) -> Keys | None:
     """The arguments that are on. Several listings have to agree; None if they differ, or if there is none."""
     found: list[Keys] = []
     open_ = False
-    for number, line in enumerate(file.lines, 1):
+    for number, line in enumerate(file.plain.split("\n"), 1):
         if mark := _MARK.search(line[:400]):
             open_ = mark[1] is None
             if open_:

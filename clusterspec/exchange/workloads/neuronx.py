@@ -9,7 +9,13 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.import_result import (
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    without_comments,
+)
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_counts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -40,7 +46,7 @@ def read_neuronx(file: InputFile) -> ImportResult:
     """The degrees and batch of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
     builder, keys = ImportBuilder(NEURONX, file.name), read_arguments(file, _LAUNCH)
     if keys.find("tensor_parallel_size", "seq_len") is None:
-        raise FormatError("has no launch of NeuronX Distributed with its degrees (--tensor_parallel_size)")
+        raise NothingStarted("has no launch of NeuronX Distributed with its degrees (--tensor_parallel_size)")
     line = keys.line("tensor_parallel_size", "seq_len")
     builder.set("workload.kind", "train", line)
     builder.unknown("layout.framework", "NeuronX Distributed, which the catalog does not have", line)

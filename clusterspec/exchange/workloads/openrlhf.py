@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
@@ -84,7 +84,7 @@ def read_openrlhf(file: InputFile) -> ImportResult:
         return _read_supervised(keys, builder)
     _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
-        raise FormatError("has no launch of openrlhf.cli.train_ppo_ray with its options")
+        raise NothingStarted("has no launch of openrlhf.cli.train_ppo_ray with its options")
     builder.set("workload.kind", "rl", keys.command.line)
     if isinstance(named := keys.get("pretrain"), str):
         set_model(named, builder, keys.line("pretrain"))
@@ -102,7 +102,7 @@ def _read_supervised(keys: Keys, builder: ImportBuilder) -> ImportResult:
     """The workload and sharding of supervised training, in which ``train_batch_size`` is the global batch."""
     _take_dotted_names(keys)
     if keys.find("pretrain", "train_batch_size", "zero_stage") is None:
-        raise FormatError("has no launch of openrlhf.cli.train_sft or train_rm with its options")
+        raise NothingStarted("has no launch of openrlhf.cli.train_sft or train_rm with its options")
     builder.set("workload.kind", "train", keys.command.line)
     if isinstance(named := keys.get("pretrain"), str):
         set_model(named, builder, keys.line("pretrain"))

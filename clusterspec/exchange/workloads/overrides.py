@@ -9,6 +9,7 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, read_arguments, whole_of
+from clusterspec.exchange.workloads.launch_commands import severed_part, whole_launches
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _PRODUCT = re.compile(
@@ -95,6 +96,9 @@ _WRITES_ONLY = frozenset({"--to-yaml", "--to-toml", "--to-json"})
 """
 
 
+_DOTTED = re.compile(r"(?:^|\s)\+{0,2}[A-Za-z_]\w{0,100}\.[\w.]{1,300}=")
+
+
 def override_keys(file: InputFile) -> Keys:
     """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText.
 
@@ -102,7 +106,9 @@ def override_keys(file: InputFile) -> Keys:
     none is chosen.
     """
     commands = [each for each in script_of(file.text).commands if not _writes_only(each)]
-    each_of = [override_words(command) for command in commands]
+    each_of = [override_words(command) for command in whole_launches(commands, _DOTTED)]
+    for keys in each_of:
+        keys.severed = severed_part(keys.command, commands)
     different = {
         _stated_overrides(keys): keys for keys in reversed(each_of) if any("." in name for name in keys.values)
     }
@@ -131,12 +137,14 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
 
     Raises `SeveralParts` if there are several and none is chosen.
     """
-    commands = [each for each in script_of(file.text).commands if launch.search(each.text) and not _writes_only(each)]
+    all_of = script_of(file.text).commands
     different = {
         tuple((name, str(value)) for name, (value, _) in keys.values.items() if not aside.fullmatch(name)): keys
-        for keys in map(override_words, reversed(commands))
-        if keys.values
+        for keys in map(override_words, reversed([each for each in all_of if launch.search(each.text)]))
+        if keys.values and not _writes_only(keys.command)
     }
+    for keys in different.values():
+        keys.severed = severed_part(keys.command, all_of)
     return chosen_launch(list(different.values())[::-1], file.part) if different else override_keys(file)
 
 

@@ -32,6 +32,8 @@ _DEGREES = re.compile(
     re.MULTILINE,
 )
 _BATCH = re.compile(r"per_device_train_batch_size\b")
+_OF_OTHERS = re.compile(r"tensor_parallel_plan|^[\"' ]{0,4}finetuning_type[\"']?[ \t]*[:=]", re.MULTILINE)
+"""Keys that these trainers do not have: of Transformers, and of LLaMA-Factory (``fine_tuning`` here)."""
 _NAMES = {
     "layout.tp": ("tensor_parallel_degree", "tensor_model_parallel_size"),
     "layout.pp": ("pipeline_parallel_degree", "pipeline_model_parallel_size"),
@@ -50,7 +52,7 @@ _PAIR_KEYS = ("beta", "ref_model_update_steps", "reward_model_name_or_path", "ac
 def matches_paddlenlp(file: InputFile) -> bool:
     if _LAUNCH.search(file.text):
         return bool(_BATCH.search(file.text) or _DEGREES.search(file.text))
-    return bool(_BATCH.search(file.text) and _DEGREES.search(file.text)) and "tensor_parallel_plan" not in file.text
+    return bool(_BATCH.search(file.text) and _DEGREES.search(file.text)) and not _OF_OTHERS.search(file.text)
 
 
 def read_paddlenlp(file: InputFile) -> ImportResult:

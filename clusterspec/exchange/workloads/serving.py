@@ -13,7 +13,14 @@ import re
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import TEMPLATE
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    SeveralParts,
+)
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.pages import object_in_page
@@ -46,24 +53,21 @@ from clusterspec.exchange.workloads.split_servers import Launch, set_split, spli
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 SERVING = "serving"
-_ENGINES = (
-    (
-        "vllm",
-        re.compile(
-            r"vllm[ .]serve|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai|\bdynamo\.vllm\b(?!\.utils)"
-        ),
-    ),
-    (
-        "sglang",
-        re.compile(r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|\bdynamo\.sglang\b(?!\.utils)"),
-    ),
-    ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b(?!\.utils)")),
+_VLLM = (
+    r"vllm[ .]serve|vllm[ ]bench[ ](?:throughput|latency)\b|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai"
+    r"|\bdynamo\.vllm\b(?!\.utils)"
+)
+_SGLANG = (
+    r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|\bsglang\.bench_(?:offline_throughput|one_batch)\b"
+    r"|\bdynamo\.sglang\b(?!\.utils)"
+)
+_TRT_LLM = r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b(?!\.utils)"
+_ENGINES = tuple(
+    (name, re.compile(each)) for name, each in (("vllm", _VLLM), ("sglang", _SGLANG), ("trt-llm", _TRT_LLM))
 )
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
 _PRECISIONS = {
-    "fp8": "fp8",
-    "fp8_e4m3": "fp8",
-    "fp8_e5m2": "fp8",
+    **dict.fromkeys(("fp8", "fp8_e4m3", "fp8_e5m2", "modelopt", "w8a8_fp8"), "fp8"),
     "bfloat16": "bf16",
     "bf16": "bf16",
     "float16": "fp16",
@@ -76,8 +80,6 @@ _PRECISIONS = {
     "w8a8_int8": "int8",
     "awq": "int4",
     "gptq": "int4",
-    "modelopt": "fp8",
-    "w8a8_fp8": "fp8",
 }
 
 
@@ -119,7 +121,7 @@ def read_serving(file: InputFile) -> ImportResult:
     if not engine:
         refuse_broken_objects(file)
         why = f"comments and prose are not read{UNDECIDED if may_run_engine(file.text) else ''}"
-        raise FormatError(f"has no command that starts vLLM, SGLang or TensorRT-LLM ({why})")
+        raise NothingStarted(f"has no command that starts vLLM, SGLang or TensorRT-LLM ({why})")
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, chosen_launch, set_choice, set_counts, set_switch
@@ -76,7 +76,7 @@ def read_skyrl(file: InputFile) -> ImportResult:
     found = [keys for keys in map(override_words, commands) if keys.values]
     different = {tuple((name, str(value)) for name, (value, _) in keys.values.items()): keys for keys in found}
     if not different:
-        raise FormatError("has no command with overrides of SkyRL (trainer.…=…)")
+        raise NothingStarted("has no command with overrides of SkyRL (trainer.…=…)")
     keys = chosen_launch(list(different.values()), file.part)
     builder, supervised = ImportBuilder(SKYRL, file.name), "model.path" in keys.values
     base = "" if supervised else "trainer."

@@ -15,7 +15,10 @@ _COUNTS = {
     "workload.rl.prompts_per_step": ("rollout_batch_size",),
     "workload.rl.samples_per_prompt": ("n_samples_per_prompt",),
 }
-_SPLITS = ("sglang_dp_size", "sglang_pp_size", "sglang_enable_dp_attention")
+_SPLITS = (
+    *("sglang_dp_size", "sglang_pp_size", "sglang_enable_dp_attention"),
+    *("vllm_data_parallel_size", "vllm_pipeline_parallel_size"),
+)
 _LOSSES = {"None", "policy_loss"}
 
 
@@ -39,9 +42,10 @@ def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(split, why, keys.line(split))
     else:
         set_counts(keys, {"workload.rl.rollout.tp": ("rollout_num_gpus_per_engine",)}, builder)
-    set_memory_fraction(keys, ("sglang_mem_fraction_static",), builder)
-    if engine := next((name for name in keys.values if name.startswith("sglang_")), None):
-        builder.set("workload.rl.rollout.framework", "sglang", keys.line(engine))
+    set_memory_fraction(keys, ("sglang_mem_fraction_static", "vllm_gpu_memory_utilization"), builder)
+    for framework, prefix in (("sglang", "sglang_"), ("vllm", "vllm_")):
+        if engine := next((name for name in keys.values if name.startswith(prefix)), None):
+            builder.set("workload.rl.rollout.framework", framework, keys.line(engine))
     if keys.is_on("colocate"):
         builder.set("workload.rl.placement", "colocated", keys.line("colocate"))
     if longest := keys.whole("rollout_max_response_len"):

@@ -194,7 +194,7 @@ def read_step_log(file: InputFile) -> ImportResult:
     several runs of which none is chosen.
     """
     runs = RunLogs()
-    for number, raw in enumerate(file.lines, 1):
+    for number, raw in enumerate(file.text.split("\n"), 1):
         for part in raw.split("\r"):  # a progress bar writes over its line
             _read_line(_COLORS.sub("", part[:4_000]), number, runs)
     found = [log for log in runs.logs if log.figures]
@@ -323,21 +323,15 @@ def _read_groups(line: str, number: int, runs: RunLogs) -> bool:
 
 
 def _read_line(line: str, number: int, runs: RunLogs) -> None:
-    if _is_comment(line) or _is_nemo_step(line, number, runs) or _is_of_mlperf(line, number, runs):
+    if _is_comment(line) or _is_megatron_step(line, number, runs):
+        return
+    if _is_nemo_step(line, number, runs) or _is_of_mlperf(line, number, runs):
         return
     if not runs.deepspeed and _DEEPSPEED.search(line):
         runs.deepspeed = True
     if _read_groups(line, number, runs):
         return
-    if match := _MEGATRON.search(line):
-        name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
-        log = runs.run_of_step(name, int(match[1]), number)
-        log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
-        if flops := _MEGATRON_FLOPS.search(line):
-            log.add("tflops_per_accelerator", flops[1])
-        if batch := _MEGATRON_BATCH.search(line):
-            log.batches.add(int(batch[1]))
-    elif match := _TITAN.search(line):
+    if match := _TITAN.search(line):
         loss = _TITAN_LOSS.search(line)
         log = runs.run_of_step("torchtitan", int(match[1]), number, loss[1] if loss else None)
         log.add("tokens_per_second_per_accelerator", match[2])
@@ -354,6 +348,20 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
         ):
             if found := pattern.search(line):
                 log.add(name, found[1])
+
+
+def _is_megatron_step(line: str, number: int, runs: RunLogs) -> bool:
+    """Whether a line is a step of Megatron, which it adds."""
+    if "elapsed time per iteration (ms):" not in line or not (match := _MEGATRON.search(line)):
+        return False
+    name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
+    log = runs.run_of_step(name, int(match[1]), number)
+    log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
+    if flops := _MEGATRON_FLOPS.search(line):
+        log.add("tflops_per_accelerator", flops[1])
+    if batch := _MEGATRON_BATCH.search(line):
+        log.batches.add(int(batch[1]))
+    return True
 
 
 def _is_nemo_step(line: str, number: int, runs: RunLogs) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads.keys import read_arguments
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
@@ -31,7 +31,7 @@ def read_swift_serve(file: InputFile) -> ImportResult:
     """The engine of a launch. Raises `FormatError` without one of the catalog, `SeveralParts` for several launches."""
     keys, builder = read_arguments(file, _LAUNCH), ImportBuilder(SWIFT_SERVE, file.name)
     if not keys.values:
-        raise FormatError("has no command of ms-swift that starts an engine")
+        raise NothingStarted("has no command of ms-swift that starts an engine")
     line, verb = keys.command.line, _LAUNCH.search(keys.command.text)
     backend = str(keys.get("infer_backend") or ("vllm" if verb and verb["verb"] == "rollout" else "pt"))
     if backend not in {"vllm", "sglang"}:

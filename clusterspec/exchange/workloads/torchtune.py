@@ -10,7 +10,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    without_comments,
+)
 from clusterspec.exchange.workloads.deepspeed import list_accumulation, list_offloaded_parameters, set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -94,7 +101,7 @@ def _launch_keys(file: InputFile) -> Keys:
     """The options and overrides of a launch. Raises `FormatError` if there is none."""
     keys = read_arguments(file, _LAUNCH)
     if not keys.command.words:
-        raise FormatError("has no command with tune run and its options")
+        raise NothingStarted("has no command with tune run and its options")
     own = override_words(keys.command)
     keys.values |= own.values
     keys.undecided += own.undecided

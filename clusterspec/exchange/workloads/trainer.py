@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads.accelerate import STAGES, set_launcher
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
@@ -101,7 +101,7 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     """The workload and layout of a run whose options have the names of the Trainer. Raises as `read_trainer` does."""
     name = "per_device_train_batch_size"
     if not keys.find(name) and not keys.is_undecided(name):
-        raise FormatError("has no command with options of the Trainer of Hugging Face (--per_device_train_batch_size)")
+        raise NothingStarted("has no command with options of the Hugging Face Trainer (--per_device_train_batch_size)")
     if is_run(keys):
         set_counts(keys, _LAYOUT, builder)
         set_job_nodes(file, keys, builder)

@@ -104,6 +104,9 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     if (script := _script_started(keys.command)) is not None:
         why = "a script of its own, which may state more, or state otherwise: import it as well"
         builder.unknown(script.text.rpartition("/")[2][:60], why, script.line)
+    if placed := keys.placed_by:
+        why = "starts the launch on nodes and devices that its own options count: nodes and ranks are not read"
+        builder.unknown(placed.text.rpartition("/")[2][:60], why, placed.line)
     for shown, line in keys.conditional:
         builder.unknown(shown[:60], "options of the launch only where a variable is set: not read", line)
     if keys.severed:

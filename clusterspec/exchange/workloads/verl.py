@@ -11,7 +11,14 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    chosen_part,
+)
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import (
@@ -21,7 +28,7 @@ from clusterspec.exchange.workloads.keys import (
     set_choice,
     set_counts,
 )
-from clusterspec.exchange.workloads.launch_commands import severed_part
+from clusterspec.exchange.workloads.launch_commands import severed_part, whole_launches
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, override_words
 from clusterspec.exchange.workloads.printed_configs import printed_configurations, printed_key
@@ -120,7 +127,7 @@ def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], n
     if root.search(file.text) and not mark.search(file.text):
         return configuration_keys(file, root, name)
     commands = script_of(file.text).commands
-    launches = [override_words(command) for command in commands if mark.search(command.text)]
+    launches = [override_words(command) for command in whole_launches(commands, mark)]
     found = [keys for keys in launches if keys.values or keys.undecided]  # not a wrapper of a quoted script
     for keys in found:
         keys.severed = severed_part(keys.command, commands)
@@ -128,7 +135,7 @@ def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], n
     if not different and (program := step_program(file.text)):
         raise FormatError(f"has steps of {program}, and no command with overrides of {name}: import its launch")
     if not different:
-        raise FormatError(f"has no command with overrides of {name}")
+        raise NothingStarted(f"has no command with overrides of {name}")
     return chosen_launch(list(different.values())[::-1], file.part)
 
 
