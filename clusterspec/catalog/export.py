@@ -90,12 +90,6 @@ def nearest_vendors(rows: Sequence[CatalogRow], text: str) -> list[str] | None:
     return sorted({forms[form] for form in nearest_words(text, forms)})
 
 
-def matching_rows(rows: Sequence[CatalogRow], text: str) -> tuple[CatalogRow, ...]:
-    """The rows that contain all words of a text, ignoring case."""
-    wanted = text.lower().split()
-    return tuple(each for each in rows if all(word in each.words for word in wanted))
-
-
 def catalog_row(raw_entry: RawEntry) -> CatalogRow:
     """The row of one raw entry."""
     headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
-from clusterspec.catalog.export import CatalogRow, catalog_rows, list_text, matching_rows
+from clusterspec.catalog.export import CatalogRow, catalog_rows, list_text
 from clusterspec.catalog.known_parts import KnownPart, known_parts
 from clusterspec.catalog.lookup import nearest_entries
 from clusterspec.catalog.product_names import boards_of_server, slice_of_name
@@ -20,6 +20,7 @@ MOST_NEAREST = 5
 """Entries that are offered where none has all words."""
 MOST_KEPT = 10_000
 """Texts of entries and words whose spellings are kept for the next search."""
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([gt])(?:b(?:e|ps)?|be)?")
 """A rate or a capacity as it is typed: 800G, 1.6T, 400GbE, 141GB."""
 _RELEASE = re.compile(r"v?\d+(?:\.\d+)+(?:\.?(?:post|rc|a|b)\d+)?")
@@ -134,6 +135,23 @@ def _found_by_all_words(catalog: Catalog, text: str) -> Found:
     return Found((), (), tuple(_nearest_rows(rows, words)) or spelled)
 
 
+def matching_rows(rows: Sequence[CatalogRow], text: str) -> tuple[CatalogRow, ...]:
+    """The rows that contain all words of a text, ignoring case."""
+    wanted = text.lower().split()
+    return tuple(each for each in rows if all(has_word(each.words, word) for word in wanted))
+
+
+def has_word(searched: str, word: str) -> bool:
+    """Whether a text contains a word, which stands alone among digits if it is a number.
+
+    >>> has_word("gemma-2-27b 46 layers", "27b"), has_word("gemma-2-27b 46 layers", "4"), has_word("gemma-4-12b", "4")
+    (True, False, True)
+    """
+    if word not in searched:
+        return False
+    return not _NUMBER.fullmatch(word) or re.search(rf"(?<![0-9.]){re.escape(word)}(?!\.?[0-9])", searched) is not None
+
+
 def _held_or_sliced(catalog: Catalog, text: str) -> set[tuple[str, str]]:
     """The boards of a server, and the accelerator of a slice of TPUs, by their names: XE9680L, v5p-512."""
     sliced = slice_of_name(text, catalog)
@@ -150,7 +168,7 @@ def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
 
 
 def _has_spelling(word: str, searched: str) -> bool:
-    return word in searched or any(form in searched for form in _spellings(word)[1:])
+    return has_word(searched, word) or any(form in searched for form in _spellings(word)[1:])
 
 
 def _has_designation(plain: str, searched: str) -> bool:
@@ -196,7 +214,8 @@ def _nearest_rows(rows: Sequence[CatalogRow], words: Sequence[str]) -> Iterator[
     if 2 * most < len(words) or not most:
         return
     closest = [each for each in rows if len(counted[each.kind, each.id]) == most]
-    called = [each for each in closest if _matched_words(f"{each.id} {each.name} {each.aliases}".lower(), words)]
+    naming = [word for word in words if not _NUMBER.fullmatch(word)] or words
+    called = [each for each in closest if _matched_words(f"{each.id} {each.name} {each.aliases}".lower(), naming)]
     yield from called[:MOST_NEAREST]
 
 

@@ -48,7 +48,9 @@ ON_OLDER_CARDS = frozenset({"dlperf", "infini"})
 """Sources of the same day, on V100 and on RTX 4090 with 48 GB, with goals of their own for steps and for memory: what
 the driver reports of V100 includes what the allocator of PyTorch 1.8 keeps, up to half of it.
 """
-SINCE_THEN |= ON_OLDER_CARDS
+IN_MAXTEXT_AND_NANOTRON = frozenset({"rocmblogs", "smollm"})
+"""Sources of the same day, DeepSeek-V3 in MaxText on 64 MI355X and SmolLM3 in nanotron, likewise."""
+SINCE_THEN |= ON_OLDER_CARDS | IN_MAXTEXT_AND_NANOTRON
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -160,6 +162,10 @@ def test_steps_on_older_cards_are_predicted(new_runs: list[Case]) -> None:
     assert older.cases == 20
     assert older.median <= 0.17
     assert older.mean <= 0.18
+    last = score("of 27 November", [case for case in new_runs if training_source(case.id) in IN_MAXTEXT_AND_NANOTRON])
+    assert last.cases == 8
+    assert last.median <= 0.31
+    assert last.mean <= 0.29
 
 
 def test_steps_of_experts_and_adapters_in_automodel_are_predicted(new_runs: list[Case]) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.export import catalog_row, catalog_rows, compare_text, list_text, matching_rows, show_text
+from clusterspec.catalog.export import catalog_row, catalog_rows, compare_text, list_text, show_text
 from clusterspec.catalog.lookup import compare, entry_named
+from clusterspec.catalog.search import matching_rows
 from tests.catalog.shipped import CARDS, CATALOG, NAMES
 from tests.golden import assert_golden
 

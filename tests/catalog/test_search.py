@@ -28,6 +28,16 @@ def test_what_is_wanted_is_found(words: str, wanted: str) -> None:
     assert wanted in named[:4]
 
 
+def test_a_number_stands_alone_among_digits() -> None:
+    gemma = found_by_words(CATALOG, "Gemma 4")
+    assert {each.id for each in gemma.rows} == {"gemma-3-4b", "gemma-4-12b", "gemma-4-26b-a4b", "gemma-4-31b"}
+    assert "gemma-2-27b" not in {each.id for each in gemma.rows}  # 46 layers of 4608
+    assert "a100-sxm-80gb" in {each.id for each in found_by_words(CATALOG, "A100 80").rows}
+    absent = found_by_words(CATALOG, "OLMo 97")
+    assert absent.rows == ()
+    assert all("olmo" in each.id for each in absent.nearest)
+
+
 def test_a_name_comes_before_what_mentions_it() -> None:
     found = found_by_words(CATALOG, "H20")
     assert [each.id for each in found.rows[:2]] == ["h20-141gb", "h20-96gb"]
