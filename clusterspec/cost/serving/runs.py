@@ -37,7 +37,7 @@ class FiniteRun(NamedTuple):
 
     The first prompt of each of ``lanes`` attention ranks runs alone, since it comes first. The others share steps with
     room for ``together`` prompts of the whole plan, and all prompts of a step end with it. All that start together wait
-    ``cold`` for kernels that are compiled first.
+    ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
     """
 
     requests: float
@@ -52,6 +52,7 @@ class FiniteRun(NamedTuple):
     lanes: float = 1.0
     cold: float = 0.0
     waves: float = 1.0
+    started: float = 0.0
 
     @property
     def _counted(self) -> float:
@@ -63,13 +64,14 @@ class FiniteRun(NamedTuple):
         """The requests that start together, first those with a place, then the rest: for each group its share of all
         requests and its shortest and longest wait.
         """
-        first = min(self.places, self.concurrency)
+        placed = min(self.places, self.concurrency)
+        first = min(self.places + self.started, self.concurrency)
         alone = min(self.lanes, first)
         last = (first - alone) * self.service
         least = min(self.together, first - alone) * self.service
-        sooner = self.prompt + first * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
-        others = max(last, first * self.turn - sooner)
-        longest = max(others, self.concurrency * self.turn - sooner)
+        sooner = self.prompt + placed * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
+        others = max(last, placed * self.turn - sooner)
+        longest = max(others, (self.concurrency - first + placed) * self.turn - sooner)
         return (
             (alone / self._counted, self.cold, self.cold),
             ((first - alone) / self._counted, self.cold + least, self.cold + last),
