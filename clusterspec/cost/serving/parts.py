@@ -268,7 +268,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
     weights, name = engine.share.dense + engine.share.replicated, engine.precision
     numbers = {
         "bytes_read": weights * precision_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.weight_read_rate(name),
+        "bandwidth": engine.rates.weight_read_rate(name, tokens),
         "flops": 2 * weights * tokens,
         "rate": _dense_rate(engine, tokens),
     }
@@ -295,7 +295,7 @@ def _head_part(engine: Engine, sequences: float) -> Part:
     weights = engine.share.output
     numbers = {
         "bytes_read": weights * table_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.weight_read_rate("bf16"),
+        "bandwidth": engine.rates.weight_read_rate("bf16", sequences),
         "flops": 2 * weights * sequences,
         "rate": engine.rates.padded_gemm_rate("bf16", sequences, engine.rates.wide),
     }
