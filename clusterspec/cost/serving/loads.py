@@ -316,7 +316,7 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     varied = varied_loop_wait(pools, steady) if looped else steady.wait
     waits = queued + steady.wait - varied, varied, steady.before_decode
     waves, cold = requests / flight if pools.in_waves else 1.0, compilation_seconds(pools)
-    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold / waves, waves)
+    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold, waves)
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:

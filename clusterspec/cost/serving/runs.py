@@ -62,8 +62,17 @@ class FiniteRun(NamedTuple):
     @property
     def starting(self) -> tuple[tuple[float, float, float], ...]:
         """The requests that start together, first those with a place, then the rest: for each group its share of all
-        requests and its shortest and longest wait.
+        requests and its shortest and longest wait. Of several waves the first one alone waits for compiled kernels.
         """
+        waiting = tuple((share, low + self.cold, high + self.cold) for share, low, high in self._starting_warm)
+        if self.waves <= 1:
+            return waiting
+        cold = tuple((share / self.waves, low, high) for share, low, high in waiting)
+        return cold + tuple((share * (1 - 1 / self.waves), *waits) for share, *waits in self._starting_warm)
+
+    @property
+    def _starting_warm(self) -> tuple[tuple[float, float, float], ...]:
+        """`starting` where all kernels are compiled."""
         placed = min(self.places, self.concurrency)
         first = min(self.places + self.started, self.concurrency)
         alone = min(self.lanes, first)
@@ -73,9 +82,9 @@ class FiniteRun(NamedTuple):
         others = max(last, placed * self.turn - sooner)
         longest = max(others, (self.concurrency - first + placed) * self.turn - sooner)
         return (
-            (alone / self._counted, self.cold, self.cold),
-            ((first - alone) / self._counted, self.cold + least, self.cold + last),
-            ((self.concurrency - first) / self._counted, self.cold + others, self.cold + longest),
+            (alone / self._counted, 0.0, 0.0),
+            ((first - alone) / self._counted, least, last),
+            ((self.concurrency - first) / self._counted, others, longest),
         )
 
     @property
@@ -91,8 +100,8 @@ class FiniteRun(NamedTuple):
     @property
     def last(self) -> float:
         """The wait of the last of the requests that start together."""
-        _, placed, others = self.starting
-        return others[2] if others[0] > 0 else placed[2]
+        _, placed, others = self._starting_warm
+        return self.cold + (others[2] if others[0] > 0 else placed[2])
 
     @property
     def _of_others(self) -> float:
@@ -132,7 +141,7 @@ class FiniteRun(NamedTuple):
         206.3
         """
         if self.waves > 1:
-            return self.waves * (self.last + final)
+            return self.waves * (self.last - self.cold + final) + self.cold
         return (self.requests - self.concurrency) / self.concurrency * latency + self.last + final
 
 
