@@ -334,7 +334,7 @@ def time_per_token_after_transfer(token: float, joining: float, output_tokens: f
 @formula("token + preempted / max(1, output_tokens - 1)")
 def time_per_token_with_preemption(token: float, preempted: float, output_tokens: float) -> float:
     """The mean time between tokens, in seconds, of a request that waits ``preempted`` seconds after its first token, in
-    which others have its place in the cache.
+    which others have its place in the cache or tokens are computed again that the cache had lost.
 
     Source: arithmetic.
 

@@ -276,25 +276,35 @@ def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady
     return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
 
 
-def preempted_share(pools: Pools, offered: float) -> float:
-    """The share of the wait for a place in the cache that requests spend after their first token, with ``offered``
-    requests in flight.
+def preemption(pools: Pools, offered: float) -> tuple[float, float]:
+    """What a full cache does with ``offered`` requests in flight: the share of the wait for a place in it that requests
+    spend after their first token, and the tokens that each computes again.
 
     An engine that takes space as tokens come starts a request as soon as its prompt fits, and preempts the youngest
     where none is left. Those that started last wait between their tokens, the rest before the first. Where others end,
     as many start as fit by their prompts, which more do the shorter prompts are beside outputs.
+
+    In a cache that is always full every token that comes takes the place of another one, which is computed again: a
+    request computes as many tokens again as it has output. With fewer requests than start, in proportion less.
 
     Source: vLLM, vllm/v1/core/sched/scheduler.py at 00024d31 (Scheduler.schedule).
     """
     load, places = pools.load, pools.limit * pools.decode.attention_ranks
     by_output = load.whole_requests or load.own_output or pools.has_prefill_engines
     if load.load != "closed" or by_output or load.output_tokens < 2 or offered <= places:
-        return 0.0
+        return 0.0, 0.0
     if pools.limit >= min(pools.sequences, most_beside_prompts(load)):
-        return 0.0  # the cache is not what is short
+        return 0.0, 0.0  # the cache is not what is short
     waiting = offered / places - 1
     most = STARTED * (load.output_tokens / load.input_tokens) ** STARTED_POWER
-    return most / (waiting + most)
+    return most / (waiting + most), load.output_tokens * min(1.0, waiting / most)
+
+
+def computed_again(pools: Pools, now: Steady, tokens: float) -> float:
+    """Seconds of the whole plan for the ``tokens`` that one request computes again, in steps in which others decode."""
+    return (
+        tokens / max(1.0, pools.load.fresh_tokens) * now.carried / pools.decode.layout.pp / pools.decode.attention_ranks
+    )
 
 
 def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:

@@ -22,11 +22,12 @@ from clusterspec.cost.serving.engine import Engine, measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
+    computed_again,
     finite_run,
     offline_run_seconds,
     open_run,
     place_wait,
-    preempted_share,
+    preemption,
     serves_rate,
     steady_load,
 )
@@ -257,24 +258,28 @@ def _request_waits(
     pools: Pools, now: Steady, offered: float
 ) -> tuple[float, float, tuple[float, float], FiniteRun | OpenRun | None, float]:
     """The wait of a request for a place before its first token, its mean total wait until then, the differences of the
-    median and of the mean from it, the run, and the mean wait for a place after the first token.
+    median and of the mean from it, the run, and the mean wait after the first token in a cache that preempts.
 
-    The start of a run lengthens the wait; in an open load the median is below the mean.
+    The start of a run lengthens the wait; in an open load the median is below the mean. Tokens that are computed again
+    lengthen the time between the ends of requests, for which those without a place wait.
     """
     load, queued = pools.load, 0.0 if pools.in_waves else _place_wait(pools, now, offered)
     if load.load == "static":
         return queued, queued, (0.0, 0.0), None, 0.0
-    share = preempted_share(pools, offered)
-    later, queued = queued * share, queued * (1 - share)
+    share, tokens = preemption(pools, offered)
+    again, flight = computed_again(pools, now, tokens), offered - queued * now.rate
+    queued *= 1 + again * now.rate
+    later, queued, inside = queued * share, queued * (1 - share), flight * again
     if not load.requests:
-        return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None, later
+        return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None, later + inside
     if is_open_run(load):
         run: FiniteRun | OpenRun = open_run(pools, now)
     else:
         whole = finite_run(pools, now, offered, queued + later)
         started = share * max(0.0, whole.concurrency - whole.places)
+        whole = whole._replace(turn=whole.turn + again) if again else whole
         run = whole._replace(queued=whole.queued - later, started=started) if share else whole
-        later = whole.mean - run.mean
+        later = whole.mean - run.mean + inside
     median, mean = run.wait_at(0.5), run.mean
     least = min(now.wait + queued, median, mean)
     return queued, least, (median - least, mean - least), run, later
