@@ -50,7 +50,7 @@ def token_time_term(times: ServingTimes) -> Term:
     """The time per output token: a decode step and its share of prompts, and the handoff where it lengthens a gap."""
     waits = {
         time_per_token_after_transfer: ("joining", "the handoff and half a step, after the first token"),
-        time_per_token_with_preemption: ("preempted", "waiting for the cache, and for tokens computed again, after the first token"),
+        time_per_token_with_preemption: ("preempted", "the cache, and tokens computed again, after the first token"),
     }
     found = [(formula, name, why) for formula, (name, why) in waits.items() if getattr(times, name)]
     if not found:
