@@ -199,7 +199,7 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
     "a run ends before its requests are as many as in a steady state": (
         "request_rate: 95, requests: 200",
         {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
-        0.12,
+        0.13,  # steps of 64 to 192 rows in fp8 lengthen faster than their rows, and their number varies
     ),
     "replicas do not decode in steps with prompts of their own": (
         "concurrency: 256",

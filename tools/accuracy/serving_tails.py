@@ -66,7 +66,7 @@ without a beginning the 99th percentile was up to 128 % too long and is within 3
 %, 99th percentiles of Llama 3.1 405B from 14.6 to 3.3 %. Those held out hardly changed: first tokens of all loads 27.5
 and 27.6 % (p90 78.3 to 76.4 %), 99th percentiles 37.4 and 37.9 %. What is wrong in them is not the queue. With short
 answers the number that decodes varies with the prompts, which only `simulate` has: there 99th percentiles stay up to
-31 % too short. Where requests are sent to the engine with the fewest in flight, most of them decoding, prompts are
+34 % too short. Where requests are sent to the engine with the fewest in flight, most of them decoding, prompts are
 balanced less than the formulas have it: on two engines the mean is 23 % below the simulation, and nearer to MLPerf.
 
 Engines of prompts alone were mended in the same way. They had been queued as one server whose prompts come singly; now

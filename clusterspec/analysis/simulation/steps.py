@@ -88,11 +88,11 @@ class StepTables:
     gained: float
     stages: int
     repeated: float = 1.0
-    reread: float = 1.0
     apart: bool = False
     pausing: bool = False
     selected: float = 0.0
     recurring: float = 0.0
+    reread: float = 1.0
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:

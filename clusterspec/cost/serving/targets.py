@@ -95,8 +95,8 @@ def exceeds_capacity(times: ServingTimes, load: Serving) -> bool:
 
 
 def mostly_waits(times: ServingTimes) -> bool:
-    """Whether requests wait for prefill in most of the mean time to the first token."""
-    return times.wait > MOST_WAIT * times.ttft_mean
+    """Whether requests wait, for a place or for prefill, in most of the mean time to the first token."""
+    return times.wait + times.place.of_all > MOST_WAIT * times.ttft_mean
 
 
 def keeps_up(times: ServingTimes, load: Serving) -> bool:
