@@ -48,7 +48,7 @@ WORK = "the model, the layout and the requests"
 
 def token_time_term(times: ServingTimes) -> Term:
     """The time per output token: a decode step and its share of prompts, and the handoff where it lengthens a gap."""
-    waits = {
+    waits: dict[Callable[..., float], tuple[str, str]] = {
         time_per_token_after_transfer: ("joining", "the handoff and half a step, after the first token"),
         time_per_token_with_preemption: ("preempted", "the cache, and tokens computed again, after the first token"),
     }

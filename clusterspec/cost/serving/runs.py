@@ -68,7 +68,7 @@ class FiniteRun(NamedTuple):
         if self.waves <= 1:
             return waiting
         cold = tuple((share / self.waves, low, high) for share, low, high in waiting)
-        return cold + tuple((share * (1 - 1 / self.waves), *waits) for share, *waits in self._starting_warm)
+        return cold + tuple((share * (1 - 1 / self.waves), low, high) for share, low, high in self._starting_warm)
 
     @property
     def _starting_warm(self) -> tuple[tuple[float, float, float], ...]:
