@@ -95,15 +95,16 @@ def exceeds_capacity(times: ServingTimes, load: Serving) -> bool:
 
 
 def mostly_waits(times: ServingTimes) -> bool:
-    """Whether requests wait, for a place or for prefill, in most of the mean time to the first token."""
-    return times.wait + times.place.of_all > MOST_WAIT * times.ttft_mean
+    """Whether requests wait for prefill in most of the mean time to the first token."""
+    return times.wait > MOST_WAIT * times.ttft_mean
 
 
 def keeps_up(times: ServingTimes, load: Serving) -> bool:
     """Whether the engines serve an open load within its targets; without any, whether they have spare capacity."""
     if exceeds_capacity(times, load):
         return False
-    return not missed_targets(times, load) if load.targets else not mostly_waits(times)
+    waits = times.wait + times.place.of_all  # for prefill, and for a place at times when all are taken
+    return not missed_targets(times, load) if load.targets else waits <= MOST_WAIT * times.ttft_mean
 
 
 def target_excess(times: ServingTimes, load: Serving) -> float:
