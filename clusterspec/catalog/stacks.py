@@ -132,6 +132,8 @@ class ServingSoftware:
     tiers: tuple[DefaultTier, ...] = ()
     chunk_of_engine: bool = False
     """The attention replicas of an engine share the default ``chunk_tokens``."""
+    own_output: bool = False
+    """A request is admitted only if the cache has room for its prompt and its output beside what others hold now."""
     prompts_alone: bool = False
     """Steps with prompts hold no sequences that decode."""
     dense_short_prompts: bool = False
@@ -322,6 +324,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         memory_fraction=fraction,
         of_free=read.text(f"{SERVING}.memory_of") == "free",
         whole_requests=read.text(f"{SERVING}.reserves") == "whole requests",
+        own_output=read.text(f"{SERVING}.reserves") == "own output",
         chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
         max_sequences=read.count(f"{SERVING}.max_sequences"),
         quantized_cache=read.text(f"{SERVING}.quantized_cache"),

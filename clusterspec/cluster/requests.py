@@ -193,6 +193,8 @@ class Serving:
     chunk_of_engine: bool = False
     """The attention replicas of an engine share ``chunk_tokens``."""
     whole_requests: bool = False
+    own_output: bool = False
+    """A request starts only if the cache has room for its prompt and its output beside what others hold now."""
     raised: bool = False
     kept: int = 0
     """Requests for which the fraction rises where they arrive at a rate; 0 until the engines are known."""

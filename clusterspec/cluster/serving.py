@@ -131,6 +131,7 @@ def _batching_settings(
         ),
         "of_free": software.of_free and section.memory_fraction is None,
         "whole_requests": software.whole_requests,
+        "own_output": software.own_output,
         "raised": section.memory_fraction is None
         and (section.concurrency is not None or section.request_rate is not None)
         and not at_once,

@@ -116,6 +116,7 @@ PLANS: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "apart": (f", {APART}", {"per": 2}),
     "window": ("", {"model": "gpt-oss-20b", "input": 20000}),
+    "heads that read a key apart": ("", {"machine": "a100-sxm-80gb", "model": "qwen3-8b"}),
     "index": ("", INDEXED),
     "index, short prompts dense": ("", INDEXED | {"framework": "sglang", "input": 1000}),
 }
@@ -198,7 +199,7 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
     "a run ends before its requests are as many as in a steady state": (
         "request_rate: 95, requests: 200",
         {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
-        0.12,
+        0.13,  # steps of 64 to 192 rows in fp8 lengthen faster than their rows, and their number varies
     ),
     "replicas do not decode in steps with prompts of their own": (
         "concurrency: 256",
@@ -318,6 +319,21 @@ def test_runs_that_start_at_once_agree_with_their_simulation(
     assert expected.ttft == pytest.approx(first, rel=0.15)
     assert expected.tpot == pytest.approx(token, rel=0.15)
     assert expected.output_tokens_per_second == pytest.approx(count * output / run.ended, rel=0.2)
+
+
+@pytest.mark.parametrize("software", ["vllm", "sglang"])
+@pytest.mark.parametrize(("prompt", "count"), [(22, 4), (22, 64), (200, 4)])
+def test_equal_requests_of_a_run_stay_in_the_steps_in_which_they_came(software: str, prompt: int, count: int) -> None:
+    """The first finds the engine idle and has a step of its own; SGLang compiles kernels before the first prompts of
+    the run alone, a sixth of all."""
+    load, output = f"concurrency: {count}, requests: {6 * count}", 100
+    study = plan(load, input=prompt, output=f"{{mean: {output}, p99: {output}}}", framework=software)
+    pools, expected = parts(study)
+    assert pools.in_groups if software == "vllm" else pools.in_waves
+    run = simulated(study, [Arrival(0.0, prompt, output)] * (6 * count), count)
+    waits = [each.first - each.arrival for each in run.requests]
+    assert expected.ttft == pytest.approx(percentiles(waits).p50, rel=0.18)
+    assert expected.ttft_mean == pytest.approx(sum(waits) / len(waits), rel=0.1)
 
 
 FIRST = (
@@ -573,6 +589,35 @@ def test_a_cache_that_overflows_loses_no_request_and_no_token(framework: str) ->
         for rank in engine.ranks:
             assert not rank.waiting and not rank.prompts and not rank.decoding and not rank.order
             assert isclose(rank.used, 0, abs_tol=1e-3) and isclose(rank.context, 0, abs_tol=1e-3)
+
+
+def test_an_engine_that_reserves_its_own_output_starts_a_request_once_that_fits() -> None:
+    """3,200 tokens hold three prompts of 1,000, but no output of 500 beside the third; two end with 3,000."""
+    admitted = {}
+    for framework in ("vllm", "sglang"):
+        pools, _ = parts(plan("load: offline", framework=framework, output=500))
+        run = Simulation(plan_timing(pools, 3200.0, None), [Arrival(0.0, 1000, 500)] * 3)
+        run.run()
+        admitted[framework] = [each.admitted for each in run.requests]
+        ended = min(each.ended for each in run.requests)
+        assert (admitted[framework][2] < ended) == (framework == "vllm")
+    assert admitted["sglang"][1] < admitted["sglang"][2]
+
+
+@pytest.mark.parametrize(("prompt", "output"), [(1000, 1000), (300, 1500), (200, 600)])
+def test_a_full_cache_computes_again_what_the_formulas_say(prompt: int, output: int) -> None:
+    """Three times as many requests as fit: without the tokens that are computed again they would end 7 to 14 % faster
+    than simulated."""
+    keys: dict[str, object] = {"input": prompt, "output": output}
+    flight = 3 * int(parts(plan("concurrency: 400, memory_fraction: 0.25", **keys))[0].limit)
+    study = plan(f"concurrency: {flight}, memory_fraction: 0.25", **keys)
+    _, expected = parts(study)
+    run = simulated(study, varied(6 * flight, prompt, output), flight)
+    ended = sorted(each.ended for each in run.requests)
+    rate = 3 * flight / (ended[4 * flight] - ended[flight])
+    assert run.preemption_count > 0.5 * len(run.requests)
+    assert flight / expected.request_latency == pytest.approx(rate, rel=0.05)
+    assert expected.state.rate > 1.07 * rate
 
 
 def test_a_larger_cache_is_never_slower() -> None:

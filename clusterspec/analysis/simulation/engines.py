@@ -12,6 +12,10 @@ from clusterspec.standard import sum_of
 
 REQUESTS, EXPECTED, CONTEXT = attrgetter("requests"), attrgetter("expected"), attrgetter("context")
 FULLNESS = attrgetter("count", "context")
+MOST_OUTPUT = 4096
+"""The most tokens of its output for which a request needs room, where it needs room for them (SGLang,
+managers/schedule_policy.py at 00550cd1: CLIP_MAX_NEW_TOKENS).
+"""
 
 
 class SimulatedEngine:
@@ -169,7 +173,8 @@ class SimulatedEngine:
                 return
             wanted = request.held or request.prompt
             reserved = wanted + (request.output if limits.whole else 0)
-            if rank.used + reserved > limits.tokens and (rank.count or rank.prompts):
+            beside = min(MOST_OUTPUT, request.left or request.output) if limits.own else 0
+            if rank.used + reserved + beside > limits.tokens and (rank.count or rank.prompts):
                 return
             rank.waiting.popleft()
             rank.used += reserved

@@ -76,7 +76,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
             else not kind and interval == 1 and pools.decode.runs_ahead
         )
         cold = 0.0 if kind == "decode" else compilation_seconds(pools)
-        limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind)
+        limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind, own=load.own_output)
         return limits(early=early, interval=interval, ahead=ahead, cold=cold)
 
     engine, prompts = pools.decode, pools.prompts

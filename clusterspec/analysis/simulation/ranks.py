@@ -57,14 +57,15 @@ class AttentionRank:
 class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
-    ``whole`` says whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
-    prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
-    ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
-    steps; a decode engine takes the cache of a computed prompt after any step. A step is formed while the one before it
+    ``whole`` says whether a request is admitted only where the cache holds all of its output, ``own`` whether only
+    where it would hold it beside what others hold now; ``hit`` is the share of a prompt that the cache already has.
+    ``apart`` is ``prefill`` or ``decode`` where they run on separate engines; ``early`` says whether the first token is
+    sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the cache of a
+    computed prompt after any step. A step is formed while the one before it
     runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
     """
 
-    __slots__ = ("ahead", "apart", "chunk", "cold", "early", "hit", "interval", "sequences", "tokens", "whole")
+    __slots__ = ("ahead", "apart", "chunk", "cold", "early", "hit", "interval", "own", "sequences", "tokens", "whole")
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class Limits:
         interval: int = 1,
         ahead: bool = False,
         cold: float = 0.0,
+        own: bool = False,
     ) -> None:
         self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
         self.whole, self.hit, self.apart, self.early, self.interval, self.ahead = (
@@ -89,4 +91,4 @@ class Limits:
             interval,
             ahead,
         )
-        self.cold = cold
+        self.cold, self.own = cold, own

@@ -70,10 +70,10 @@ class StepTables:
     they read (``reads``), and on the position of a prompt's tokens (``seeing``, of one token). ``floors`` has the least
     seconds to launch a step with prompts, up to so many tokens, ``host`` the seconds of the same thread for a step and
     for each sequence that produces a token. ``drafted`` tokens of each sequence are computed in a step, of which it
-    gains ``gained``. ``stages`` work on different batches. In a step with prompts the cache is read ``repeated`` times;
-    ``apart`` from those that decode is whether such steps hold prompts alone, and ``pausing`` whether a rank with
-    prompts does not decode beside them while others do. An index selects as many tokens as ``selected``.
-    Recurrences take ``recurring`` seconds of each step with prompts.
+    gains ``gained``. ``stages`` work on different batches. The cache is read ``reread`` times, in a step with prompts
+    ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone, and ``pausing``
+    whether a rank with prompts does not decode beside them while others do. An index selects as many tokens as
+    ``selected``. Recurrences take ``recurring`` seconds of each step with prompts.
     """
 
     working: tuple[Curve, ...]
@@ -92,6 +92,7 @@ class StepTables:
     pausing: bool = False
     selected: float = 0.0
     recurring: float = 0.0
+    reread: float = 1.0
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
@@ -116,6 +117,7 @@ class StepTables:
             gained=load.tokens_per_step,
             stages=engine.layout.pp,
             repeated=engine.reads_beside_prompts,
+            reread=engine.reads_of_cache,
             apart=engine.prompts_alone or (engine.replica_prompts_alone and load.draft_tokens > 0),
             pausing=engine.replica_prompts_alone,
             selected=float(engine.model.sparse.tokens) if engine.model.sparse else 0.0,
@@ -133,7 +135,7 @@ class StepTables:
         """Seconds to decode ``sequences`` of ``context`` tokens on the fullest rank, ``mean`` on average."""
         batch = max(1.0, sequences / self.stages)
         tokens = batch * self.drafted
-        read = self.read_seconds(batch, context) if context else 0.0
+        read = self.reread * self.read_seconds(batch, context) if context else 0.0
         return self.work(tokens, mean / sequences * self.ranks if sequences else 1.0) + self.ending(tokens) + read
 
     def read_seconds(self, sequences: float, context: float) -> float:
@@ -163,7 +165,7 @@ class StepTables:
         (sequences, context), (tokens, attending, completed) = decoding, prompt
         batch = max(1.0, sequences / self.stages) if sequences else 0.0
         every = batch * self.drafted
-        read = self.read_seconds(batch * self.repeated, context) if sequences else 0.0
+        read = self.reread * self.read_seconds(batch * self.repeated / self.reread, context) if sequences else 0.0
         recurring = self.recurring if tokens else 0.0
         return self.work(every + tokens, busy) + self.ending(every + completed) + read + attending + recurring
 

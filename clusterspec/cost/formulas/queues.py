@@ -362,34 +362,3 @@ def wait_above_median(mean: float, share: float) -> float:
     (0.0, 4.605)
     """
     return mean * log(0.5 / (1 - share))
-
-
-def prompt_share_of_request(
-    share: float, longer: float, chunks: float, steps: float, *, spread: float = 0.0, bunching: float = 0.0
-) -> float:
-    """The share of a request's ``steps`` that hold a part of a prompt, on average over the requests of an open load.
-
-    ``share`` is the share of all steps that hold a prompt, ``longer`` the time of a step with a prompt relative to one
-    without, ``chunks`` the steps of a prompt, ``spread`` their squared variation, ``bunching`` the squared variation of
-    interarrival times minus one. A request starts to decode when its prompt ends, together with prompts that arrived
-    earlier and still wait. Prompts take the share b of the time. A prompt leaves as many behind as it finds (PASTA,
-    Burke): b + b w / chunks, if it waits for w steps with prompts. Averaged over all steps fewer are left, share (w +
-    chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold prompts with
-    probability b. The harmonic sum interpolates between the two limits.
-
-    Source: the Pollaczek-Khinchine formula and H = λ G (Brumelle, "On the relation between customer and time averages
-    in queues", J. Appl. Prob. 8, 1971).
-
-    Range: share > 0, share < 1, longer >= 1, chunks > 0, steps > 0.
-
-    >>> prompt_share_of_request(0.2, 1.0, 8, 31), round(prompt_share_of_request(0.2, 11.0, 4, 31), 3)
-    (0.2, 0.466)
-    >>> round(prompt_share_of_request(0.2, 11.0, 4, 1e6), 3)
-    0.2
-    """
-    mean = 1 - share + share * longer
-    busy = share * longer / mean
-    wait = busy * chunks * (1 + spread + bunching) * mean / (2 * (1 - share))
-    left = mean * larger(0.0, busy * (chunks + wait) - share * (wait + chunks * (1 + spread) / 2))
-    first = steps * (busy - share)
-    return share + left * first / (left + first) / steps if left and first else share

@@ -331,6 +331,19 @@ def time_per_token_after_transfer(token: float, joining: float, output_tokens: f
     return token + joining / larger(1.0, output_tokens - 1)
 
 
+@formula("token + preempted / max(1, output_tokens - 1)")
+def time_per_token_with_preemption(token: float, preempted: float, output_tokens: float) -> float:
+    """The mean time between tokens, in seconds, of a request that waits ``preempted`` seconds after its first token, in
+    which others have its place in the cache or tokens are computed again that the cache had lost.
+
+    Source: arithmetic.
+
+    >>> round(time_per_token_with_preemption(0.02, 5.0, 501), 9)
+    0.03
+    """
+    return token + preempted / larger(1.0, output_tokens - 1)
+
+
 @formula("max((steps + stages - 1) * step / stages, floor)")
 def prompt_time(steps: float, step: float, floor: float, stages: float = 1) -> float:
     """The time of a prompt in ``steps`` steps of ``step`` seconds through all pipeline ``stages``, which work on

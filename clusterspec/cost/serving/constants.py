@@ -234,7 +234,7 @@ RANGES = {
     "ttft": (0.78, 1.69),
     "ttft alone": (0.74, 1.65),
     "ttft experts": (0.75, 2.2),
-    "ttft experts recent": (0.69, 2.28),
+    "ttft experts recent": (0.69, 2.18),
     "ttft apart": (0.55, 4.0),
     "ttft static": (0.79, 1.86),
     "output_tokens_per_second": (0.70, 1.20),

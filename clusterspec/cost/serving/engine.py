@@ -178,7 +178,7 @@ class Engine:
             ranks, most = float(self.layout.attention_dp), max(1.0, sequences * self.layout.attention_dp)
             mean = max(1.0, sequences)
             read = cache_reading_parts(self, mean, context, tokens, most=most)
-            repeated = (repeated_reads(part, self.reads_of_cache) for part in read)
+            repeated = (repeated_reads(self, part, self.reads_of_cache) for part in read)
             attention = (*repeated, *absorbed_parts(self, mean, tokens, most=most))
             every = mean * tokens
             self.steps[key] = StepTime.of(step_parts(self, every, every, attention, min(ranks, most)))
@@ -206,7 +206,8 @@ class Engine:
         attention = prompt_attention_parts(self, here, length, min(tokens, length))
         if beside.sequences:
             read = cache_reading_parts(self, *beside)
-            repeated = (repeated_reads(part, self.reads_beside_prompts) for part in read)
+            times = self.reads_beside_prompts
+            repeated = (repeated_reads(self, part, times, times / self.reads_of_cache) for part in read)
             attention = (*attention, *repeated, *absorbed_parts(self, beside.sequences, beside.tokens))
         every, ending = here + decoded, here / max(1.0, length) + decoded
         return StepTime.of(step_parts(self, every, ending, attention, busy), steps, self.host_floor(every, ending))
@@ -292,7 +293,11 @@ class Engine:
         """Time of cache reads in a step with prompts relative to a cache that is read once.
 
         Where each query head reads its key's cache itself in these steps alone, the second-level cache serves the
-        repeated reads.
+        repeated reads, and all heads read at once.
+
+        Source: vLLM's FlashAttention 2, csrc/flash_attn/flash_api.cpp at 04325b67 (mha_varlen_fwd): the query heads of
+        a key share a block only where the longest query is one token (seqlenq_ngroups_swapped); there alone keys are
+        split, so that a step with prompts has one block for each sequence and query head.
         """
         software, model = self._serving_software, self.model
         repeats = software is not None and self.cluster.accelerator.architecture in software.repeated_reads

@@ -14,6 +14,7 @@ from clusterspec.cost.formulas.serving import (
     request_time,
     time_per_output_token,
     time_per_token_after_transfer,
+    time_per_token_with_preemption,
     time_to_first_token,
     transfer_time,
     typical_prompt_time,
@@ -47,14 +48,20 @@ WORK = "the model, the layout and the requests"
 
 def token_time_term(times: ServingTimes) -> Term:
     """The time per output token: a decode step and its share of prompts, and the handoff where it lengthens a gap."""
-    if not times.joining:
+    waits: dict[Callable[..., float], tuple[str, str]] = {
+        time_per_token_after_transfer: ("joining", "the handoff and half a step, after the first token"),
+        time_per_token_with_preemption: ("preempted", "the cache, and tokens computed again, after the first token"),
+    }
+    found = [(formula, name, why) for formula, (name, why) in waits.items() if getattr(times, name)]
+    if not found:
         return _token_term(times, "tpot", times.tpot)
+    formula, name, why = found[0]
+    seconds: float = getattr(times, name)
     inputs = (
-        ("joining", _computed_figure(times.joining, "the handoff and half a step, after the first token", "s")),
+        (name, _computed_figure(seconds, why, "s")),
         ("output_tokens", _computed_figure(times.output_tokens, "output tokens of a request")),
     )
-    formula = time_per_token_after_transfer
-    token = times.tpot - times.joining / gaps_between(times.output_tokens)
+    token = times.tpot - seconds / gaps_between(times.output_tokens)
     part = replace(_token_term(times, "token", token), low=None, high=None)
     limits = serving_range(times, "tpot")
     return Term("tpot", times.tpot, "s", EXPRESSIONS[formula], inputs, (part,), _source(formula), *limits)

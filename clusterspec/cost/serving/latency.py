@@ -176,6 +176,8 @@ class ServingTimes:
     """The run of the requests that the spec states; None in a steady state."""
     lasting: float | None = None
     """Seconds of that run in a closed loop."""
+    preempted: float = 0.0
+    """Mean seconds of a request after its first token in which others have its place in the cache."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
     compiled_first: Figure | None = None

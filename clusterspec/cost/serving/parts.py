@@ -176,11 +176,20 @@ def absorbed_parts(engine: Engine, sequences: float, tokens: float = 1.0, *, mos
     return (Part("absorbed_matrices", stream_time, sparse_parts.absorbed_traffic(engine, decoded), {}),)
 
 
-def repeated_reads(part: Part, times: float) -> Part:
-    """Attention over a cache that is read several times; recurrent state is not."""
-    if part.name == RECURRENT_STATE:
+def repeated_reads(engine: Engine, part: Part, times: float, together: float = 1.0) -> Part:
+    """Attention over a cache that is read several times; recurrent state is not.
+
+    Of the ``times``, ``together`` are of blocks that one kernel runs at once: they read at the rate of a cache that is
+    as many times as large, and do not each wait for the memory as the reads of a small cache do.
+    """
+    if part.name == RECURRENT_STATE or times == 1:
         return part
-    return part.with_numbers(bytes_read=part.numbers["bytes_read"] * times)
+    read = part.numbers["bytes_read"]
+    numbers = {"bytes_read": read * times}
+    if part.name == CACHE and together > 1:
+        table = engine.rates.decode_table(engine.software, engine.workload.kv_precision)
+        numbers["bandwidth"] = engine.rates.cache_read_rate(read * together, table)
+    return part.with_numbers(**numbers)
 
 
 def unevenly_loaded_ranks(engine: Engine) -> int:
@@ -267,7 +276,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
     weights, name = engine.share.dense + engine.share.replicated, engine.precision
     numbers = {
         "bytes_read": weights * precision_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.weight_read_rate(name),
+        "bandwidth": engine.rates.weight_read_rate(name, tokens),
         "flops": 2 * weights * tokens,
         "rate": _dense_rate(engine, tokens),
     }
@@ -294,7 +303,7 @@ def _head_part(engine: Engine, sequences: float) -> Part:
     weights = engine.share.output
     numbers = {
         "bytes_read": weights * table_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.weight_read_rate("bf16"),
+        "bandwidth": engine.rates.weight_read_rate("bf16", sequences),
         "flops": 2 * weights * sequences,
         "rate": engine.rates.padded_gemm_rate("bf16", sequences, engine.rates.wide),
     }

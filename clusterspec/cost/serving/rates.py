@@ -185,9 +185,12 @@ class KernelRates:
         curve = next((self.curves[name] for name in names if name in self.curves), None)
         return interpolated_value(curve, rows) if curve is not None else None
 
-    def weight_read_rate(self, precision: str) -> float:
-        """B/s at which a GEMM of few rows reads its weights."""
-        return self.bandwidth * min(1.0, self.single[f"{self._measured_table(precision)}.stream"] * self.reading)
+    def weight_read_rate(self, precision: str, rows: float = 1.0) -> float:
+        """B/s at which a GEMM of few ``rows`` reads its weights."""
+        table = self._measured_table(precision)
+        curve = self.curves.get(f"{table}.by_rows")
+        share = interpolated_value(curve, rows * self.alike) if curve is not None else 1.0
+        return self.bandwidth * min(1.0, self.single[f"{table}.stream"] * share * self.reading)
 
     def gemm_floor(self, precision: str) -> float:
         """Seconds of the smallest GEMM."""

@@ -37,7 +37,7 @@ class FiniteRun(NamedTuple):
 
     The first prompt of each of ``lanes`` attention ranks runs alone, since it comes first. The others share steps with
     room for ``together`` prompts of the whole plan, and all prompts of a step end with it. All that start together wait
-    ``cold`` for kernels that are compiled first.
+    ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
     """
 
     requests: float
@@ -52,6 +52,7 @@ class FiniteRun(NamedTuple):
     lanes: float = 1.0
     cold: float = 0.0
     waves: float = 1.0
+    started: float = 0.0
 
     @property
     def _counted(self) -> float:
@@ -61,19 +62,29 @@ class FiniteRun(NamedTuple):
     @property
     def starting(self) -> tuple[tuple[float, float, float], ...]:
         """The requests that start together, first those with a place, then the rest: for each group its share of all
-        requests and its shortest and longest wait.
+        requests and its shortest and longest wait. Of several waves the first one alone waits for compiled kernels.
         """
-        first = min(self.places, self.concurrency)
+        waiting = tuple((share, low + self.cold, high + self.cold) for share, low, high in self._starting_warm)
+        if self.waves <= 1:
+            return waiting
+        cold = tuple((share / self.waves, low, high) for share, low, high in waiting)
+        return cold + tuple((share * (1 - 1 / self.waves), low, high) for share, low, high in self._starting_warm)
+
+    @property
+    def _starting_warm(self) -> tuple[tuple[float, float, float], ...]:
+        """`starting` where all kernels are compiled."""
+        placed = min(self.places, self.concurrency)
+        first = min(self.places + self.started, self.concurrency)
         alone = min(self.lanes, first)
         last = (first - alone) * self.service
         least = min(self.together, first - alone) * self.service
-        sooner = self.prompt + first * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
-        others = max(last, first * self.turn - sooner)
-        longest = max(others, self.concurrency * self.turn - sooner)
+        sooner = self.prompt + placed * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
+        others = max(last, placed * self.turn - sooner)
+        longest = max(others, (self.concurrency - first + placed) * self.turn - sooner)
         return (
-            (alone / self._counted, self.cold, self.cold),
-            ((first - alone) / self._counted, self.cold + least, self.cold + last),
-            ((self.concurrency - first) / self._counted, self.cold + others, self.cold + longest),
+            (alone / self._counted, 0.0, 0.0),
+            ((first - alone) / self._counted, least, last),
+            ((self.concurrency - first) / self._counted, others, longest),
         )
 
     @property
@@ -89,8 +100,8 @@ class FiniteRun(NamedTuple):
     @property
     def last(self) -> float:
         """The wait of the last of the requests that start together."""
-        _, placed, others = self.starting
-        return others[2] if others[0] > 0 else placed[2]
+        _, placed, others = self._starting_warm
+        return self.cold + (others[2] if others[0] > 0 else placed[2])
 
     @property
     def _of_others(self) -> float:
@@ -130,7 +141,7 @@ class FiniteRun(NamedTuple):
         206.3
         """
         if self.waves > 1:
-            return self.waves * (self.last + final)
+            return self.waves * (self.last - self.cold + final) + self.cold
         return (self.requests - self.concurrency) / self.concurrency * latency + self.last + final
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.formulas.queues import prompt_share_of_request
+from clusterspec.cost.formulas.compute import larger, power
 from clusterspec.cost.serving.delays import prompts_of_run
 from clusterspec.cost.serving.loads import fills_places
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
@@ -19,12 +21,58 @@ SHARE_HALVINGS = 16
 """Bisection steps of a quantile of shares."""
 
 
+def prompt_share_of_request(
+    share: float,
+    longer: float,
+    chunks: float,
+    steps: float,
+    *,
+    spread: float = 0.0,
+    bunching: float = 0.0,
+    engines: float = 1.0,
+) -> float:
+    """The share of a request's ``steps`` that hold a part of a prompt, on average over the requests of an open load.
+
+    ``share`` is the share of all steps that hold a prompt, ``longer`` the time of a step with a prompt relative to one
+    without, ``chunks`` the steps of a prompt, ``spread`` their squared variation, ``bunching`` the squared variation of
+    interarrival times minus one. A request starts to decode when its prompt ends, together with prompts that arrived
+    earlier and still wait. Prompts take the share b of the time. A prompt leaves as many behind as it finds (PASTA,
+    Burke): b + b w / chunks, if it waits for w steps with prompts. Averaged over all steps fewer are left, share (w +
+    chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold prompts with
+    probability b. The harmonic sum interpolates between the two limits.
+
+    Of several ``engines`` a request goes to the one with the fewest. It finds prompts where all have some: with
+    probability b to the power of √(2 (engines + 1)) − 1, and one n-th as many before it on each of n.
+
+    Source: the Pollaczek-Khinchine formula and H = λ G (Brumelle, "On the relation between customer and time averages
+    in queues", J. Appl. Prob. 8, 1971); for several engines Sakasegawa, "An approximation formula L_q = α ρ^β /
+    (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977.
+
+    Range: share > 0, share < 1, longer >= 1, chunks > 0, steps > 0, engines >= 1.
+
+    >>> prompt_share_of_request(0.2, 1.0, 8, 31), round(prompt_share_of_request(0.2, 11.0, 4, 31), 3)
+    (0.2, 0.466)
+    >>> round(prompt_share_of_request(0.2, 11.0, 4, 1e6), 3)
+    0.2
+    >>> round(prompt_share_of_request(0.2, 11.0, 4, 31, engines=7), 3)  # found by 0.733³ = 0.394
+    0.28
+    """
+    mean = 1 - share + share * longer
+    busy = share * longer / mean
+    found = power(busy, sqrt(2 * (engines + 1)) - 1)
+    wait = busy * chunks * (1 + spread + bunching) * mean / (2 * (1 - share)) / engines
+    left = mean * larger(0.0, found * (chunks + wait) - share * (wait * found / busy + chunks * (1 + spread) / 2))
+    first = steps * larger(0.0, found - share)
+    return share + left * first / (left + first) / steps if left and first else share
+
+
 class PromptShares(NamedTuple):
     """The distribution, over requests of an open load, of the share of a request's steps that hold prompts.
 
     ``share`` is the share among all steps. A step with prompts takes ``longer`` times as long as one without, and a
     prompt takes ``chunks`` steps. ``spread`` is the squared variation of prompts, ``bunching`` the squared variation of
-    interarrival times minus one. A sequence gains ``gained`` tokens in a step.
+    interarrival times minus one. A sequence gains ``gained`` tokens in a step. Requests go to the one of ``engines``
+    with the fewest.
     """
 
     share: float
@@ -33,6 +81,7 @@ class PromptShares(NamedTuple):
     spread: float
     bunching: float
     gained: float
+    engines: float = 1.0
 
     def mean(self, gaps: float) -> float:
         """The mean share of the steps of a request with ``gaps`` gaps between its tokens that hold prompts."""
@@ -40,6 +89,7 @@ class PromptShares(NamedTuple):
             *(self.share, self.longer, self.chunks, max(1.0, gaps / self.gained)),
             spread=self.spread,
             bunching=self.bunching,
+            engines=self.engines,
         )
 
     def share_within(self, value: float, gaps: float) -> float:
@@ -86,7 +136,8 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
     longer = 1 + now.carried / engine.layout.pp / chunks / now.decode.total
     spread = load.input_lengths.variation if load.input_lengths else 0.0
     bunching = (load.arrival_cv**2 - 1) / engine.attention_ranks
-    return PromptShares(min(ALL, share), longer, chunks, spread, bunching, now.tokens_per_step)
+    engines = float(engine.attention_ranks)
+    return PromptShares(min(ALL, share), longer, chunks, spread, bunching, now.tokens_per_step, engines)
 
 
 def with_prompts_left(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:

@@ -103,7 +103,8 @@ def keeps_up(times: ServingTimes, load: Serving) -> bool:
     """Whether the engines serve an open load within its targets; without any, whether they have spare capacity."""
     if exceeds_capacity(times, load):
         return False
-    return not missed_targets(times, load) if load.targets else not mostly_waits(times)
+    waits = times.wait + times.place.of_all  # for prefill, and for a place at times when all are taken
+    return not missed_targets(times, load) if load.targets else waits <= MOST_WAIT * times.ttft_mean
 
 
 def target_excess(times: ServingTimes, load: Serving) -> float:

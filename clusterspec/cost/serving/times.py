@@ -11,6 +11,7 @@ from clusterspec.cost.formulas.serving import (
     output_rate,
     request_time,
     time_per_token_after_transfer,
+    time_per_token_with_preemption,
     time_to_first_token,
     typical_prompt_time,
 )
@@ -21,10 +22,12 @@ from clusterspec.cost.serving.engine import Engine, measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
+    computed_again,
     finite_run,
     offline_run_seconds,
     open_run,
     place_wait,
+    preemption,
     serves_rate,
     steady_load,
 )
@@ -121,8 +124,9 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     now = with_prompts_left(now, shares, pools)
     sent = cache_handoff(pools, now.prompt, now.prefill.steps)
     handoff, joining, started = _handoff_seconds(pools, now, sent)
+    queued, wait, (early, delay), run, preempted = _request_waits(pools, now, offered)
     token = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
-    queued, wait, (early, delay), run = _request_waits(pools, now, offered)
+    token = time_per_token_with_preemption(token, preempted, load.output_tokens)
     place = place_wait(pools, now)
     varied = prompts_of_lengths(pools, now)
     median = typical_prompt_time(now.prompt, varied.typical)
@@ -154,6 +158,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         sent=sent,
         offered=offered,
         started=started,
+        preempted=preempted,
         joining=joining,
         shares=shares,
         **_of_prompts(pools, now, varied),
@@ -251,21 +256,33 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
 
 def _request_waits(
     pools: Pools, now: Steady, offered: float
-) -> tuple[float, float, tuple[float, float], FiniteRun | OpenRun | None]:
-    """The wait of a request for a place, its mean total wait, the differences of the median and of the mean from it,
-    and the run.
+) -> tuple[float, float, tuple[float, float], FiniteRun | OpenRun | None, float]:
+    """The wait of a request for a place before its first token, its mean total wait until then, the differences of the
+    median and of the mean from it, the run, and the mean wait after the first token in a cache that preempts.
 
-    The start of a run lengthens both; in an open load the median is below the mean.
+    The start of a run lengthens the wait; in an open load the median is below the mean. Tokens that are computed again
+    lengthen the time between the ends of requests, for which those without a place wait.
     """
     load, queued = pools.load, 0.0 if pools.in_waves else _place_wait(pools, now, offered)
     if load.load == "static":
-        return queued, queued, (0.0, 0.0), None
+        return queued, queued, (0.0, 0.0), None, 0.0
+    share, tokens = preemption(pools, offered)
+    again, flight = computed_again(pools, now, tokens), offered - queued * now.rate
+    queued *= 1 + again * now.rate
+    later, queued, inside = queued * share, queued * (1 - share), flight * again
     if not load.requests:
-        return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None
-    run = open_run(pools, now) if is_open_run(load) else finite_run(pools, now, offered, queued)
+        return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None, later + inside
+    if is_open_run(load):
+        run: FiniteRun | OpenRun = open_run(pools, now)
+    else:
+        whole = finite_run(pools, now, offered, queued + later)
+        started = share * max(0.0, whole.concurrency - whole.places)
+        whole = whole._replace(turn=whole.turn + again) if again else whole
+        run = whole._replace(queued=whole.queued - later, started=started) if share else whole
+        later = whole.mean - run.mean + inside
     median, mean = run.wait_at(0.5), run.mean
     least = min(now.wait + queued, median, mean)
-    return queued, least, (median - least, mean - least), run
+    return queued, least, (median - least, mean - least), run, later
 
 
 def _place_wait(pools: Pools, now: Steady, offered: float) -> float:

@@ -4,19 +4,25 @@ prompts of the next ones come together too.
 
 from __future__ import annotations
 
+from math import ceil
+
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
 from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 
+ROUNDED = 1e-9
+"""Absolute tolerance of a number of steps."""
 
-def group_of_prompts(pools: Pools, decoding: Decoding) -> tuple[float, StepTime]:
+
+def group_of_prompts(pools: Pools, decoding: Decoding, alone: float = 0.0) -> tuple[float, StepTime]:
     """The prompts that share the token budget of a step with the sequences that decode, and the steps of so many.
 
-    ``decoding`` are all sequences of an attention rank; no more prompts come together than there are sequences.
+    ``decoding`` are all sequences of an attention rank; no more prompts come together than there are sequences, but
+    for those that have steps ``alone``.
     """
     load = pools.load
-    prompts = min(max(1.0, decoding.sequences), prompts_of_step(pools, decoding.sequences * decoding.tokens))
+    prompts = min(max(1.0, decoding.sequences - alone), prompts_of_step(pools, decoding.sequences * decoding.tokens))
     busy = float(pools.prompts.layout.attention_dp)
     return prompts, pools.prompts.prefill(prompts * load.fresh_tokens, float(load.input_tokens), busy, decoding)
 
@@ -40,14 +46,16 @@ def wait_in_step(pools: Pools, decode: StepTime, decoding: Decoding, prompt: flo
     A full step of prompts ends with the requests whose prompts shared a step one round before. Their successors reach
     the engine during the next step, which has the prompts of the successors of those that ended a step before; they
     have the step after it, or one later where the engine forms steps ahead. Before the first groups of a round, those
-    steps decode only. A group that is alone finds the engine idle. ``prompt`` is the time of a single prompt, counted
-    elsewhere, as is the time outside the engine.
+    steps decode only. The request that comes first finds the engine idle and has a step of its own; those that come
+    while it runs follow one step later, and stay so. ``prompt`` is the time of a single prompt, counted elsewhere, as
+    is the time outside the engine.
     """
-    prompts, group = group_of_prompts(pools, decoding)
-    groups = decoding.sequences / prompts
-    if groups <= 1:
+    prompts, group = group_of_prompts(pools, decoding, 1.0)
+    if decoding.sequences <= 1:
         return max(0.0, group.lasting - prompt)
+    groups = (decoding.sequences - 1) / prompts
     steps = 2 if pools.decode.runs_ahead else 1
     longer = sum(max(0.0, 1 - step / groups) for step in range(1, steps + 1))
-    met = steps * decode.total + longer * (group.lasting - decode.total)
+    ended = ceil(pools.outside / decode.total - ROUNDED)  # steps that end while a successor is outside, and the next
+    met = (steps - 1 + max(1, ended)) * decode.total + longer * (group.lasting - decode.total)
     return max(0.0, met + group.lasting - pools.outside - prompt)

@@ -8,6 +8,9 @@ import pytest
 
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.loads import computed_again, preemption
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
 
 PLAN = """
@@ -207,3 +210,52 @@ def test_requests_that_fill_their_waves_are_served_sooner_than_fewer_that_do_not
     )
     assert few is not None and full is not None
     assert few < full < 1.75 * few
+
+
+FULL = ", memory_fraction: 0.35"
+"""Of 80 GB, 28: a cache of so few tokens that requests lack space in it, not places."""
+
+
+def full_cache(framework: str, load: str, output: int = 1000) -> tuple[Pools, ServingTimes]:
+    """A cache that some tens of requests of 1,000 tokens fill."""
+    keys = {"platform": "dgx-h100", "nodes": 1, "precision": "", "input": 1000, "output": output}
+    design = clean(PLAN.format(model="llama-3.1-8b", layout=f"{framework}, tp: 1, dp: 1", load=load + FULL, **keys))
+    pools, found = serving_pools(design), estimate(design).serving
+    assert pools is not None and found is not None
+    return pools, found
+
+
+def test_a_full_cache_computes_as_many_tokens_again_as_come() -> None:
+    """Outputs as long as prompts: at most 0.22 of the places wait after their first token. With half as many more
+    requests than places, 0.22 of 0.72 of the wait; with 0.11 more, half of the wait and half of the tokens again."""
+    pools, _ = full_cache("vllm", "concurrency: 400")
+    assert preemption(pools, 1.5 * pools.limit) == pytest.approx((0.22 / 0.72, 1000))
+    assert preemption(pools, 1.11 * pools.limit) == pytest.approx((0.22 / 0.33, 500))
+    assert preemption(pools, pools.limit) == (0.0, 0.0)
+    short, _ = full_cache("vllm", "concurrency: 400", output=125)
+    most = 0.22 / 8**0.75
+    assert preemption(short, 2 * short.limit) == pytest.approx((most / (1 + most), 125))
+
+
+@pytest.mark.parametrize("framework", ["sglang", "trt-llm"])
+def test_engines_that_reserve_outputs_preempt_none(framework: str) -> None:
+    pools, found = full_cache(framework, "concurrency: 400")
+    assert pools.limit < 100
+    assert preemption(pools, 400.0) == (0.0, 0.0) and found.preempted == 0
+
+
+def test_tokens_computed_again_lengthen_the_time_between_the_ends_of_requests() -> None:
+    """By Little's law 400 in flight take 400 times as long as from one end to the next."""
+    pools, found = full_cache("vllm", "concurrency: 400")
+    again = computed_again(pools, found.state, 1000.0)
+    assert again == pytest.approx(found.carried_prefill)  # as many tokens as the prompt has, beside the same others
+    assert found.request_latency / 400 == pytest.approx(1 / found.state.rate + again, rel=0.01)
+    assert found.tpot_mean > found.state.mean_token + found.preempted / 1000
+    more = full_cache("vllm", "concurrency: 800")[1]
+    assert more.output_tokens_per_second == pytest.approx(found.output_tokens_per_second, rel=0.01)
+
+
+def test_more_requests_without_a_place_wait_longer_before_their_first_token_and_not_less_after_it() -> None:
+    loads = [full_cache("vllm", f"concurrency: {number}")[1] for number in (40, 60, 80, 120, 240, 480)]
+    for few, many in pairwise(loads):
+        assert many.ttft >= few.ttft and many.preempted >= few.preempted

@@ -55,6 +55,36 @@ UNIFORM = PromptShares(share=0.5, longer=1.0, chunks=25.0, spread=0.0, bunching=
 """The share of 100 steps has the mean 1/2 and the variance 1/12 of a beta variable with the parameters 1 and 1."""
 
 
+def test_kernels_compile_in_the_first_of_several_waves_alone() -> None:
+    """Twice ten: 0 and 0.1 to 0.9 s, 0.45 s on average, the first ten 5 s later; half of all wait at most 0.9 s."""
+    run = FiniteRun(20.0, 10.0, 10.0, 0.1, 0.1, 0.0, 0.0, 0.0, cold=5.0, waves=2.0)
+    assert run.mean == pytest.approx(0.45 + 5.0 / 2)
+    assert run.wait_at(0.5) == pytest.approx(0.9)
+    assert run.wait_at(1.0) == pytest.approx(5.9)
+    assert run.seconds(0.0, 2.0) == pytest.approx(2 * (0.9 + 2.0) + 5.0)
+    assert run._replace(waves=1.0, requests=10.0).mean == pytest.approx(0.45 + 5.0)
+
+
+def test_requests_that_start_without_a_lasting_place_wait_for_prompts_alone() -> None:
+    """Four of the ten of `BURST` without a place start with the first ten: 13 wait 0.1 to 1.3 s, six others 2 to 5 s:
+    sixteen ends at 0.5 s, less 3 s."""
+    run = BURST._replace(started=4.0)
+    assert run.mean == pytest.approx(0.13 * 0.7 + 0.06 * 3.5 + 0.8 * 3.0)
+    assert run.mean < BURST.mean
+    assert run._replace(started=100.0).last == pytest.approx(1.9)  # all twenty start
+
+
+def test_prompts_are_left_on_fewer_of_more_engines() -> None:
+    """All of seven have prompts for 11/15 cubed of the requests; of 10^4 none, so that each meets the share of all."""
+    found = [LEFT._replace(engines=float(number)).mean(31) for number in (1, 2, 7, 10_000)]
+    assert found == sorted(found, reverse=True)
+    busy = (11 / 15) ** 3
+    left = 3 * (busy * (4 + 5.5 / 7) - 0.2 * (5.5 / 7 * busy * 15 / 11 + 2))
+    first = 31 * (busy - 0.2)
+    assert found[2] == pytest.approx(0.2 + 1 / (1 / left + 1 / first) / 31)
+    assert found[-1] == pytest.approx(0.2)
+
+
 def test_the_mean_wait_of_arrivals_is_that_of_each_of_them() -> None:
     """Over arrivals in all orders of places taken and of prompts behind: `mean` sums them in closed form."""
     draw = Random(1)

@@ -142,7 +142,7 @@ def test_the_median_first_token_is_that_of_a_prompt_of_median_length() -> None:
     varied, equal = (plan(lengths + prompts)[0] for prompts in ("{mean: 4000, p99: 16000}", "4000"))
     assert varied.typical_prompt == pytest.approx(1 - varied.growing * (1 - 0.7817), abs=1e-4)
     assert 0.85 < varied.growing < 1.0 == equal.growing  # the rest of 4,000 tokens is launches and the step beside them
-    launched = plan(lengths + "{mean: 64, p99: 256}")[0]
+    launched = plan(lengths + "{mean: 32, p99: 128}")[0]  # GEMMs of so few rows hardly grow with them
     assert launched.growing < 0.1 and launched.typical_prompt > 0.97
     assert varied.ttft == pytest.approx(varied.ttft_mean - (1 - varied.typical_prompt) * varied.prompt_time)
     assert varied.ttft < equal.ttft == pytest.approx(equal.ttft_mean)
