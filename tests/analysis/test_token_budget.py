@@ -34,7 +34,7 @@ def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: 
         (pools, times), ttft = parts(study), simulated_load(study, requests=6_000).latencies["ttft"]
         assert times.ttft == pytest.approx(ttft.p50, rel=0.2), part
         for percentile, simulated in ((90, ttft.p90), (99, ttft.p99)):
-            assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.33), part
+            assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.35), part
 
 
 @pytest.mark.parametrize(("prompt", "output"), [(1000, 200), (256, 128)])

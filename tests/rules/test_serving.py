@@ -104,12 +104,12 @@ def test_requests_beyond_the_default_share_of_the_memory_are_found(check: Check)
 
 
 def test_a_request_rate_beyond_the_default_share_of_the_memory_is_found(check: Check) -> None:
-    """Of 147 requests in flight on each engine 145 have a place on average, which need 92 %; 109 fit."""
-    few, many = (of_model(check, SMALL, f"request_rate: {rate}", "tp: 2") for rate in (11, 12))
+    """152 requests of 1,500 tokens at 164 kB are 37.4 GB: with 36.3 GB of weights and 6.2 GB of others 93 % of 85.5 GB."""
+    few, many = (of_model(check, SMALL, f"request_rate: {rate}", "tp: 2") for rate in (11, 11.5))
     assert "concurrency-beyond-cache" not in few
     told = many["concurrency-beyond-cache"]
-    assert told.path[-1] == "request_rate" and "92 %" in told.message
-    assert told.help.startswith("write `memory_fraction: 0.94`") and "lower the request rate" in told.help
+    assert told.path[-1] == "request_rate" and "93 %" in told.message
+    assert told.help.startswith("write `memory_fraction: 0.95`") and "lower the request rate" in told.help
 
 
 def test_a_cache_is_not_judged_where_the_weights_do_not_fit(check: Check) -> None:

@@ -84,7 +84,7 @@ def with_keys(text: str, **sections: dict[str, object]) -> Plan:
         # 8,000 + 1,000 / 2 tokens of each of 175 requests
         ("concurrency-beyond-cache", 0, "exceed the 175 that the cache holds (1,490,000 tokens, 8,500 per", "to 175,"),
         # 8.03 billion weights of 1 B, and 0.525 billion of the output layer and of the embedding of 1 B more
-        ("tp-on-small-weights", 0, "tp 8 leaves 1.14 GB of weights on a rank, tp 2 4.54 GB", "4 times the replicas"),
+        ("tp-on-small-weights", 0, "tp 8 leaves 1.14 GB of weights on a rank, tp 1 9.08 GB", "8 times the replicas"),
         # 2.4 PB at 1.25 GB/s
         ("slow-data-transfer", 0, "take 22.2 days over the frontend network at 10 Gb/s, 74 % of the term", ""),
         # 15T tokens × (6 × 7.5 billion weights + 12 × 32 × 4,096 × 8,192 of attention) at 256 × 989.4 TFLOP/s
