@@ -167,6 +167,11 @@ NODE_DAYS = "HGX H200 node-days, reserved"
             "ends on 2027-03-21, 1 day before the soonest acceptance on 2027-03-22",
         ),
         (purchase(remarks="The grant expires on 2027-03-22.", delivery=WEEKS), "lapses-before-needed", ""),
+        (
+            purchase(remarks="予算は 2027-03-21 までに検収を終えなければ失効する。発注 2026-11-02。", delivery=WEEKS),
+            "lapses-before-needed",
+            "ends on 2027-03-21, 1 day before the soonest acceptance on 2027-03-22",
+        ),
         # the order of the text, 2026-12-01, and 20 weeks: 2027-04-20
         (
             purchase(remarks="La subvention expire le 31 mars 2027. Commande le 1 décembre 2026.", delivery=WEEKS),

@@ -151,12 +151,19 @@ class Timeline:
         return self._last(lambda each: MIGRATION.search(each.text) is not None)
 
     def _last(self, is_of: Callable[[Dated], bool]) -> date | None:
-        """The last day of the clauses of an event, which end nothing or state a period; None without one."""
-        of_event = [each for each in self.clauses if is_of(each)]
+        """The last day of the clauses of an event, which end nothing, or are milestones with a period; None without one."""
         found = [
-            day for each in of_event if len(each.days) > 1 or LAPSES.search(each.text) is None for day in each.days
+            day
+            for each in self.clauses
+            if is_of(each) and (_is_period(each) or LAPSES.search(each.text) is None)
+            for day in each.days
         ]
         return max(found, default=None)
+
+
+def _is_period(clause: Dated) -> bool:
+    """Whether a milestone states the two days of a period, such as `2031-03-03 until 2031-03-14`."""
+    return len(clause.days) > 1 and clause.at[:2] == ("procurement", "delivery")
 
 
 _WITHIN = pattern(
