@@ -38,7 +38,7 @@ _CLEARED = pattern(
     r"\b(?:clear(?:ed|ing|ance)?|vacat\w*|emptied|emptying|empty by|moved out|leeghalen|leeggehaald|räumung|geräumt|räumen|évacu\w*|vider|vaciado|vaciar|desocup\w*|sgomber\w*|"
     r"utrymning|rydd\w*|opróżni\w*|vyklizen\w*)\b"
 )
-LAPSES = pattern(
+ENDS = pattern(
     r"\b(?:laps\w+|tot en met|expir\w*|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
     r"endet|läuft|gültig|jusqu'\w+|au plus tard|caduc\w+|venc\w+|hasta|a más tardar|válid\w+|até|scad\w+|entro|fino al|verloopt|vervalt|uiterlijk|"
     r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|konč\w+|skonč\w+|"
@@ -111,7 +111,7 @@ class Timeline:
     @property
     def lapses(self) -> list[Dated]:
         """The clauses of an end."""
-        return [each for each in self.clauses if LAPSES.search(each.text) is not None]
+        return [each for each in self.clauses if ENDS.search(each.text) is not None]
 
     @property
     def order(self) -> date | None:
@@ -155,7 +155,7 @@ class Timeline:
         found = [
             day
             for each in self.clauses
-            if is_of(each) and (_is_period(each) or LAPSES.search(each.text) is None)
+            if is_of(each) and (_is_period(each) or ENDS.search(each.text) is None)
             for day in each.days
         ]
         return max(found, default=None)

@@ -112,7 +112,7 @@ def check(
     if ordered is not None and needed is not None:
         late = ordered.toordinal() + 7 * delivery.weeks + max(burn_in, tests) / DAY - needed.toordinal()
         if late > 0:
-            message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} days after {needed}, when the machine is needed"
+            message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} {'day' if late == 1 else 'days'} after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
     yield from _test_before_network(delivery)
     for index, milestone in enumerate(delivery.milestones or ()):
