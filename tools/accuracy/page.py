@@ -162,7 +162,7 @@ def _step_parts(found: _Scored) -> Iterator[str]:
     yield table(grouped(found.small))
     yield "\n## Step time of sources never fitted to\n"
     yield new_sources.section(found.new, list(published.first_predictions()))
-    yield "\n### Ranges by regime\n"
+    yield "\n## Ranges by regime\n"
     yield ranges.section([*found.runs, *found.new])
     yield "\n### The worst ten\n"
     yield worst(found.runs)

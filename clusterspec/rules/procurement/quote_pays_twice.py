@@ -222,7 +222,8 @@ def _storage_support_again(lines: Sequence[tuple[Offered, str]]) -> Iterator[Pro
 
 def _includes_support(text: str) -> bool:
     """Whether a line sells support with its part."""
-    return _WITH_SUPPORT.search(text) is not None and _NOT.search(text) is None
+    named = "support" in text or "maintenance" in text
+    return named and _WITH_SUPPORT.search(text) is not None and _NOT.search(text) is None
 
 
 def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
