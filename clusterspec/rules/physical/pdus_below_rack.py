@@ -93,7 +93,7 @@ from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.quoted_parts import AMPERES, PDU, VOLTS
+from clusterspec.rules.knowledge.quoted_parts import AMPERES, PDU, UNITS_OF_RACK, VOLTS
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -120,7 +120,6 @@ _THREE_PHASES = pattern(
 _ONE_PHASE = pattern(
     r"\b(?:1|one|single)[- ]?ph(?:ases?)?\b|\b(?:einphasig|mono-?f[aá]s\w+|monophasé\w*|jednof\w+)|単相|单相|單相|단상"
 )
-_UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
 _TWO_FEEDS = pattern(
     r"\ba (?:and|&|\+|/|und|et|y|e|og|och|i|en) b\b|\ba/b\b|\beach (?:carries|feeds|holds) (?:the|a) (?:whole |full )?rack\b|\bredundant\b"
 )
@@ -194,7 +193,7 @@ def _quoted_pdus(lines: Sequence[Offered]) -> Iterator[_QuotedPdus]:
         phases_known = three != (_ONE_PHASE.search(text) is not None)
         if PDU.search(text) is None or not phases_known or len(volts) != 1 or len(amperes) != 1:
             continue
-        stated = (_UNITS_OF_RACK if line.site_kind == "rack" else _PER_RACK).search(text) or _PER_RACK.search(text)
+        stated = (UNITS_OF_RACK if line.site_kind == "rack" else _PER_RACK).search(text) or _PER_RACK.search(text)
         quantity = float(line.line.quantity or 0)
         per_rack = (
             int(stated[1]) if stated is not None else quantity / racks if racks and line.site_kind != "rack" else 0

@@ -136,13 +136,13 @@ _FREEZE = pattern(
 
 def _frozen_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     """The last delivery, where it is between the two dates of a time in which by the text nothing is brought in."""
-    timeline = Timeline.of(procurement, remarks)
-    if timeline.delivery is None:
-        return
     for sentence in map(in_english, sentences_of(remarks.lower())):
         days = dates_in(sentence) if _FREEZE.search(sentence) is not None else []
-        if len(days) == 2 and days[0] <= timeline.delivery <= days[1]:
-            message = f"the last delivery is on {timeline.delivery}, and by the text the site takes none from {days[0]} to {days[1]}"
+        delivery = Timeline.of(procurement, remarks).delivery if len(days) == 2 else None
+        if delivery is not None and days[0] <= delivery <= days[1]:
+            message = (
+                f"the last delivery is on {delivery}, and by the text the site takes none from {days[0]} to {days[1]}"
+            )
             yield RULE.problem("procurement.delivery.weeks", message, "deliver before or after", confidence="likely")
             return
 

@@ -154,7 +154,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, fits_cage
-from clusterspec.rules.knowledge.quoted_parts import PDU
+from clusterspec.rules.knowledge.quoted_parts import PDU, UNITS_OF_RACK
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, watts_in_text
 from clusterspec.rules.rule import Rule
@@ -181,7 +181,6 @@ _SMALL_OUTLETS, _LARGE_OUTLETS = pattern(r"\bc-?13\b"), pattern(r"\bc-?(?:19|39|
 _COUNTED_OUTLETS = pattern(
     r"(?<![\w.,])(\d{1,2}) ?(?:[x×] ?)?(?:(?:outlets?|tomadas|steckdosen|prises|tomas|prese|uttag|zásuvek) )?c-?19\b"
 )
-_UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
 _BY_RACK = pattern(
     r"\b(?:rack\w*|cabinets?|sets?|pairs?|paires?|paare?|pares?|kits?|schr[aä]nke?|baies?|armadi\w*|kast(?:en)?)\b"
 )
@@ -329,7 +328,7 @@ def _few_outlets(units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster
     cords = each * ((power.supplies.count if power.supplies is not None else sold) or 0)
     planned = power.pdus.count or 0 if power.pdus is not None else 0
     for line, text in units:
-        of_rack = _UNITS_OF_RACK.search(text) if line.site_kind == "rack" else None
+        of_rack = UNITS_OF_RACK.search(text) if line.site_kind == "rack" else None
         count = planned or (int(of_rack[1]) if of_rack is not None else 0)
         stated = [int(number) for number in _COUNTED_OUTLETS.findall(text)]
         if len(stated) == 1 and count and cords > stated[0] * count:
