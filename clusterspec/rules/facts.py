@@ -17,7 +17,7 @@ from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, fabric_count, oversubscription
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.parts import Placements, Thresholds, WrittenParts
-from clusterspec.spec.model import LayoutSpec, Spec
+from clusterspec.spec.model import LayoutSpec, ProcurementSpec, Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.term import MemoryUse
     from clusterspec.rules.knowledge.failures import FailureRate
+    from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
     from clusterspec.rules.knowledge.served import Served
 
 
@@ -72,6 +73,13 @@ class Facts(WrittenParts):
     def remarks(self) -> str:
         """What the text says outside its keys: its description and its comments."""
         return self._remarks()
+
+    @cached_property
+    def texts(self) -> PurchaseTexts:
+        """What `remarks` and the section `procurement` say, in English."""
+        from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts  # most specs have no text
+
+        return PurchaseTexts(self.procurement or ProcurementSpec(), self.remarks)
 
     @cached_property
     def own_remarks(self) -> str | None:

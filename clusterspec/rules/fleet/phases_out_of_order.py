@@ -79,10 +79,10 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error")
 
@@ -96,13 +96,13 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             yield from _late_problem(pool, fleet)
             buying = fleet.spec.procurement
             if buying is not None and len(pool.spec.phases) > 1 and pool is last:
-                yield from _undelivered_problem(pool, buying, fleet.spec.description or "")
+                yield from _undelivered_problem(pool, PurchaseTexts(buying, fleet.spec.description or ""))
 
 
-def _undelivered_problem(pool: Pool, buying: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _undelivered_problem(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]:
     """The problem with a last phase of a pool that starts before the last delivery."""
     last = [*(pool.spec.phases or ())][-1]
-    planned, delivery = date_of_text(last.date), Timeline.of(buying, remarks).delivery
+    planned, delivery = date_of_text(last.date), Timeline.of(texts).delivery
     if planned is not None and delivery is not None and planned < delivery:
         message = f"pool `{pool.name}` has all its nodes from {planned}, and the last delivery is on {delivery}"
         at = ("pools", pool.name, "phases", len(pool.spec.phases or ()) - 1, "date")

@@ -7,10 +7,9 @@ from datetime import date, timedelta
 from functools import cached_property
 
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.purchase_texts import texts_of
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.source import Path
-from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
 _CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
@@ -94,14 +93,15 @@ class Timeline:
     weeks: float | None
 
     @classmethod
-    def of(cls, procurement: ProcurementSpec, remarks: str) -> Timeline:
-        """The timeline of a purchase, with the description and the comments of its spec."""
-        delivery, texts = procurement.delivery, texts_of(procurement, remarks)
-        clauses = [clause for path, text in texts for clause in _dated_clauses(path, text)]
-        timeline = cls(clauses, date_of_text(procurement.as_of), delivery.weeks if delivery is not None else None)
+    def of(cls, texts: PurchaseTexts) -> Timeline:
+        """The timeline of a purchase."""
+        delivery = texts.procurement.delivery
+        clauses = [clause for path, text in texts.placed for clause in _dated_clauses(path, text)]
+        priced = date_of_text(texts.procurement.as_of)
+        timeline = cls(clauses, priced, delivery.weeks if delivery is not None else None)
         ordered = timeline.order
         if ordered is not None:
-            for path, text in texts:
+            for path, text in texts.placed:
                 if path[:2] != ("procurement", "delivery"):
                     continue
                 days = [day for week in weeks_in(text) if (day := _weeks_after(ordered, week)) is not None]

@@ -49,8 +49,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import loop_heat
 from clusterspec.finding import Problem
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
@@ -70,12 +70,11 @@ _PER_RACK = pattern(r"\b(?:every|each|per|a|jede[mrs]?|chaque|cada|ogni|elk[e]?)
 _OF_GLYCOL = pattern(r"\b(?:pg ?-?25|glycol|glykol)\b")
 
 
-def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
-    if power.cooling != "liquid" or not remarks:
+def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
+    if power.cooling != "liquid" or not texts.remarks:
         return
     heat = loop_heat(cluster, counts.fabric, power)
-    text = in_english(remarks.lower())
-    for sentence in text.split(". "):
+    for sentence in texts.description.split(". "):
         flow, rise = _FLOW.search(sentence), _RISE.search(sentence)
         if heat is None or flow is None or rise is None:
             continue

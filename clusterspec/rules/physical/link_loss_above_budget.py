@@ -58,10 +58,9 @@ from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchase_texts import texts_of
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import plain
 
@@ -76,14 +75,14 @@ _COUNTED = pattern(
 _SINGLE_MODE = (("dr", pattern(r"(?:^|[^a-z])(?:2x)?x?dr\d\b")), ("fr", pattern(r"(?:^|[^a-z])(?:2x)?fr\d\b")))
 
 
-def check(procurement: ProcurementSpec | None, scale_out: ScaleOut, remarks: str) -> Iterator[Problem]:
+def check(scale_out: ScaleOut, texts: PurchaseTexts) -> Iterator[Problem]:
     if not scale_out.optics:
         return
     modules = [end for one in level_optics(scale_out) for end in one.ends if end.type == "module"]
     budgets = {budget for each in modules if (budget := _budget_of(each))}
     if not budgets:
         return
-    for at, text in texts_of(procurement or ProcurementSpec(), remarks):
+    for at, text in texts.placed:
         found = _COUNTED.search(text)
         if found is None:
             continue

@@ -61,11 +61,11 @@ from collections.abc import Iterator
 from datetime import date
 
 from clusterspec.finding import Problem
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.rules.knowledge.timeline import Timeline
-from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
+from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec
@@ -94,19 +94,19 @@ def check(
     procurement: ProcurementSpec,
     operations: OperationsSpec | None,
     acceptance: tuple[AcceptanceSpec, ...] | None,
-    remarks: str,
+    texts: PurchaseTexts,
 ) -> Iterator[Problem]:
     delivery = procurement.delivery
     yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
         return
     yield from _dated_milestones(delivery, procurement)
-    yield from _frozen_problem(procurement, remarks)
+    yield from _frozen_problem(texts)
     if delivery.weeks is None:
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
     burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
-    stated = (time_in_text(number, unit) for number, unit in _ACCEPTED.findall(in_english(remarks.lower())))
+    stated = (time_in_text(number, unit) for number, unit in _ACCEPTED.findall(texts.description))
     tests = max((test.duration.value for test in acceptance or () if test.duration is not None), default=0.0)
     tests = max([tests, *stated])
     if ordered is not None and needed is not None:
@@ -115,9 +115,9 @@ def check(
             message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} {'day' if late == 1 else 'days'} after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
     yield from _test_before_network(delivery)
-    for index, milestone in enumerate(delivery.milestones or ()):
+    for index, (milestone, text) in enumerate(zip(delivery.milestones or (), texts.milestones, strict=True)):
         week = _last_week(milestone)
-        if week > delivery.weeks and _AFTER_DELIVERY.search(f"{milestone} {in_english(milestone.lower())}") is None:
+        if week > delivery.weeks and _AFTER_DELIVERY.search(f"{milestone} {text}") is None:
             message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
@@ -134,11 +134,11 @@ _FREEZE = pattern(
 """Words of a time in which nothing is brought in."""
 
 
-def _frozen_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _frozen_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     """The last delivery, where it is between the two dates of a time in which by the text nothing is brought in."""
-    for sentence in map(in_english, sentences_of(remarks.lower())):
+    for sentence in texts.sentences:
         days = dates_in(sentence) if _FREEZE.search(sentence) is not None else []
-        delivery = Timeline.of(procurement, remarks).delivery if len(days) == 2 else None
+        delivery = Timeline.of(texts).delivery if len(days) == 2 else None
         if delivery is not None and days[0] <= delivery <= days[1]:
             message = (
                 f"the last delivery is on {delivery}, and by the text the site takes none from {days[0]} to {days[1]}"

@@ -61,8 +61,8 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote, line_price
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
@@ -103,10 +103,10 @@ _PAID_ELSEWHERE = pattern(
 )
 
 
-def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    if not procurement.quote or not remarks:
+def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+    if not procurement.quote or not texts.remarks:
         return
-    total, text = amount_of_quote(procurement), in_english(remarks.lower())
+    total, text = amount_of_quote(procurement), texts.description
     sentences = sentences_of(text)
     if total is not None:
         yield from _framework_problem(procurement, total, text)

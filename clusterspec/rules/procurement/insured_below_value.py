@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.rules.knowledge.contract_words import AMOUNT
-from clusterspec.rules.knowledge.purchase_texts import texts_of
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import money_text
 from clusterspec.rules.knowledge.written_numbers import amount_in_text
 from clusterspec.rules.rule import Rule
@@ -72,11 +72,11 @@ _SEVERAL = pattern(
 )
 
 
-def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
     dearest = max((float(line_price(line) or 0) for line in procurement.quote), default=0.0)
-    for at, text in texts_of(procurement, remarks):
+    for at, text in texts.placed:
         if _INSURED.search(text) is None or _TRAVELS.search(text) is None or _SEVERAL.search(text) is not None:
             continue
         amounts = [amount_in_text(each) for each in AMOUNT.findall(text)]

@@ -66,6 +66,7 @@ from datetime import date, timedelta
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -149,10 +150,10 @@ LAPSES = [
 _OF = [(each, pattern(each.words)) for each in LAPSES]
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if procurement.as_of is None and procurement.delivery is None:
         return
-    timeline = Timeline.of(procurement, remarks)
+    timeline = Timeline.of(texts)
     burn_in = operations.burn_in.value / DAY if operations is not None and operations.burn_in is not None else 0.0
     events = _events(timeline, min(burn_in, 3650.0))
     for clause in timeline.lapses:

@@ -75,9 +75,9 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.contract_words import AMOUNT, IN_ADVANCE, IN_ARREARS, RESIDUAL
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.written_numbers import amount_in_text
 from clusterspec.rules.rule import Rule
@@ -114,10 +114,10 @@ class _Lease:
         return late / (1 + self.rate) if early else late
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    text = in_english(remarks.lower())
+    text = texts.description
     rates = {float(each.replace(",", ".")) / 100 for each in _MONTHLY_RATE.findall(text)}
     amounts = _amounts_in(text)
     offered = [line for line in offered_lines(procurement.quote, cluster) if not is_credit(line.line)]

@@ -63,12 +63,12 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
-from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display, display_bits, plain
@@ -87,19 +87,13 @@ _KEPT_APART = 1.02
 """Relative difference up to which the days are the same."""
 
 
-def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
-    texts: list[tuple[Path, str]] = [
-        *(
-            (("procurement", "quote", at, "part"), (line.part or "").lower())
-            for at, line in enumerate(procurement.quote)
-        ),
-        *((("procurement", "delivery", "milestones", at), each.lower()) for at, each in enumerate(milestones)),
-        *((("description",), each.lower()) for each in sentences_of(remarks)),
-    ]
-    moved = [(path, text) for path, text in texts if _MOVED.search(text) is not None]
+    placed = sorted(
+        texts.placed, key=lambda each: each[0] == ("description",)
+    )  # the line rather than what describes it
+    moved = [(path, text) for path, text in placed if _MOVED.search(text) is not None]
     rates, spans = ({value for _, text in moved for value in each(text)} for each in (_rates, _days))
     for path, text in moved:
         sizes = _sizes(text)

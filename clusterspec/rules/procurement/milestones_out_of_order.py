@@ -80,8 +80,8 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.knowledge.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
 from clusterspec.rules.rule import Rule
@@ -128,16 +128,16 @@ def check(
     operations: OperationsSpec | None,
     cluster: Cluster | None,
     power: PowerSpec | None,
-    remarks: str,
+    texts: PurchaseTexts,
 ) -> Iterator[Problem]:
     if procurement.delivery is None or not procurement.delivery.milestones:
         return
-    texts = [in_english(each.lower()) for each in procurement.delivery.milestones]
-    yield from _early_rent(texts, remarks)
+    milestones = texts.milestones
+    yield from _early_rent(milestones, texts.description)
     if cluster is not None:
-        yield from _few_servers(texts, cluster.nodes)
+        yield from _few_servers(milestones, cluster.nodes)
     for unit, days in (("week", weeks_in), ("day", _days_in)):
-        dated = [(index, text, found) for index, text in enumerate(texts) if (found := days(text))]
+        dated = [(index, text, found) for index, text in enumerate(milestones) if (found := days(text))]
         yield from _early_servers(dated, unit)
         yield from _lost_source(dated, unit)
         yield from _late_license(dated, unit)
@@ -208,10 +208,10 @@ def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
         yield RULE.problem(at, message, "ask for the date of the others")
 
 
-def _early_rent(milestones: Sequence[str], remarks: str) -> Iterator[Problem]:
+def _early_rent(milestones: Sequence[str], description: str) -> Iterator[Problem]:
     """A lease that starts before the machine arrives."""
     servers = [day for text in milestones if SERVERS.search(text) for day in dates_in(text)]
-    starts = [day for found in _LEASE_STARTS.finditer(in_english(remarks.lower())) for day in dates_in(found[0])[-1:]]
+    starts = [day for found in _LEASE_STARTS.finditer(description) for day in dates_in(found[0])[-1:]]
     if servers and len(starts) == 1 and starts[0] < max(servers):
         early = (max(servers) - starts[0]).days
         message = f"by the text the lease starts on {starts[0]}, {plural(early, 'day')} before the last servers arrive"

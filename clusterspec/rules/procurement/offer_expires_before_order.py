@@ -55,8 +55,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from clusterspec.finding import Problem
-from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.knowledge.timeline import ORDER, clauses_of
 from clusterspec.rules.rule import Rule
@@ -72,17 +71,11 @@ _VALID = pattern(
 )
 
 
-def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    delivery = procurement.delivery
-    texts: list[tuple[Path, str]] = [
-        (("procurement", "quote", index, "part"), plain_part(line)) for index, line in enumerate(procurement.quote)
-    ]
-    for index, milestone in enumerate((delivery.milestones if delivery is not None else None) or ()):
-        texts.append((("procurement", "delivery", "milestones", index), in_english(milestone.lower())))
-    texts.append((("procurement",), in_english(remarks.lower())))
-    clauses = [(at, clause) for at, text in texts for clause in clauses_of(text) if _DATE.search(clause)]
+    placed: list[tuple[Path, str]] = [*texts.stated, (("procurement",), texts.description)]
+    clauses = [(at, clause) for at, text in placed for clause in clauses_of(text) if _DATE.search(clause)]
     ends = [(day, at) for at, clause in clauses if _VALID.search(clause) and (day := _last_day(clause)) is not None]
     orders = [
         day

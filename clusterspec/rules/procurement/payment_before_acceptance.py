@@ -59,7 +59,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, Quantity
-from clusterspec.rules.knowledge.purchase_texts import texts_of
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import is_rented, is_small
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, PaymentSpec, ProcurementSpec
@@ -104,14 +104,14 @@ _SHARE = {
 """The percents of a price that are due with a step of the purchase, in English as far as suppliers' words go."""
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if procurement.payment is None and procurement.delivery is None and not procurement.quote:
         return
-    yield from _shipment_problems(procurement, remarks)
+    yield from _shipment_problems(texts)
     if procurement.payment is not None:
-        yield from _other_shares(procurement, procurement.payment, remarks)
+        yield from _other_shares(procurement.payment, texts)
     if operations is not None and operations.burn_in is not None:
-        yield from _deemed_problems(procurement, operations.burn_in, remarks)
+        yield from _deemed_problems(operations.burn_in, texts)
     payment = procurement.payment
     if payment is None or is_rented(procurement):  # a rent is paid for a time, not for a delivery
         return
@@ -138,9 +138,9 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, remar
         yield RULE.problem("procurement.payment", message, help_, severity=severity)
 
 
-def _other_shares(procurement: ProcurementSpec, payment: PaymentSpec, remarks: str) -> Iterator[Problem]:
+def _other_shares(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """A share of the price that a text states for a step, and that is not the one of `payment`."""
-    for at, text in texts_of(procurement, remarks):
+    for at, text in texts.placed:
         for step, words in _SHARE.items():
             found = {int(share) / 100 for share in words.findall(text)}
             planned = getattr(payment, step)
@@ -150,17 +150,17 @@ def _other_shares(procurement: ProcurementSpec, payment: PaymentSpec, remarks: s
                 return
 
 
-def _shipment_problems(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _shipment_problems(texts: PurchaseTexts) -> Iterator[Problem]:
     """Sentences, milestones and lines of the quote by which a rent starts with the shipment."""
-    for at, text in texts_of(procurement, remarks):
+    for at, text in texts.placed:
         if _ON_SHIPMENT.search(text) is not None:
             message = "by the text the rent is due before the machine is installed"
             yield RULE.problem(at, message, "let the rent start when the acceptance tests pass")
 
 
-def _deemed_problems(procurement: ProcurementSpec, burn_in: Quantity, remarks: str) -> Iterator[Problem]:
+def _deemed_problems(burn_in: Quantity, texts: PurchaseTexts) -> Iterator[Problem]:
     """Sentences, milestones and lines by which the machine counts as accepted in fewer days than its burn-in takes."""
-    for at, text in texts_of(procurement, remarks):
+    for at, text in texts.placed:
         found = _DEEMED.search(text)
         days = next((int(number) for number in found.groups() if number), 0) if found is not None else 0
         if days and days * DAY < burn_in.value * (1 - SAME):

@@ -108,8 +108,8 @@ from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.offered import is_credit, is_service, offered_lines
 from clusterspec.procurement.part_names import names_period, plain_part
 from clusterspec.procurement.quotes import offered_quantity
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import YEAR
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, amount_text, date_of_text, is_rented, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -182,13 +182,13 @@ SAME_TOTAL = 1e-4
 """Relative difference up to which two totals are the same."""
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _wide_discount(procurement, remarks.lower())
-    yield from _small_order(procurement, remarks.lower())
+    yield from _wide_discount(procurement, texts.remarks.lower())
+    yield from _small_order(procurement, texts.remarks.lower())
     yield from _net_price_problems(procurement)
-    text = in_english(remarks.lower())
+    text = texts.description
     yield from _discounted_services(procurement, text)
     yield from _first_year_prices(procurement, text)
     if cluster is not None:

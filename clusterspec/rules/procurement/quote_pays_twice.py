@@ -98,8 +98,8 @@ from clusterspec.procurement.amounts import line_price
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.quotes import lines_with_texts, offered_quantity
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.quoted_stores import STORE
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
@@ -148,7 +148,7 @@ _IN_PRICE = {
 }
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
     lines = lines_with_texts(procurement.quote, cluster)
@@ -163,9 +163,9 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
         at = ("procurement", "quote", again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
     yield from _storage_support_again(lines)
-    yield from _priced_again(lines, in_english(remarks.lower()))
+    yield from _priced_again(lines, texts.description)
     yield from _traded_in(procurement, cluster)
-    yield from _financed_problem(lines, remarks.lower())
+    yield from _financed_problem(lines, texts.remarks.lower())
 
 
 _TRADE_IN = pattern(

@@ -92,7 +92,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.procurement.supplier_words import in_english
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_sizes, raw_bytes, sold_stores
 from clusterspec.rules.knowledge.ranges import GIGABIT
@@ -141,18 +141,18 @@ _SAME_UNITS = 0.003
 
 
 def check(
-    procurement: ProcurementSpec, cluster: Cluster, networks: NetworksSpec | None, remarks: str
+    procurement: ProcurementSpec, cluster: Cluster, networks: NetworksSpec | None, texts: PurchaseTexts
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
     lines = lines_with_texts(procurement.quote, cluster)
     stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
-    yield from _stripe_problem(stores, remarks)
+    yield from _stripe_problem(stores, texts.sentences)
     store = networks.storage if networks is not None else None
     if store is not None:
         yield from _port_problem(stores, store)
         yield from _system_problem(lines, store)
-    yield from _license_problem(lines, stores, store, in_english(remarks.lower()))
+    yield from _license_problem(lines, stores, store, texts.description)
 
 
 def _problem(line: Offered, message: str, help_: str) -> Problem:
@@ -161,10 +161,10 @@ def _problem(line: Offered, message: str, help_: str) -> Problem:
     return RULE.problem(("procurement", "quote", line.index, "part"), text, help_)
 
 
-def _stripe_problem(stores: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[str]) -> Iterator[Problem]:
     """An erasure code across nodes that the loss of one node breaks: it lays more fragments on it than it has parity."""
     counts = {int(line.line.quantity or 0) for line, _ in stores if not line.counts_periods}
-    texts = [in_english(each) for each in sentences_of(remarks.lower())] + [text for _, text in stores]
+    texts = [*sentences, *(text for _, text in stores)]
     codes = {
         (int(data), int(parity))
         for text in texts
