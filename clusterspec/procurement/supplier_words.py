@@ -40,6 +40,12 @@ power: leistung puissance potencia potência potenza vermogen effekt teho moc mo
 colocation: kolokation colocación colocação colocazione kolokacja kapasitetsleie serverhousing
 acceptance: abnahme abnahmetest recette réception recepción aceptación aceitação aceite collaudo acceptatie
     godkännande godkendelse godkjenning hyväksyntä odbiór odbioru
+old: alte altes alten ancien ancienne anciens vieux antiguo antigua viejo antigo antiga vecchio vecchia oude gammal
+    gamla gammel gamle gammelt stary stare starego staré starý starého vanha vanhan
+returned: zurückgegeben zurückgibt restitué restituée rendu devuelto devuelta devolvido restituito teruggegeven
+    återlämnas tilbageleveres returneres zwrócony vrátí vrací palautetaan
+order: bestellung pedido orden ordine bestelling beställning bestilling zamówienie zamówienia objednávka objednávku
+    encomenda
 migration: migrace migratie migrazione migración migração migrering migracja siirto
 migrated: migriert gemigreerd migrados migrati migrées
 installation: einbau aufbau montage installazione instalación instalação installatie installering asennus instalacja
@@ -54,9 +60,10 @@ usable: nutzbar nutzbare utilisable utilisables utilizable utilizables utilizzab
     utilizáveis bruikbaar användbar anvendelig käytettävissä użyteczna użytkowa
 raw: bruto bruts brutes brutto grezzo grezzi lordo
 server: serveur servidor palvelin serwer sunucu
-servers: serveurs servidores servrar servere palvelinta palvelimet palvelimen serwery serwerów
+servers: serveurs servidores servrar servrarna serverne serverna servere palvelinta palvelimet palvelimen serwery
+    serwerów
 node: knoten rechenknoten nœud nodo nó węzeł uzel
-nodes: nœuds nodos nodi nós węzły węzłów uzly uzlů
+nodes: noder noderna nodene noderne solmua solmut nœuds nodos nodi nós węzły węzłów uzly uzlů
 bridges: pontes ponts puentes ponti brücken bruggen bryggor broer mostki můstky
 bridge: ponte puente brücke brug mostek
 protection: zabezpečení schutz protección proteção protezione bescherming ochrona beskyttelse skydd
@@ -71,6 +78,12 @@ memory: arbeitsspeicher mémoire memória geheugen hukommelse muisti pamięć
 expansion: agrandissement expansão expansión espansione ampliación ampliação ampliamento uitbreiding utbyggnad
     utvidelse udvidelse laajennus rozbudowa erweiterung genişletme rozšíření
 offer: angebot offerte oferta teklif nabídka tilbud anbud tarjous
+valid: gültig gültige valable valables válida válido válidas válidos valida valido geldig geldige giltig giltigt gyldig
+    gyldigt platí ważna ważny ważne voimassa
+signs: unterzeichnet unterschreibt signe assina ondertekent undertecknar underskriver podepíše podpisuje podpisze
+signed: unterschrieben signée firmado firmada assinado assinada firmato ondertekend undertecknad underskrevet podepsaná
+    podepsána podpisana podpisany allekirjoitettu
+approves: genehmigt approuve aprueba aprova approva keurt godkänner godkender schválí zatwierdza zatwierdzi hyväksyy
 binding: wiążące wiążąca bindend verbindlich vinculante geçerli platná platné
 contract: vertrag contrat contrato contratto avtal kontrakt sopimus umowa umowy smlouva sözleşme
 new: nuovo nuova nuevo nueva novo nova nouveau nouvelle neue neuer neues nieuwe nya nytt uusi nowy nowa nowe yeni
@@ -104,6 +117,7 @@ server: servrar palvelin
 license: lizenz lizenzen licens licentie lisenssi
 maintenance: wartung
 warranty: garantie
+acceptance: godkännande godkendelse godkjenning abnahme
 storage: speicher
 node: knoten
 rack: schrank kast kasten skåp schränke
@@ -186,21 +200,22 @@ _OCTETS = re.compile(
 )
 """Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word behind it."""
 _MONTH_NAMES = """
-january januar janvier enero janeiro gennaio januari januar
-february februar février febrero fevereiro febbraio februari
-march märz mars marzo março maart
-april avril abril aprile
-may mai mayo maio maggio mei maj
-june juni juin junio junho giugno
-july juli juillet julio julho luglio
-august août agosto augustus augusti
-september septembre septiembre setembro settembre
-october oktober octobre octubre outubro ottobre
-november novembre noviembre novembro
-december dezember décembre diciembre dezembro dicembre
+january januar janvier enero janeiro gennaio januari ledna stycznia tammikuuta
+february februar février febrero fevereiro febbraio februari února lutego helmikuuta
+march märz mars marzo março maart března marca maaliskuuta
+april avril abril aprile dubna kwietnia huhtikuuta
+may mai mayo maio maggio mei maj května maja toukokuuta
+june juni juin junio junho giugno června czerwca kesäkuuta
+july juli juillet julio julho luglio července lipca heinäkuuta
+august août agosto augustus augusti srpna sierpnia elokuuta
+september septembre septiembre setembro settembre září września syyskuuta
+october oktober octobre octubre outubro ottobre října października lokakuuta
+november novembre noviembre novembro listopadu listopada marraskuuta
+december dezember décembre diciembre dezembro dicembre prosince grudnia joulukuuta
 """
 """The names of the months in the languages of suppliers, January first."""
 _LETTERS_OF_MONTH = 9
+_MONTHS_OF_YEAR = 12
 _YEAR = re.compile(r"\b20\d\d\b")
 _NO_MARKS = str.maketrans("łøæđıß", "loadis")
 _SHORTEST_PLAIN = 4
@@ -264,6 +279,8 @@ def in_english(text: str) -> str:
     ('h200 gpu-hours, 24x7 maintenance', 'kw-months (300 x 36)')
     >>> in_english("valable jusqu'au 30 novembre 2026"), in_english("order by December 14, 2026")
     ("valable jusqu'au 2026-11-30", 'order by 2026-12-14')
+    >>> in_english("platí do 31. 12. 2026"), in_english("do 5 stycznia 2027")
+    ('valid do 2026-12-31', 'do 2027-01-05')
     >>> in_english("예비 광모듈"), in_english("opslagkast, kastjaren"), in_english("spare cable")
     ('spare transceiver', 'storage rack, rack years', 'spare cable')
     """
@@ -271,9 +288,24 @@ def in_english(text: str) -> str:
     text = phrases.sub(lambda match: _set_apart(match, meanings[match[0]]), text)
     if _NO_LATIN.search(text) is not None:
         text = _FIGURE.sub(" ", text)
-    text = _date_in_words().sub(_iso_date, text) if _YEAR.search(text) is not None else text
+    if _YEAR.search(text) is not None:
+        text = _DATE_IN_FIGURES.sub(_iso_date_of_figures, _date_in_words().sub(_iso_date, text))
     text = _OCTETS.sub(lambda match: f"{match[1] or match[2]}b", text)
     return _WORD.sub(lambda match: _english_word(match[0]), text)
+
+
+_DATE_IN_FIGURES = re.compile(r"(?<![\d.])([0-3]?\d)\. ?([01]?\d)\. ?(20\d\d)(?![\d-])")
+"""A date by its day, month and year with points between them."""
+
+
+def _iso_date_of_figures(match: re.Match[str]) -> str:
+    """A date in figures as ISO 8601 writes it; one that is in no calendar stays.
+
+    >>> [_iso_date_of_figures(each) for each in _DATE_IN_FIGURES.finditer("31. 12. 2026, 8.1.2027, 1.13.2027")]
+    ['2026-12-31', '2027-01-08', '1.13.2027']
+    """
+    day, month, year = int(match[1]), int(match[2]), int(match[3])
+    return f"{year}-{month:02}-{day:02}" if 1 <= month <= _MONTHS_OF_YEAR and day else match[0]
 
 
 def _iso_date(match: re.Match[str]) -> str:

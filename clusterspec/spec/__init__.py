@@ -78,7 +78,8 @@ def _axis_order_problem(path: Path, items: tuple[str, ...], layout: dict[str, An
     if pair and "dp" in given:
         return Problem("wrong-type", path, f"`order` holds both `dp` and `{min(pair)}`", "keep `dp`, or the pair")
     wanted = {*_AXES, *_DP_PAIR} - {"dp"} if pair else set(_AXES)
-    wanted -= {axis for axis in _AXES if axis != "dp" and layout.get(axis, 1) == 1}
+    written = {"dp": None, **dict.fromkeys(set(_AXES) - {"dp"}, 1), **layout}  # dp follows from the others
+    wanted -= {axis for axis in _AXES if written[axis] == 1}
     missing = [axis for axis in (*_AXES, *sorted(_DP_PAIR)) if axis in wanted - given]
     if missing:
         lacks = ", ".join(f"`{axis}`" for axis in missing)

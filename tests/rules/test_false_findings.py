@@ -242,3 +242,69 @@ def test_extra_endpoints_share_the_uplinks_of_the_nodes(spines: int, extra: int,
     fabric = f"{rails}, spine_switches: {spines}, extra_endpoints: {extra}"
     text = f"clusterspec: 1\ncluster: {{platform: dgx-h200, nodes: 24, scale_out: {{{fabric}}}}}\n"
     assert any(one.rule == "too-few-switches" for one in check(text)) == wrong
+
+
+ACS = (
+    "clusterspec: 1\ncluster: {{accelerator: rtx-pro-6000, accelerators_per_node: 4, nodes: 1, host: {{acs: true}}}}\n"
+    "workload: {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: 900, output_tokens: 9, concurrency: 4}}}}\n"
+    "layout: {{framework: vllm, tp: {tp}, dp: {dp}}}\n"
+)
+
+
+@each(("tp", "dp", "wrong"), [(1, 4, False), (2, 2, True), (4, 1, True)])
+def test_access_control_slows_only_accelerators_that_talk(tp: int, dp: int, wrong: bool, check: Check) -> None:
+    found = check(ACS.format(tp=tp, dp=dp))
+    assert any(one.rule == "peer-traffic-through-host" for one in found) == wrong
+
+
+PAIRS = (
+    "clusterspec: 1\ncluster: {{platform: mi300x-ubb8, nodes: 1}}\n"
+    "workload:\n  kind: serve\n  model: llama-3.3-70b\n"
+    "  serving: {{input_tokens: 2000, output_tokens: 500, concurrency: 128{targets}}}\n"
+    "layout: {{framework: vllm, tp: 2, dp: 4}}\n"
+)
+
+
+@each(
+    ("targets", "severity"),
+    [("", "warning"), (", targets: {tpot: {p50: 500 ms}}", "note"), (", targets: {tpot: {p50: 5 ms}}", "warning")],
+)
+def test_pairs_of_a_mesh_that_meet_their_targets_are_noted(targets: str, severity: str, check: Check) -> None:
+    found = check(PAIRS.format(targets=targets))
+    assert [one.severity for one in found if one.rule == "partial-mesh-group"] == [severity]
+
+
+SHRINK = (
+    "clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 8, spare_nodes: {spares}}}\n"
+    "workload: {{model: llama-3.1-70b, sequence_length: 4096, global_batch: {batch}}}\n"
+    "layout: {{framework: megatron-core, tp: 8, pp: 1, micro_batch: 1, recompute: selective}}\n"
+    "operations: {{checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, burn_in: 72 h}}\n"
+)
+
+
+@each(
+    ("batch", "spares", "severities"),
+    [
+        (128, 0, ["warning"]),  # 7 replicas are left: 128 / 7 = 18.29
+        (128, 1, ["note"]),
+        (112, 0, []),  # 112 / 7 = 16 and 112 / 8 = 14
+    ],
+)
+def test_replicas_that_are_left_divide_the_batch(batch: int, spares: int, severities: list[str], check: Check) -> None:
+    found = check(SHRINK.format(batch=batch, spares=spares))
+    assert [one.severity for one in found if one.rule == "shrink-without-replica"] == severities
+
+
+TRAYS = (
+    "clusterspec: 1\ncluster: {{platform: gb300-nvl72, nodes: 36}}\n"
+    "workload: {{model: deepseek-v3, sequence_length: 4096, global_batch: 4096, precision: fp8}}\n"
+    "layout: {{framework: megatron-core, nodes: 32, tp: 1, pp: 1, ep: 32, dispatcher: hybrid, micro_batch: 1{more}\n"
+    "  overlap: {{ep: true}}}}\n"
+)
+
+
+@each(("more", "wrong"), [(",", True), (", nodes_per_domain: 16,", False)])  # 18 trays are 72 ranks, 16 are 64
+def test_groups_that_fit_a_domain_do_not_straddle_two(more: str, wrong: bool, check: Check) -> None:
+    found = check(TRAYS.format(more=more))
+    loud = [one for one in found if one.rule == "ep-crosses-scale-up-domain" and one.severity != "note"]
+    assert bool(loud) == wrong

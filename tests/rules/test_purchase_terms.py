@@ -133,6 +133,107 @@ RENT = "space in racks, 4 racks x 36 months"
             "offer-expires-before-order",
             "",
         ),
+        # 8,000 + 500 + 300 with both kinds of support; one of them is bought
+        (
+            purchase(
+                line("support 24x7", 1, 500), line("Alternative to the line above: support NBD", 1, 300), total=8800
+            ),
+            "quote-pays-twice",
+            "the price of both: 300 KRW before discount and tax",
+        ),
+        (
+            purchase(
+                line("support 24x7", 1, 500), line("Alternative to the line above: support NBD", 1, 300), total=8500
+            ),
+            "quote-pays-twice",
+            "",
+        ),
+        # 8 nodes x 8 NICs are 64, and the server brings its own 8; cards for storage are others
+        (
+            purchase(line("server, 8 x ConnectX-7 NIC included", 8, 1000), line("ConnectX-7 NIC 400G", 64, 10)),
+            "quote-pays-twice",
+            "which includes 8 NICs of each node",
+        ),
+        (
+            purchase(line("server, 8 x ConnectX-7 NIC included", 8, 1000), line("ConnectX-7 NIC 400G", 16, 10)),
+            "quote-pays-twice",
+            "",
+        ),
+        (
+            purchase(line("rack, with two PDUs", 2, 10), line("rack PDU 32 A", 4, 5)),
+            "quote-pays-twice",
+            "includes power",
+        ),
+        (purchase(line("rack, without PDUs", 2, 10), line("rack PDU 32 A", 4, 5)), "quote-pays-twice", ""),
+        # 3 years are 1,096 days (1,095.75), of which the file system has half
+        (
+            purchase(line("HGX H200 server rent, per day", 1096), line("file system, per day", 548)),
+            "rental-shorter-than-term",
+            "is rented for 548 days",
+        ),
+        (
+            purchase(line("HGX H200 server rent, per day", 1096), line("file system, per day", 1096)),
+            "rental-shorter-than-term",
+            "",
+        ),
+        # 142 x 1.03 = 146.26, x 1.03 = 150.65; 155.17 would be a third rise
+        (
+            purchase(
+                line("power, months 1-12, kW-months", 10, 142),
+                line("power, months 13-24, kW-months", 10, 146.26),
+                line("power, months 25-36, kW-months", 10, 155.17),
+                remarks="The rate rises by 3 % in months 13 and 25.",
+            ),
+            "price-off-text",
+            "from month 25 the price is 150.65 KRW",
+        ),
+        (
+            purchase(
+                line("power, months 1-12, kW-months", 10, 142),
+                line("power, months 13-24, kW-months", 10, 146.26),
+                line("power, months 25-36, kW-months", 10, 150.65),
+                remarks="The rate rises by 3 % in months 13 and 25.",
+            ),
+            "price-off-text",
+            "",
+        ),
+        (
+            purchase(remarks="Nabídka platí do 31. 12. 2026, rada schválí a podepíše objednávku 8. 1. 2027."),
+            "offer-expires-before-order",
+            "valid until 2026-12-31, and the order follows on 2027-01-08",
+        ),
+        (
+            purchase(remarks="Nabídka platí do 15. ledna 2027, rada podepíše objednávku 8. 1. 2027."),
+            "offer-expires-before-order",
+            "",
+        ),
+        # 12 servers of a code of 23+1 with two fragments on each: one server lost takes both
+        (
+            purchase(
+                line("storage server, 24 x 15.36 TB NVMe", 12),
+                remarks="Erasure coding 23+1, two fragments on each server.",
+            ),
+            "quoted-store-unfit",
+            "a code of 23+1 lays 2 fragments on one of them",
+        ),
+        (
+            purchase(
+                line("storage server, 24 x 15.36 TB NVMe", 12),
+                remarks="Erasure coding 22+2, two fragments on each server.",
+            ),
+            "quoted-store-unfit",
+            "",
+        ),
+        # the runs have 18 m; the length is in the order code
+        (purchase(line("MFP7E30-N015 fibre, DGX to leaf", 64)), "quote-text-off-design", "states 15 m, and"),
+        (purchase(line("MFP7E30-N020 fibre, DGX to leaf", 64)), "quote-text-off-design", ""),
+        # the design has 8 servers
+        (
+            purchase(delivery='{milestones: ["4 DGX in week 8", "2 DGX in week 12"]}'),
+            "milestones-out-of-order",
+            "deliver 6 servers",
+        ),
+        (purchase(delivery='{milestones: ["4 DGX in week 8", "4 DGX in week 12"]}'), "milestones-out-of-order", ""),
         (
             purchase(line("H200 node hours, eu-north1"), line("shared file system 400 TB, eu-west1, one day")),
             "quote-for-another-region",

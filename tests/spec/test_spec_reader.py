@@ -174,6 +174,7 @@ def test_a_negative_quantity_or_choice_is_one_finding() -> None:
         ("cluster: {}\nworkload: {global_batch: 0}", "workload.global_batch", "wrong-type"),
         ("cluster: {}\nworkload: {expected_mfu: 40 %}", "workload.expected_mfu", "wrong-type"),
         ("cluster: {}\nlayout: {pp: 2, order: [tp, cp, ep, dp]}", "layout.order", "wrong-type"),
+        ("cluster: {}\nlayout: {dp: 2, order: [tp, cp, ep, pp]}", "layout.order", "wrong-type"),
         ("cluster: {}\nlayout: {order: [tp, tp, cp, ep, dp, pp]}", "layout.order[1]", "wrong-type"),
         ("cluster: {}\nlayout: {order: [tp, cp, ep, dp_shard, pp]}", "layout.order", "wrong-type"),
         ("cluster: {}\nlayout: {order: [tp, cp, ep, dp, dp_shard, pp]}", "layout.order", "wrong-type"),

@@ -43,7 +43,7 @@ class PurchaseTexts:
     @cached_property
     def sentences(self) -> list[str]:
         """The sentences of the description and the comments."""
-        return [in_english(each) for each in sentences_of(self.remarks.lower())]
+        return sentences_of(self.description)
 
     @cached_property
     def milestones(self) -> list[str]:

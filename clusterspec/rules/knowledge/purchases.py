@@ -40,6 +40,8 @@ def band_in_currency(currency: str | None, band: tuple[Figure, Figure]) -> tuple
     return None if rate is None else (band[0].value * rate, band[1].value * rate)
 
 
+SAME_TOTAL = 1e-4
+"""Relative difference up to which two totals are the same: one of them may be rounded."""
 CHEAP, DEAR = 0.6, 2.5
 """Limits relative to the lowest and the highest price of an accelerator: orders of hundreds get up to a third off, and
 a branded node doubles the price of its accelerators.

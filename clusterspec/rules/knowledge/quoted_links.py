@@ -22,7 +22,7 @@ specifications."""
 _LEAF = r"(?:leaf|leaves|tor|switch)"
 _LEVELS = {
     "node_leaf": pattern(
-        rf"\b(?:nodes?|servers?|servidor\w*|serveurs?|nodos?|knoten|hosts?|nics?|hcas?|gpus?|dgx|trays?)[\w ]{{0,8}}(?: to |[-–→ /]+|->){_LEAF}\b|"
+        rf"\b(?:nodes?|servers?|servidor\w*|serveurs?|nodos?|knoten|hosts?|nics?|hcas?|gpus?|dgx|hgx|trays?)[\w ]{{0,8}}(?: to |[-–→ /]+|->){_LEAF}\b|"
         rf"\b{_LEAF}(?: to |[-–→ /]+|->)(?:nodes?|servers?|hosts?|nics?)\b"
     ),
     "leaf_spine": pattern(
@@ -39,6 +39,7 @@ _CODE = pattern(r"\bm[cmf][asfp]\d[a-z0-9]{2,}(?:-[a-z0-9]+)*")
 """An order code of NVIDIA's modules and cables."""
 _LENGTH_IN_CODE = pattern(r"-[a-z]{1,2}(\d{2})([\da])")
 """The length at the end of an order code of a cable: `-N020` is 20 m, `-N01A` 1.5 m."""
+_OTHER_LENGTH = pattern(r"/ ?(-[a-z]{1,2}\d{2}[\da])\b")
 _CODE_OF_CABLE = pattern(r"mc[ap]|mf[asp]")
 _SPLIT_CABLE = pattern(
     r"(?:\b(?:to|into|a|auf|vers|en|naar|till|til)|->|→|[转轉分]) ?(?:[248] ?[x×]|two\b|four\b)|\b(?:break-?outs?|splitters?)\b|\b1 ?[x:] ?[24]\b"
@@ -331,13 +332,14 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
         for line, text in lines
         if line.kind == "cable" and not (line.is_spare or line.is_piece_of_link)
     ]
-    if not runs or not cables or not all(lengths for _, _, lengths in cables):
-        return
     of_level = [(level, [cable for cable in cables if levels_named(cable[1]) == {level}]) for level in runs]
+    of_level = [(level, found) for level, found in of_level if found and all(lengths for _, _, lengths in found)]
     divided = [cable for cable in cables if _SPLIT_CABLE.search(cable[1]) is not None]
     if 0 < len(divided) < len(cables) and "node_leaf" in runs:
         of_level.append(("node_leaf", divided))
-    for level, found in ((max(runs, key=lambda each: runs[each].value), cables), *of_level):
+    if runs and cables and all(lengths for _, _, lengths in cables):
+        of_level.insert(0, (max(runs, key=lambda each: runs[each].value), cables))
+    for level, found in of_level:
         longest = max((length for _, _, lengths in found for length in lengths), default=math.inf)
         if longest < runs[level].value * (1 - SAME):
             yield OtherFigure(found[0][0], f"{longest:g} m", f"scale_out.distance.{level}", runs[level].written)
@@ -345,8 +347,15 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
 
 
 def _lengths_in(text: str) -> list[float]:
-    """Meters that a text names."""
-    return [number_in_text(each) for each in _METERS.findall(text)]
+    """Meters that a text names, or that order codes of cables in it stand for, with other lengths behind a bar.
+
+    >>> _lengths_in("fibre, 20 m"), _lengths_in("mfp7e30-n040/-n050 fiber"), _lengths_in("mfp7e10-n007 fiber")
+    ([20.0], [40.0, 50.0], [7.0])
+    """
+    meters = [number_in_text(each) for each in _METERS.findall(text)]
+    codes = [code for code in _CODE.findall(text) if length_of_code(code) is not None]
+    others = [f"{codes[0].partition('-')[0]}{each}" for each in _OTHER_LENGTH.findall(text)] if codes else []
+    return meters or [length for code in (*codes, *others) if (length := length_of_code(code)) is not None]
 
 
 def levels_named(text: str) -> set[str]:

@@ -188,23 +188,19 @@ LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
 def small_license(
     lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, remarks: str
 ) -> Iterator[OtherFigure]:
-    """Licenses of a store by the terabyte and period for fewer terabytes than the quoted stores hold, and than the capacity
-    of the design.
-    """
+    """Licenses of a store for fewer terabytes than the quoted stores hold, and than the capacity of the design."""
     licensed = [(line, text) for line, text in lines if LICENSE.search(text) is not None]
     if capacity is None or not licensed:
         return
     stated = stated_protection(remarks)
     stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
     held = sum_of(_data_of_line(line, text, stated) for line, text in stores)
-    for line, text in licensed:
-        for product in products_in(text):
-            size = product.factors[0] * BYTES.get(product.units[0].split(" ")[0], 0.0)
-            if 0 < size < min(held, capacity.value) * (1 - SAME_SIZE):
-                yield OtherFigure(
-                    line, f"a license for {display(size, 'B')}", "networks.storage.capacity", capacity.written
-                )
-                return
+    sizes = [licensed_sizes(text) for _, text in licensed]
+    total = sum_of(number * BYTES[unit] for each in sizes for number, unit in each)
+    one_each = all(len(each) == 1 for each in sizes)
+    if one_each and 0 < total < min(held, capacity.value) * (1 - SAME_SIZE):
+        states = f"a license for {display(total, 'B')}"
+        yield OtherFigure(licensed[0][0], states, "networks.storage.capacity", capacity.written)
 
 
 def licensed_sizes(text: str) -> list[tuple[float, str]]:

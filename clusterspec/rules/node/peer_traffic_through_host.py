@@ -3,7 +3,7 @@
 ## What it finds
 
 `host.acs: true` on machines that are not cloud instances, or `host.nic_affinity: false`, where a node has several
-accelerators or the job spans nodes.
+accelerators or the job spans nodes, unless it serves with engines of one accelerator, between which nothing passes.
 
 ## Why it matters
 
@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ClusterSpec
@@ -61,9 +61,11 @@ from clusterspec.spec.model import ClusterSpec
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    written_cluster: ClusterSpec, cluster: Cluster, layout: Layout | None, workload: Workload | None
+) -> Iterator[Problem]:
     host = written_cluster.host
-    if host is None or cluster.accelerators < 2:
+    if host is None or cluster.accelerators < 2 or _is_of_single_accelerators(layout, workload):
         return
     if host.acs and not cluster.cloud:
         at = "cluster.host.acs"
@@ -74,3 +76,11 @@ def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
         message = "accelerators use NICs of other PCIe switches and of the other socket, and share the link between the sockets"
         help_ = "let each process use the NIC of its own PCIe switch, and write `nic_affinity: true`"
         yield RULE.problem("cluster.host.nic_affinity", message, help_)
+
+
+def _is_of_single_accelerators(layout: Layout | None, workload: Workload | None) -> bool:
+    """Whether the machine serves with engines of one accelerator, which pass no caches to each other."""
+    serving = workload.serving if workload is not None else None
+    if layout is None or serving is None or serving.prefill is not None:
+        return False
+    return layout.tp * layout.pp * layout.ep * layout.attention_dp == 1

@@ -55,9 +55,9 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text, sentences_of
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
+from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
@@ -81,14 +81,14 @@ _SCALE = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 def check(
-    counts: FabricCount, power: PowerSpec, cluster: Cluster, procurement: ProcurementSpec | None, remarks: str
+    counts: FabricCount, power: PowerSpec, cluster: Cluster, procurement: ProcurementSpec | None, texts: PurchaseTexts
 ) -> Iterator[Problem]:
-    if not remarks and (procurement is None or not procurement.quote):
+    if not texts.remarks and (procurement is None or not procurement.quote):
         return
     drawn = it_power(cluster, counts.fabric, power)
     if drawn is None:
         return
-    for sentence in map(in_english, sentences_of(remarks.lower())):
+    for sentence in texts.sentences:
         found = _RATED.search(sentence) if _OF_PART.search(sentence) is None else None
         carried = _watts_of(found, sentence) if found is not None else 0.0
         if 0 < carried < drawn[0]:

@@ -74,10 +74,10 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error", "likely")
 _FRAMEWORK = pattern(
-    r"\b(?:framework\w*|rahmen(?:vertrag|vereinbarung)\w*|accord-cadre|acuerdo marco|acordo-quadro|accordo quadro|raamovereenkomst|raamcontract|ramavtal\w*|rammeaftale|rammeavtale)\b"
+    r"\b(?:framework\w*|rahmen(?:vertrag|vereinbarung)\w*|accord-cadre|acuerdo marco|acordo-quadro|accordo quadro|raamovereenkomst|raamcontract|ramavtal\w*|rammeaftale|rammeavtale|call-off|takbelopp|abruf\w*)\b"
 )
 _MOST = pattern(
-    r"\b(?:maxim\w*|ceiling|cap|capped|at most|up to|limit\w*|höchst\w*|plafond|tope|teto|massim\w*|höchstens|tak|loft)\b"
+    r"\b(?:maxim\w*|ceiling|takbelopp|cap|capped|at most|up to|limit\w*|höchst\w*|plafond|tope|teto|massim\w*|höchstens|tak|loft)\b"
 )
 _USED = pattern(
     r"\b(?:called off|used|spent|drawn|consumed|ordered|abgerufen|verbraucht|consommé\w*|consumid\w*|utilizad\w*|utilizzat\w*|afgeroepen|avropat|trukket)\b"

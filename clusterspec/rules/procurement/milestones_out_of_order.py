@@ -113,7 +113,7 @@ _OLD = pattern(
     r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star(?:é|ý|á|ého|ém|y|e|a|ego)|vieil\w*|gammel\w*)\b"
 )
 _COUNTED_SERVERS = pattern(
-    r"(?<![\w.,/-])(\d{1,4}) (?:x )?(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?)\b"
+    r"(?<![\w.,/-])(\d{1,4}) (?:x )?(?:(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?)|[dh]gx)\b"
 )
 _REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance|spares?|phase|option\w*|and)\b")
 """Words of a milestone that delivers what the others leave, or of several deliveries in one."""

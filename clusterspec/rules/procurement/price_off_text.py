@@ -63,7 +63,7 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isclose
 
 from clusterspec.finding import Problem
@@ -71,7 +71,7 @@ from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT
-from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
+from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES, PurchaseTexts
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -112,13 +112,14 @@ _COMPOUND = 1.05 * 1.09975 - 1
 _SEPARATE = 0.05 + 0.09975
 
 
-def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
     yield from _list_price_problems(procurement)
     yield from _credit_problem(procurement)
+    yield from _step_problem(procurement, texts.sentences)
     if procurement.tax:
-        yield from _gross_problem(procurement, procurement.tax, remarks.lower())
+        yield from _gross_problem(procurement, procurement.tax, texts.remarks.lower())
 
 
 def _list_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
@@ -136,6 +137,43 @@ def _list_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
             message = f"`{name_of_part(line.part)}` takes {share} % off {listed:,.0f}, which leaves {money_text(amount_text(expected), procurement.currency)}, and the price is {money_text(amount_text(stated), procurement.currency)}"
             at = ("procurement", "quote", index, "unit_price")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
+
+
+_STEPS = pattern(
+    r"\b(?:rises?|increases?|indexed|goes up|raised|steps up|steigt|augmente|sube|aumenta|stijgt|ökar|stiger)\b[^.;%]{0,24}?(\d{1,2}(?:[.,]\d{1,2})?) ?% (?:in|from|as of|with|at|im|ab|en|à partir du|nel|no|in de) months? (\d{1,3})(?:(?:,| and|,? und|,? et|,? y|,? e|,? en|,? och|,? og) (?:month )?(\d{1,3}))?(?:(?:,| and|,? und|,? et|,? y|,? e|,? en|,? och|,? og) (?:month )?(\d{1,3}))?"
+)
+"""The percents by which a price rises, and the months in which it does."""
+_SPAN = pattern(r"\bmonths? (\d{1,3}) ?(?:[-–/]|to|until|bis|à|au|a|al|até|t/m|tot|till|til|do) ?(\d{1,3})\b")
+"""The first and the last month that a line is for."""
+STEP_ROUNDED = 0.002
+"""Relative difference up to which a price that rose is that of its text: each step is rounded to cents."""
+
+
+def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Iterator[Problem]:
+    """Lines for some months of one contract whose price rose by other steps than the text says."""
+    steps = [found for each in sentences if (found := _STEPS.search(each)) is not None]
+    if len(steps) != 1:
+        return
+    rate = 1 + float(steps[0][1].replace(",", ".")) / 100
+    rises = [int(month) for month in steps[0].groups()[1:] if month]
+    spans = [
+        (int(found[1]), index, float(line.unit_price))
+        for index, line in enumerate(procurement.quote or ())
+        if (found := _SPAN.search(plain_part(line))) is not None and line.unit_price
+    ]
+    spans = [span for span in spans if span[0] < min(rises) or span[0] in rises]
+    if len(spans) < len(rises) + 1 or min(spans)[0] >= min(rises):
+        return
+    base = min(spans)[2]
+    for start, index, price in sorted(spans):
+        expected = base * rate ** sum(month <= start for month in rises)
+        if not isclose(price, expected, rel_tol=STEP_ROUNDED):
+            currency = procurement.currency
+            message = f"from month {start} the price is {money_text(amount_text(expected), currency)} by the text, and the line has {money_text(amount_text(price), currency)}"
+            yield RULE.problem(
+                ("procurement", "quote", index, "unit_price"), message, "ask the supplier which of the two is right"
+            )
+            return
 
 
 def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:

@@ -110,7 +110,7 @@ from clusterspec.procurement.part_names import names_period, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
-from clusterspec.rules.knowledge.purchases import DATE, amount_text, date_of_text, is_rented, money_text
+from clusterspec.rules.knowledge.purchases import DATE, SAME_TOTAL, amount_text, date_of_text, is_rented, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -178,8 +178,6 @@ _FIXED = pattern(
 """Words of a sentence about prices that do not rise, that contain the increases, or that are of energy."""
 MOST_YEARS = 10
 """Years of a contract of which the increases are counted."""
-SAME_TOTAL = 1e-4
-"""Relative difference up to which two totals are the same."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:

@@ -7,6 +7,8 @@
 - support of a store that the line of the store includes;
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
   NVL;
+- an alternative to another line, where `quoted_total` has the price of both;
+- NICs of all nodes beside nodes that include them;
 - a part beside a lease whose price is one of the amounts that the lessor finances by the description;
 - a credit for which all machines are handed over, beside support for them, or beside a design whose other nodes they are.
 
@@ -94,13 +96,13 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.quotes import lines_with_texts, offered_quantity
 from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
 from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
-from clusterspec.rules.knowledge.purchases import amount_text
+from clusterspec.rules.knowledge.purchases import SAME_TOTAL, amount_text, money_text
 from clusterspec.rules.knowledge.quoted_stores import STORE
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
@@ -108,6 +110,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 WITH_SUBSCRIPTION = ("h100-pcie", "h100-nvl", "h200-nvl")
@@ -135,6 +138,9 @@ _INCLUDES = {
     name: pattern(rf"\b{words}\b[^,;()]{{0,16}}? {_INCLUDED}|{_INCLUDED}[^,;()]{{0,24}}?\b{words}\b")
     for name, words in THINGS.items()
 }
+_INCLUDES["power distribution units"] = pattern(
+    rf"{_INCLUDES['power distribution units'].pattern}|\b(?:with|mit|avec|con|com|met|med|s) (?:\d{{1,2}}|two|both|zwei|deux|dos|due|dois|twee|två|to) (?:rack[- ])?pdus?\b"
+)
 _SELLS = {name: pattern(rf"(?:^|[:–-] ?|\d\.? ){words}\b") for name, words in THINGS.items()}
 _SELLS["the second feed"] = pattern(rf"\b{_FEED}\b")
 OF_PRICE = ("the second feed", "transport", "installation")
@@ -162,10 +168,64 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
         at = ("procurement", "quote", again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+    yield from _nics_again(lines, cluster)
+    yield from _both_alternatives(procurement)
     yield from _storage_support_again(lines)
     yield from _priced_again(lines, texts.description)
     yield from _traded_in(procurement, cluster)
     yield from _financed_problem(lines, texts.remarks.lower())
+
+
+_NICS = r"(?:nics?|connectx-?\d\w*|bluefield-?\d\w*|bcm\d{5}\w*|thor ?2|pollara\w*|hcas?|host (?:channel )?adapters?|network (?:cards?|adapters?))"
+_WITH_NICS = pattern(
+    rf"(?<![\w.,])(\d{{1,2}}) ?[x×] (?:(?!\d{{1,2}} ?[x×] )[^;()×]){{0,32}}?\b{_NICS}\b[^;()×,]{{0,16}}? {_INCLUDED}"
+)
+"""NICs of a node that its line includes in the price."""
+
+
+def _nics_again(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
+    """A line with all NICs of the fabric beside nodes that include theirs."""
+    scale_out = cluster.scale_out
+    each = scale_out.nics_per_node if scale_out is not None else 0
+    nodes = next(
+        (
+            line
+            for line, text in lines
+            if line.kind == "node" and (found := _WITH_NICS.search(text)) is not None and int(found[1]) == each
+        ),
+        None,
+    )
+    for line, _ in lines if nodes is not None else ():
+        if line.kind == "nic" and not line.is_spare and (line.line.quantity or 0) >= each * cluster.nodes > 0:
+            message = (
+                f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
+                if nodes is not None
+                else ""
+            )
+            at = ("procurement", "quote", line.index, "part")
+            yield RULE.problem(at, message, "ask the supplier which of the two lines goes")
+            return
+
+
+_IN_PLACE_OF = pattern(
+    r"\b(?:alternati\w+|variant\w*) (?:to|zu|zur|zum|à|au|a|al|alla|ao|till|til|voor|op|for|vs\.?|offer)\b|"
+    r"\b(?:instead|in place|in lieu|anstelle|au lieu|en lugar|em vez|in plaats|i stället) (?:of|von|de|do|da|van|för) (?:the )?(?:lines?|items?|positions?|pos)\b"
+)
+"""Words of a line that is bought in place of another."""
+
+
+def _both_alternatives(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """A line that replaces another, where the total is that of all lines."""
+    whole, total = total_of_lines(procurement), procurement.quoted_total
+    if not whole or total is None or abs(total - whole) > SAME_TOTAL * whole:
+        return
+    for index, line in enumerate(procurement.quote or ()):
+        price = line_price(line)
+        if price and price > 0 and _IN_PLACE_OF.search((line.part or "").lower()) is not None:
+            message = f"`{name_of_part(line.part)}` replaces another line, and `quoted_total` has the price of both: {money_text(amount_text(float(price)), procurement.currency)} before discount and tax"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "choose one of the two, and ask the supplier for the total of the order")
+            return
 
 
 _TRADE_IN = pattern(

@@ -115,6 +115,11 @@ _EACH_APART = pattern(
     r"(?:fragments?|fragmento|frammento|shards?|strips?|chunks?|stripes?|teil|blo(?:ck|c|k)|parte?) [^.;\d]{0,12}?\b(?:another|different|separate|own|jiném|samostatném|anderen?|eigenen|autre|otro|outro|altro|andere|annan|annen|innym)\b"
 )
 """An erasure code each of whose fragments lies on a node of its own."""
+_SEVERAL_EACH = pattern(
+    rf"(?<![\w.])(\d{{1,2}}) ?\+ ?(\d)(?![\w.])[^.;\d]{{0,24}}?\b(\d|{'|'.join(NUMBER_WORDS)}) "
+    r"(?:fragments?|shards?|strips?|chunks?|blocks?) (?:on|per|in|to) (?:each|every|a|one|the same) (?:storage )?(?:node|server|enclosure)s?\b"
+)
+"""An erasure code with several fragments on each node."""
 _SURVIVES = pattern(
     rf"\b(?:surviv\w*|tolerat\w*|withstand\w*|přežije|übersteht|verkraftet|supporte la perte|résiste|tolera\w*|soporta|suporta|sopporta|overleeft|tål|kestää|wytrzymuje)\b"
     rf"[^.;\d]{{0,30}}?\b(\d|{'|'.join(NUMBER_WORDS)}|dvou|zwei(?:er)?|deux|dos|dois|due|twee|två|to)\b [^.;]{{0,12}}?(?:nodes?|servers?)\b"
@@ -168,17 +173,18 @@ def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[s
     codes = {
         (int(data), int(parity))
         for text in texts
-        for found in (_ACROSS, _EACH_APART)
-        for data, parity in found.findall(text)
+        for found in (_ACROSS, _EACH_APART, _SEVERAL_EACH)
+        for data, parity, *_ in found.findall(text)
     }
     if len(counts) != 1 or len(codes) != 1:
         return
     (nodes,), ((data, parity),) = counts, codes
+    stated = {_count_of(found[3]) for text in texts if (found := _SEVERAL_EACH.search(text)) is not None}
     if nodes < data + parity and any(_EACH_APART.search(text) is not None for text in texts):
         message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} with each part on another node takes {data + parity}"
         yield _problem(stores[0][0], message, f"choose a code for {nodes} nodes, or order {data + parity}")
         return
-    each = ceil((data + parity) / nodes) if nodes > 1 else 0
+    each = max([ceil((data + parity) / nodes), *stated]) if nodes > 1 else 0
     lost = max((_count_of(found[1]) for text in texts if (found := _SURVIVES.search(text)) is not None), default=0)
     if each <= parity < lost * each:
         message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} lays {each} fragments on one of them: it survives the loss of {plural(parity // each, 'node')}, not of {lost}"

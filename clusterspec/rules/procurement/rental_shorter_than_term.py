@@ -128,7 +128,7 @@ def _few_hours(lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: flo
 
 def _few_periods(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
     """A part that is rented for less than the term, beside another that covers it."""
-    if not any(_covers(line, text, term) for line, text in lines):
+    if not (any(_covers(line, text, term) for line, text in lines) or _cover_in_parts(lines, term)):
         return
     for line, text in lines:
         unit, quantity = _unit_of(text), line.line.quantity
@@ -136,11 +136,18 @@ def _few_periods(lines: Sequence[tuple[Offered, str]], term: float, written: str
         if not rented or not unit or quantity is None or _PHASE.search(text) is not None:
             continue
         needed = term / _SECONDS[unit]
-        if needed / 2 < quantity < needed * (1 - SHORT):
+        if needed / 2 * (1 - SHORT) < quantity < needed * (1 - SHORT):
             message = f"`{name_of_part(line.line.part)}` is rented for {plural(round(quantity), unit)}, and the term is {written}: {plural(round(needed - quantity), unit)} are missing"
             at = ("procurement", "quote", line.index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,.0f}, or say in the line what it is needed for")
             return
+
+
+def _cover_in_parts(lines: Sequence[tuple[Offered, str]], term: float) -> bool:
+    """Whether lines of hours follow each other and together are for the whole term."""
+    products = (next(iter(products_in(text)), None) for _, text in lines if HOURS.search(text) is not None)
+    hours = [max(product.factors) for product in products if product is not None]
+    return len(hours) > 1 and abs(sum(hours) * HOUR / term - 1) < SHORT
 
 
 def _unit_of(text: str) -> str:

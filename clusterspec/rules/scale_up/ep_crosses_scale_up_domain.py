@@ -3,7 +3,8 @@
 ## What it finds
 
 A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains. The
-rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
+rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0) and a group
+fits into no domain.
 
 Severity follows the share of the step that the exposed all-to-all takes: a note below the half-width of the
 prediction's range, a warning above it, and an error if even the low end of the range loses a quarter of the step and
@@ -87,7 +88,10 @@ def check(
     timed: Plan | None,
     what_if: WhatIf,
 ) -> Iterator[Problem]:
-    if model.experts == 0 or layout.ep == 1 or _states_overlap(written_layout):
+    if model.experts == 0 or layout.ep == 1:
+        return
+    fits = layout.ep * max(1, layout.expert_tp) <= used_domain(cluster, layout)
+    if _states_overlap(written_layout) and not fits:
         return
     placement = placements.of("ep")
     if placement is None or placement.straddling == 0:
@@ -99,7 +103,7 @@ def check(
     severity = "note" if workload.kind == "serve" else _severity(what_if, layout, timed, inside)
     if severity == "error" and inside is None and not faster:
         severity = "warning"  # the machine is as slow with every other layout
-    if severity == "note" and layout.ep * max(1, layout.expert_tp) <= used_domain(cluster, layout):
+    if severity == "note" and fits:
         severity = "warning"  # the group fits into one domain, and crosses it only by its alignment
     inward = f"use `{inside.words}`" if inside else _degrees_inside(cluster, layout)
     help_ = "; or ".join(filter(None, (inward, faster or "use a dispatcher that overlaps (`overlap: {ep: true}`)")))

@@ -8,7 +8,8 @@ accelerators of the domain.
 In training, the severity depends on the share of the predicted step that the idle links would save: a note below the
 half-width of the prediction's range and where the time is not known, a warning above it. In serving, where every token
 waits for the group, the finding is a warning where more than three quarters of the links are idle (two of eight) and
-one accelerator, or all of them, are predicted to give at least a fifth more throughput.
+one accelerator, or all of them, are predicted to give at least a fifth more throughput, unless the plan meets the targets
+that are stated.
 
 ## Why it matters
 
@@ -87,8 +88,11 @@ def check(
     size = _package_count(placements, "tp") if layout.tp > 1 else 1
     if 1 < size < scale_up.domain:
         severity = _severity(workload, timed, {"tp"}, size, scale_up)
-        if severity == "warning" and served is not None and not _is_slower(served, legality, scale_up.domain):
-            severity = "note"
+        if severity == "warning" and served is not None:
+            from clusterspec.cost.serving.targets import meets_targets  # a training plan needs none of it
+
+            meets = bool(served.load.targets) and meets_targets(served.times, served.load)
+            severity = "note" if meets or not _is_slower(served, legality, scale_up.domain) else severity
         yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster, severity)
         return  # shard groups follow from tp
     sharded = layout.sharding in {"fsdp", "hsdp"}

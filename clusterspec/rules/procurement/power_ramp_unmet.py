@@ -1,0 +1,177 @@
+"""The machines of a step, or the billed power, exceed the power that a ramp gives in that time.
+
+## What it finds
+
+Two or more sentences or milestones that each give a power for some months (`Months 1 to 9: 18 DGX H200, 190 kW
+committed`, `from month 10 360 kW`), and
+
+- machines of such a sentence that draw more at full load, with their share of the switches (with all of them, where the fabric is there from the start), than its power: an error;
+- a line of the quote for kW-months of some months with more, or fewer, of them than the ramp has in these months: a
+  warning.
+
+## Why it matters
+
+The ramp controls the bill: it says when power is paid for, and how much may be drawn. Above it many contracts let the
+operator ask for more money, or switch machines off. Power that is billed before the ramp reaches it is paid for nothing:
+170 kW at 142 a month are 24,140 every month.
+
+## What to do
+
+Commit more power for the first months, or install fewer machines. Let the supplier bill the ramp.
+
+## When to ignore it
+
+Ignore it where the machines of the step are limited in power, or idle.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: "Months 1 to 9: 24 DGX H200, 190 kW committed. From month 10 all 32 DGX H200, 360 kW."
+cluster: {platform: dgx-h200, nodes: 32}
+procurement: {currency: GBP}
+```
+
+```yaml procurement.quote[0].quantity
+clusterspec: 1
+description: "Months 1 to 9: 16 DGX H200, 190 kW committed. From month 10 all 32 DGX H200, 360 kW."
+cluster: {platform: dgx-h200, nodes: 32}
+procurement:
+  currency: GBP
+  quote:
+    - {part: "Committed power, months 1-12, kW-months", quantity: 4320, unit_price: 142}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: "Months 1 to 9: 16 DGX H200, 190 kW committed. From month 10 all 32 DGX H200, 360 kW."
+cluster: {platform: dgx-h200, nodes: 32}
+procurement:
+  currency: GBP
+  quote:
+    - {part: "Committed power, months 1-12, kW-months", quantity: 2790, unit_price: 142}
+```
+
+## Sources
+
+- Ramp schedules and overuse: https://worldstopdatacenters.com/what-to-negotiate-in-a-colocation-contract-when-the-operator-holds-the-cards/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.nameplates import it_power, power_draw
+from clusterspec.finding import Problem
+from clusterspec.procurement.part_names import plain_part
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
+from clusterspec.rules.knowledge.written_numbers import NUMBER, watts_in_text
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.source import Path
+from clusterspec.spec.model import PowerSpec, ProcurementSpec
+from clusterspec.standard import pattern, sum_of
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+LONGEST = 240
+"""Months of a ramp: those of twenty years."""
+SAME = 0.01
+"""Relative difference up to which two counts of kW-months are the same."""
+_TO = r"(?:[-–/]|to|until|through|bis|à|au|a|al|até|t/m|tot|till|til|do)"
+_MONTHS = pattern(rf"\bmonths? (\d{{1,3}}) ?{_TO} ?(?:month )?(\d{{1,3}})\b")
+_FROM = pattern(
+    r"\b(?:from|as of|starting|ab|dès|depuis|à partir du|desde|a partir de|vanaf|från|fra|od|dal) (?:le |the |el |o |il )?month (\d{1,3})\b"
+)
+_KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b(?! ?(?:/|per|a|each) ?(?:rack|cabinet|node|server|system))")
+_MACHINES = pattern(
+    r"(?<![\w.,])(\d{1,5}) (?:x )?(?:(?:[a-z]+ )?(?:dgx|hgx)\b|nodes?\b|servers?\b|systems?\b|machines?\b)"
+)
+_FABRIC_FIRST = pattern(
+    r"\b(?:fabric|network|switches|spines?)\b[^.;]{0,40}?\b(?:from the start|from the beginning|from day one|at the start|from the first day)\b"
+)
+"""Words by which all switches are there in the first step."""
+_OF_MONTHS = pattern(r"\bkw[ -]months?\b")
+
+
+class _Step(NamedTuple):
+    """The months of one power, first and last, its watts, the machines that a text counts beside it, and its key."""
+
+    first: int
+    last: int
+    watts: float
+    machines: int | None
+    at: Path
+
+
+def check(
+    procurement: ProcurementSpec, texts: PurchaseTexts, cluster: Cluster, power: PowerSpec | None, counts: FabricCount
+) -> Iterator[Problem]:
+    if not texts.remarks and procurement.delivery is None:
+        return
+    steps = [step for at, text in texts.placed if at[:2] != ("procurement", "quote") for step in _steps_in(at, text)]
+    if len({step.watts for step in steps}) < 2:
+        return
+    draw = power_draw(cluster, counts.fabric, power)
+    fabric = draw.switches * draw.switch.value if draw.switch is not None and draw.switches else 0.0
+    first = fabric if _FABRIC_FIRST.search(texts.description) is not None else 0.0
+    drawn = it_power(cluster, counts.fabric, power)
+    if drawn is not None:
+        yield from _strained_step(steps, cluster.all_nodes, drawn[0] - first, first)
+    yield from _misbilled_months(procurement, steps)
+
+
+def _steps_in(at: Path, text: str) -> Iterator[_Step]:
+    """The step of a ramp in a sentence, where it has one power and one time."""
+    powers = {watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)}
+    times = [(int(first), int(last)) for first, last in _MONTHS.findall(text)]
+    times += [(int(first), LONGEST) for first in _FROM.findall(text)]
+    machines = {int(number) for number in _MACHINES.findall(text)}
+    if len(powers) == 1 and len(times) == 1 and times[0][0] <= times[0][1] <= LONGEST:
+        yield _Step(*times[0], powers.pop(), machines.pop() if len(machines) == 1 else None, at)
+
+
+def _strained_step(steps: list[_Step], nodes: int, divided: float, first: float) -> Iterator[Problem]:
+    """A step whose machines draw more than its power: their share of the ``divided`` watts of all ``nodes``, and those of
+    the switches that are there from the ``first`` step.
+    """
+    for step in steps:
+        share = (step.machines or 0) / nodes
+        drawn = divided * share + first
+        if 0 < share < 1 and drawn > step.watts:
+            switches = "all switches" if first else "their share of the switches"
+            message = f"by the text {step.machines:,} machines run with {display(step.watts, 'W')}, and draw {display(drawn, 'W')} at full load with {switches}"
+            yield RULE.problem(step.at, message, "commit more power for these months, or install fewer machines")
+            return
+
+
+def _misbilled_months(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
+    """A line for the power of some months that counts other kW-months than the ramp gives."""
+    ramp = _watts_by_month(steps)
+    for index, line in enumerate(procurement.quote or ()):
+        text, billed = plain_part(line), float(line.quantity or 0)
+        times = [(int(first), int(last)) for first, last in _MONTHS.findall(text)]
+        if len(times) != 1 or not billed or _OF_MONTHS.search(text) is None or times[0][1] > LONGEST:
+            continue
+        months = range(times[0][0], times[0][1] + 1)
+        if not all(month in ramp for month in months):
+            continue
+        given = sum_of(ramp[month] for month in months) / 1e3
+        if abs(billed - given) > SAME * given:
+            message = f"`{name_of_part(line.part)}` bills {billed:,.10g} kW-months, and the ramp of the text has {given:,.10g} in these months"
+            at = ("procurement", "quote", index, "quantity")
+            yield RULE.problem(at, message, "let the supplier bill the ramp", severity="warning")
+            return
+
+
+def _watts_by_month(steps: list[_Step]) -> Mapping[int, float]:
+    """The watts of each month of a ramp; a later step takes the place of an open one."""
+    found: dict[int, float] = {}
+    for step in sorted(steps, key=lambda each: (each.first, each.last)):
+        found |= dict.fromkeys(range(step.first, step.last + 1), step.watts)
+    return found
