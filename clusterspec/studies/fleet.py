@@ -257,9 +257,11 @@ def _step_problems(document: Document) -> Iterator[Problem]:
 SURPLUS = frozenset({"storage-oversized-for-checkpoints"})
 """Rules about parts of a pool in excess of one job's need; another job of the pool may need them."""
 OF_SHARED_KEYS = (
-    *("contract-clause-unmet", "energy-beside-rent", "mixed-airflow", "offer-expires-before-order"),
-    *("payment-before-acceptance", "piece-above-load-limit", "quote-arithmetic", "quote-cabling-unfit"),
-    *("quote-condition-unmet", "quote-for-another-region", "switch-software-unfit"),
+    *("contract-clause-unmet", "delivery-ends-before-site", "energy-beside-rent", "funding-short-of-quote"),
+    *("insured-below-value", "lapses-before-needed", "management-ports-short", "mixed-airflow"),
+    *("offer-expires-before-order", "payment-before-acceptance", "piece-above-load-limit", "price-off-text"),
+    *("quote-arithmetic", "quote-cabling-unfit", "quote-condition-unmet", "quote-for-another-region"),
+    "switch-software-unfit",
 )
 """Rules about the keys of `procurement` that count all pools together, which the parts of several pools lack."""
 OF_LINES = (

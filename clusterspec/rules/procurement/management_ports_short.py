@@ -1,0 +1,115 @@
+"""The management switches of the quote have fewer ports than machines and switches to manage.
+
+## What it finds
+
+Switches for out-of-band management whose lines give their ports (`48 x 1GbE`, `SN2201`: 48), and together fewer of them than
+the quote has nodes and other switches: each has a management controller with a port of its own.
+
+## Why it matters
+
+A node without a port to its controller cannot be switched on, installed or repaired from afar. The missing switches are
+cheap, and take weeks.
+
+## What to do
+
+Order another switch, or say in the line what manages the others.
+
+## When to ignore it
+
+Ignore it where switches that are in place manage the others.
+
+## Fires
+
+```yaml procurement.quote[1].quantity
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 64}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H200", quantity: 64, unit_price: 310000}
+    - {part: "SN2201 out-of-band switch", quantity: 1, unit_price: 4000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 64}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H200", quantity: 64, unit_price: 310000}
+    - {part: "SN2201 out-of-band switch", quantity: 2, unit_price: 4000}
+```
+
+## Sources
+
+- Ports of SN2201: https://github.com/netbox-community/devicetype-library/blob/c516504ff3d2f0f34bce40188c2442bf82f51176/device-types/Mellanox/SN2201.yml
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.offered import Offered, is_credit, lines_of_pools, offered_lines
+from clusterspec.procurement.part_names import ANY_SWITCH, plain_part
+from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern, sum_of
+from clusterspec.units.display import plural
+
+RULE = Rule.of(__name__, "error", "likely")
+_MANAGES = pattern(r"\b(?:out[- ]of[- ]band|oob|management|mgmt|bmc|ipmi)[\w -]{0,24}?\bswitch(?:es)?\b|\bsn2201\b")
+_OTHER_USE = pattern(r"\b(?:front-?end|in-?band|storage|and cables|set|lot)\b")
+_PORTS = pattern(r"(?<![\w.,])(\d{2}) ?(?:x |× ?|[- ]?ports?\b|p )")
+_SN2201 = pattern(r"\bsn2201\b")
+SN2201_PORTS = 48
+
+
+def check(
+    procurement: ProcurementSpec, cluster: Cluster | None, fleet: Fleet | None, remarks: str
+) -> Iterator[Problem]:
+    if not procurement.quote:
+        return
+    machines = [pool.cluster for pool in fleet.pools.values() if pool.cluster is not None] if fleet is not None else []
+    if cluster is not None:
+        lines: Sequence[Offered] = [*offered_lines(procurement.quote, cluster)]
+    elif machines:
+        lines = lines_of_pools(procurement.quote, machines)
+    else:
+        return
+    switches = [(line, ports) for line in lines if (ports := _ports_of(line)) is not None]
+    if not switches or are_elsewhere({"leaf_switch": 1}, remarks):
+        return
+    total = sum_of(each * float(line.line.quantity or 0) for line, each in switches)
+    nodes, others = _count(lines, {"node"}), _count(lines, ANY_SWITCH)
+    if nodes and total < nodes + others:
+        line, _ = switches[0]
+        message = f"`{name_of_part(line.line.part)}` gives {total:,.10g} ports, and the quote has {plural(nodes, 'node')} and {plural(others, 'switch')} with a management controller each"
+        at = ("procurement", "quote", line.index, "quantity")
+        yield RULE.problem(at, message, "order more, or say in the line what manages the others")
+
+
+def _ports_of(line: Offered) -> int | None:
+    """The ports of a switch for management; None for other lines, and where its line does not give them."""
+    text = plain_part(line.line)
+    if is_credit(line.line) or not line.line.quantity or _MANAGES.search(text) is None or _OTHER_USE.search(text):
+        return None
+    counted = _PORTS.search(text)
+    if counted is not None:
+        return int(counted[1])
+    return SN2201_PORTS if _SN2201.search(text) is not None else None
+
+
+def _count(lines: Sequence[Offered], kinds: Collection[str]) -> int:
+    """The pieces of some kinds that lines offer."""
+    return round(
+        sum_of(
+            line.units * float(line.line.quantity or 0) for line in lines if line.kind in kinds and not line.is_periodic
+        )
+    )
