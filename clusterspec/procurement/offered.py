@@ -40,6 +40,11 @@ _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|inter
 _NETWORK_OF_LEASE = pattern(r"\b(?:networks?|r[eé]seaux?|netzwerke?|red(?:es)?|fabric|switch(?:es)?|optics|cabling)\b")
 """The network in a lease of a whole machine."""
 _OF_LEVEL = pattern(r"\b(?:leaf|leaves|spines?|nics?|rails?)\b")
+_WITH_ENDS = pattern(
+    r"\b(?:with|incl|including|mit|avec|con|com|med|met) (?:the )?(?:both|beiden|les deux|ambos|entrambi|begge|beide) "
+    r"(?:ends?|modules?|enden|extrémités|extremos)\b"
+)
+"""Words of a cable that is sold with its modules."""
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t|qsfp-?dd|\d{1,3} ?(?:gb?e|gbase))\b")
 _INFINIBAND = pattern(r"\b(?:infiniband|ib|[hnx]dr)\b")
@@ -171,7 +176,8 @@ class Offered:
         if self.kind == "node" and "nic" in kinds_of_words(text):
             return ("node", "nic")
         cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(kinds_of_words(text)))
-        return CABLING if self.is_lot and cabling else (self.kind,)
+        whole = self.kind == "cable" and _WITH_ENDS.search(text) is not None
+        return CABLING if whole or (self.is_lot and cabling) else (self.kind,)
 
     @property
     def described_cabling(self) -> set[str]:

@@ -159,6 +159,8 @@ transceiver: 光モジュール トランシーバー トランシーバ 光模�
     émetteurs-récepteurs
 memory: メモリ 内存 記憶體 메모리
 used: 中古 二手 중고
+old: 旧 기존 구형
+returned: 返却 返還 归还 歸還 반납 반환
 lot: 一式 일식
 network: ネットワーク 网络 網路 네트워크
 cabling: 配線 布线 佈線 배선

@@ -201,6 +201,21 @@ def test_what_a_text_says_of_the_room_holds_the_machine(remarks: str, rule: str,
     assert [one.message for one in found if words and words in one.message] or (not words and not found), found
 
 
+COOLED = """clusterspec: 1
+description: "The building gives chilled water at {water} °C."
+cluster: {{platform: dgx-h200, nodes: 24, power: {{node: 10 kW, cooling: air}}}}
+procurement:
+  currency: USD
+  quote: [{{part: "in-row cooler, 45 kW at 7 °C supply (27 kW at 18 °C supply)", quantity: 8, unit_price: 1}}]
+"""
+
+
+@each(("water", "wrong"), [(18, True), (7, False)])  # 8 x 27 = 216 kW, 8 x 45 = 360 kW; 24 x 10 kW and the switches
+def test_a_cooler_removes_what_it_does_with_the_water_of_the_building(water: int, wrong: bool, check: Check) -> None:
+    found = check(COOLED.format(water=water))
+    assert any(one.rule == "air-coolers-below-heat" for one in found) == wrong
+
+
 @each(
     ("place", "distance", "off"),
     [("end-of-row", "5 m", True), ("end-of-row", "6 m", False), ("middle-of-row", "5 m", False)],
@@ -223,6 +238,7 @@ procurement: {{currency: USD, delivery: {{milestones: [{milestones}]}}}}
 """
 DEW = "Coolant reaches the racks at {coolant} °C; the hall is held at 26 °C and 60 % relative humidity."
 FLOW = "Each rack has {flow} l/min of water with a rise of 10 K."
+CIRCUIT = "Vorlauf 32 °C, Rücklauf höchstens 40 °C, am Übergabepunkt {flow} m³/h"
 
 
 @each(
@@ -234,6 +250,9 @@ FLOW = "Each rack has {flow} l/min of water with a rise of 10 K."
         # 4 x 15 kW x 0.8 = 48 kW; 68 / 60 x 4.18 kJ x 10 = 47.4 kW, and 69 carry 48.1 kW
         (FLOW.format(flow=68), "", "coolant-flow-below-heat", "carry 47.4 kW, and a rack gives 48 kW"),
         (FLOW.format(flow=69), "", "coolant-flow-below-heat", ""),
+        # 96 kW of all nodes; 10.3 m³/h are 171.7 l/min: 171.7 / 60 x 4.18 x 8 = 95.7 kW, and 10.4 carry 96.6 kW
+        (CIRCUIT.format(flow=10.3), "", "coolant-flow-below-heat", "carry 95.7 kW, and the nodes give 96 kW"),
+        (CIRCUIT.format(flow=10.4), "", "coolant-flow-below-heat", ""),
         (
             "x",
             '"burn-in in week 21", "coolant loop filled in week 23"',

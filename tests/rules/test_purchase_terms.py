@@ -49,6 +49,8 @@ def purchase(*lines: str, remarks: str = "x", discount: float = 0, total: float 
 
 
 MODULES = "twin-port 800G transceiver"
+COPY = '{{milestones: ["copy of 380 TB starts on 2027-07-03 over a 10 Gb/s circuit", "file system deleted on {}"]}}'
+SHORT_REPAIR = "operations: {repair_time: 4 h}\n"
 RENT = "space in racks, 4 racks x 36 months"
 
 
@@ -234,6 +236,54 @@ RENT = "space in racks, 4 racks x 36 months"
             "deliver 6 servers",
         ),
         (purchase(delivery='{milestones: ["4 DGX in week 8", "4 DGX in week 12"]}'), "milestones-out-of-order", ""),
+        # 380 TB take 84 h at 10 Gb/s; the first and the last day are two
+        (
+            purchase(delivery=COPY.format("2027-07-04")),
+            "migration-exceeds-window",
+            "has 2 days, and 380 TB take 3.5 days",
+        ),
+        (purchase(delivery=COPY.format("2027-07-06")), "migration-exceeds-window", ""),
+        (
+            purchase(line("storage", 1, 30e6), line("Fragt, transportforsikring, højst 12 mio. kr.")),
+            "insured-below-value",
+            "insured for 12,000,000 KRW",
+        ),
+        (
+            purchase(line("storage", 1, 30e6), line("Fragt, transportforsikring, højst 33 mio. kr.")),
+            "insured-below-value",
+            "",
+        ),
+        (
+            purchase(remarks="The 21 % btw is reverse-charged; geen recht op aftrek.", budget="9000", total=8000),
+            "funding-short-of-quote",
+            "9,680 KRW in all, above the budget of 9,000 KRW",
+        ),
+        (
+            purchase(remarks="The 21 % btw is reverse-charged; geen recht op aftrek.", budget="9700", total=8000),
+            "funding-short-of-quote",
+            "",
+        ),
+        # a response of 72 h and a repair within 4 h, without and with parts on site
+        (
+            purchase(support="{term: 3 years, response: 72 h}") + SHORT_REPAIR,
+            "support-slower-than-repair",
+            "within 72 h",
+        ),
+        (
+            purchase(remarks="Two nodes are on the shelf of the depot.", support="{term: 3 years, response: 72 h}")
+            + SHORT_REPAIR,
+            "support-slower-than-repair",
+            "",
+        ),
+        (
+            purchase(support="{term: 3 years, response: 72 h}")
+            + SHORT_REPAIR.replace("}", ", stock: {percentile: 0.95}}"),
+            "support-slower-than-repair",
+            "",
+        ),
+        (purchase(delivery="{weeks: 3}"), "short-lead-time", "3 weeks for 64 H200"),
+        (purchase(remarks="Don d'un partenaire industriel.", delivery="{weeks: 3}"), "short-lead-time", ""),
+        (purchase(remarks="We don't wait.", delivery="{weeks: 3}"), "short-lead-time", "3 weeks for 64 H200"),
         (
             purchase(line("H200 node hours, eu-north1"), line("shared file system 400 TB, eu-west1, one day")),
             "quote-for-another-region",

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
-(models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
+A global batch, in tokens, above the critical batch size of a run of `tokens`: within the measured range (models up to 1.2
+billion parameters and runs of 1.7 to 24.6 billion tokens) a note, and a warning from twice that size. Outside that range the size is
 extrapolated, and the rule gives a note above four times the extrapolated size, and a warning above eight times; it also
 gives a note where the run is fine-tuning, with fewer tokens than half the active parameters. The rule is silent for
 adapters and reinforcement learning, since the law was measured in pre-training. Without `tokens`, a batch above 134
@@ -83,6 +83,8 @@ LARGEST = 128 * 1024**2
 FAR = 8.0
 """At this multiple of the extrapolated size or above, most of the batch is lost, for any reading of the
 extrapolation."""
+FAR_MEASURED = 2.0
+"""The same within the measured range, since published runs used up to 2.3 times without a reported loss."""
 MARGIN = 4.0
 """At this multiple of the extrapolated size or above, a batch is reported: published runs used up to 2.3 times without
 a reported loss."""
@@ -101,6 +103,7 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     extrapolated = tokens > MEASURED_TOKENS or model_weights(training.model).total > LARGEST_MODEL
     if step <= thresholds.of(RULE.name, MARGIN if extrapolated else 1.0) * critical:
         return
+    far = FAR if extrapolated else FAR_MEASURED
     range_ = (
         "extrapolated from runs of at most 1.2B parameters and 24.6B tokens"
         if extrapolated
@@ -112,7 +115,7 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
         f"{_token_text(tokens)} tokens ({_token_text(critical)}, {range_}): the run may need more tokens for the same loss",
         f"confirm by a batch-size sweep, or use at most {plural(int(critical // training.sequence_length), 'sequence')} and put the "
         "accelerators into tp, pp or cp",
-        severity="note" if extrapolated and (step < FAR * critical or is_fine_tuning(training)) else "warning",
+        severity="note" if step < far * critical or (extrapolated and is_fine_tuning(training)) else "warning",
     )
 
 

@@ -72,6 +72,11 @@ _KINDS_BY_KEY = {"accelerator": "accelerator", "scale_up.interconnect": "interco
 
 
 def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
+    if (board := _board_of_size(catalog, written_cluster, platform)) is not None:
+        size = written_cluster.accelerators_per_node
+        message = f"{platform.id} has {platform.accelerators_per_node} accelerators; the keys describe {board.id}, which has {size}"
+        yield RULE.problem("cluster.platform", message, f"write `platform: {board.id}`", severity="note")
+        return
     for key, given, supplied in _values_beside_platform(written_cluster, platform):
         if given is not None and supplied is not None and not _agree(catalog, key, given, supplied):
             yield RULE.problem(
@@ -82,6 +87,23 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
                 severity=_severity(platform, key, str(given), str(supplied)),
             )
     yield from _instance_fabric_problem(catalog, written_cluster, platform)
+
+
+def _board_of_size(catalog: Catalog, written: ClusterSpec, platform: Platform) -> Platform | None:
+    """The smaller board of the same name, where the written keys are its own; None without one."""
+    size = written.accelerators_per_node
+    if size is None or size == platform.accelerators_per_node or size in platform.node_sizes:
+        return None
+    board = catalog.find("platform", f"{platform.id}-{size}")
+    if not isinstance(board, Platform):
+        return None
+    values = _values_beside_platform(written, board)
+    differ = [
+        key
+        for key, given, own in values
+        if given is not None and own is not None and not _agree(catalog, key, given, own)
+    ]
+    return board if set(differ) <= {"accelerator"} else None
 
 
 def _agree(catalog: Catalog, key: str, given: object, supplied: object) -> bool:

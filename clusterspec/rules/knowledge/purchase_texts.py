@@ -71,11 +71,13 @@ class PurchaseTexts:
         ]
 
 
-_FORMER_OWNER = pattern(r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed)\b")
+_FORMER_OWNER = pattern(
+    r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed|donat\w*|don(?!['’])|donnée?s?|mécénat|gespendet\w*|donaci[oó]n|donad[oa]s?|doação|doad[oa]s?|schenking|geschonken)\b"
+)
 
 
 def had_an_owner(*texts: str) -> bool:
-    """Whether one of some texts says that machines belonged to somebody else before."""
+    """Whether one of some texts says that machines belonged to somebody else before: bought used, or donated."""
     return any(_FORMER_OWNER.search(text.lower()) is not None for text in texts)
 
 

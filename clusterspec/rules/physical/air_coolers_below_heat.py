@@ -126,7 +126,8 @@ def check(
         return
     heat = drawn[0] - (loop[2] if power.cooling == "liquid" else 0.0)
     stated = max(_stated_watts(remarks.lower()), default=0.0)
-    bought = _bought_watts(procurement.quote) if procurement is not None and procurement.quote else 0.0
+    water = _water_temperature(remarks.lower())
+    bought = _bought_watts(procurement.quote, water) if procurement is not None and procurement.quote else 0.0
     removed = stated or (bought if bought > ADDITION * heat else 0.0)
     if 0 < removed < heat:
         message = f"{display(heat, 'W')} of heat to the air at full load exceed the {display(removed, 'W')} that the {'stated' if stated else 'quoted'} coolers of the room remove"
@@ -150,15 +151,41 @@ def _stated_watts(text: str) -> Iterator[float]:
             yield watts_in_text(whole[1], whole[2])
 
 
-def _bought_watts(lines: Sequence[QuoteLine]) -> float:
-    """Watts that the coolers of a quote remove together; 0 where a line does not say how much one removes."""
+_WATER = pattern(
+    r"\b(?:chilled water|water|kaltwasser|eau glacée|agua fría|acqua refrigerata)\b[^.;\d]{0,24}?(\d{1,2}(?:[.,]\d)?) ?°? ?c\b"
+)
+_AT_WATER = pattern(rf"{NUMBER} ?kw\b[^.;,()\d]{{0,16}}?(\d{{1,2}}(?:[.,]\d)?) ?°? ?c\b")
+"""The heat that a cooler removes at a temperature of its water."""
+
+
+def _water_temperature(text: str) -> float | None:
+    """°C of the water that the building gives, by the description; None without one temperature."""
+    found = {number_in_text(each) for each in _WATER.findall(text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _watts_at(text: str, water: float | None) -> list[float]:
+    """The kilowatts that a line states for one cooler, those at the temperature of the water where it states several.
+
+    >>> line = "in-row cooler, 45 kw at 7 °c supply (27 kw at 18 °c supply)"
+    >>> _watts_at(line, 18.0), _watts_at(line, None)
+    ([27.0], [45.0, 27.0])
+    """
+    at_water = [number_in_text(power) for power, celsius in _AT_WATER.findall(text) if number_in_text(celsius) == water]
+    return at_water[:1] or [number_in_text(each) for each in _WATTS.findall(text)]
+
+
+def _bought_watts(lines: Sequence[QuoteLine], water: float | None) -> float:
+    """Watts that the coolers of a quote remove together with water of a temperature; 0 where a line does not say how much
+    one removes.
+    """
     total = []
     for line in lines:
         text = plain_part(line)
         if _OFFERED.search(text) is None or is_credit(line) or is_option(line):
             continue
-        watts = _WATTS.findall(text)
+        watts = _watts_at(text, water)
         if len(watts) != 1 or line.quantity is None:
             return 0.0
-        total.append(line.quantity * number_in_text(watts[0]) * 1e3)
+        total.append(line.quantity * watts[0] * 1e3)
     return sum_of(total)

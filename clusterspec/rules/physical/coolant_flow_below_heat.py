@@ -63,6 +63,13 @@ WATER, GLYCOL = 4180.0, 4000.0
 _FLOW = pattern(
     rf"{NUMBER} ?(?:(?:l|lpm|liters?|litres?|liter|litros?|litri)\b(?: of [\w%/ ]{{2,20}}?)? ?(?:/|a|per|pro|par|por|al) ?(?:min\w*|minute)\b|lpm\b|l/min\b)"
 )
+_CUBIC_METERS = pattern(rf"{NUMBER} ?(?:m³|m3|cbm) ?(?:/|a|per|pro|par|por) ?(?:h|hours?|stunde|heure|hora)\b")
+_SUPPLY = pattern(
+    rf"\b(?:supply|flow temperature|vorlauf|départ|impulsión|ida|mandata|aanvoer|framledning|fremløb|turledning)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b"
+)
+_RETURN = pattern(
+    rf"\b(?:return|rücklauf|retour|retorno|ritorno|returledning|returløb)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b"
+)
 _RISE = pattern(
     rf"\b(?:rise|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
 )
@@ -75,10 +82,9 @@ def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: Purcha
         return
     heat = loop_heat(cluster, counts.fabric, power)
     for sentence in texts.description.split(". "):
-        flow, rise = _FLOW.search(sentence), _RISE.search(sentence)
-        if heat is None or flow is None or rise is None:
+        liters, kelvin = _liters_per_minute(sentence), _rise_in(sentence)
+        if heat is None or liters is None or kelvin is None:
             continue
-        liters, kelvin = number_in_text(flow[1]), number_in_text(rise[1] or rise[2])
         carried = liters / 60 * (GLYCOL if _OF_GLYCOL.search(sentence) is not None else WATER) * kelvin
         racks = cluster.all_nodes / power.nodes_per_rack if power.nodes_per_rack else 0.0
         of_rack = _PER_RACK.search(sentence) is not None
@@ -87,3 +93,30 @@ def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: Purcha
             message = f"{liters:g} liters a minute that rise by {kelvin:g} K carry {display(carried, 'W')}, and {'a rack gives' if of_rack else 'the nodes give'} {display(given, 'W')} to the liquid at full load"
             yield RULE.problem("description", message, f"plan {liters * given / carried:,.0f} liters a minute")
             return
+
+
+def _liters_per_minute(sentence: str) -> float | None:
+    """The flow that a sentence states, in liters a minute; None without one.
+
+    >>> _liters_per_minute("the loop gives 12 m³/h"), _liters_per_minute("90 liters per minute of pg25")
+    (200.0, 90.0)
+    """
+    flow = _FLOW.search(sentence)
+    if flow is not None:
+        return number_in_text(flow[1])
+    cubic = _CUBIC_METERS.search(sentence)
+    return number_in_text(cubic[1]) * 1000 / 60 if cubic is not None else None
+
+
+def _rise_in(sentence: str) -> float | None:
+    """The rise of the coolant's temperature that a sentence states, in K, or gives by its supply and return; None
+    without either.
+
+    >>> _rise_in("vorlauf 32 °c, rücklauf höchstens 40 °c"), _rise_in("at a rise of 10 k"), _rise_in("supply at 32 °c")
+    (8.0, 10.0, None)
+    """
+    rise = _RISE.search(sentence)
+    if rise is not None:
+        return number_in_text(rise[1] or rise[2])
+    supply, back = _SUPPLY.search(sentence), _RETURN.search(sentence)
+    return number_in_text(back[1]) - number_in_text(supply[1]) if supply is not None and back is not None else None

@@ -111,7 +111,7 @@ _HUMIDITY = pattern(
     rf"{NUMBER} ?% ?(?:r\.? ?h\.?|relative humidity|humidity|relative(?:r)? (?:luft)?feuchte|luftfeuchte|luftfeuchtigkeit|d'humidité|humedad|umidade|umidità|vochtigheid)|"
     rf"\b(?:relative humidity|humidity|luftfeuchte|luftfeuchtigkeit|humidité|humedad|umidade|umidità|vochtigheid)\b[^.;\d]{{0,20}}{NUMBER} ?%"
 )
-_COOLANT = pattern(r"\b(?:coolant|water|loops?|liquid|pg25|wasser|eau|agua|água|acqua|vatten|vann)\b")
+_COOLANT = pattern(r"\b(?:coolant|water|loops?|liquid|pg25|cdus?|wasser|eau|agua|água|acqua|vatten|vann)\b")
 MARGIN = 2.0
 """K that a coolant stays above the dew point of the room (ASHRAE TC 9.9)."""
 

@@ -84,10 +84,10 @@ _USED = pattern(
 )
 _NET = pattern(r"\b(?:net|netto|excl\w*|without|ht|hors taxes|ohne|sin|sem|senza)\b")
 _REVERSE = pattern(
-    r"\breverse[- ]charge\b|\bautoliquidation\b|\binversi[oó]n del sujeto pasivo\b|\breverse-charge-verfahren\b|\binversione contabile\b|\bverlegd\b|\bomvänd\b"
+    r"\breverse[- ]charged?\b|\bautoliquidation\b|\binversi[oó]n del sujeto pasivo\b|\breverse-charge-verfahren\b|\binversione contabile\b|\bverlegd\b|\bomvänd\b"
 )
 _NOT_DEDUCTED = pattern(
-    r"\b(?:without|no|not|cannot|can not|may not|ohne|nicht|sans|ne peut|sin|sem|senza|zonder|niet|ej|inte|ikke)\b[^.;]{0,40}?\b(?:deduct\w*|recover\w*|reclaim\w*|vorsteuer\w*|déduct\w*|récupér\w*|deduc\w*|detra\w*|aftrek\w*|avdra\w*|fradrag\w*)\b"
+    r"\b(?:without|no|not|cannot|can not|may not|ohne|nicht|sans|ne peut|sin|sem|senza|zonder|niet|ej|inte|ikke|geen|kein|keine|aucun|no right|brez)\b[^.;]{0,40}?\b(?:deduct\w*|recover\w*|reclaim\w*|vorsteuer\w*|déduct\w*|récupér\w*|deduc\w*|detra\w*|aftrek\w*|avdra\w*|fradrag\w*)\b"
 )
 _PERCENT = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d)?) ?%")
 _RUNNING = r"(?:maintenance|support|operati\w*|running costs|opex|services?|wartung|betrieb\w*|fonctionnement|mantenimiento|funcionamiento|manutenção|manutenzione|onderhoud|underhåll|drift)"

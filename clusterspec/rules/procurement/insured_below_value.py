@@ -54,7 +54,7 @@ from clusterspec.procurement.amounts import line_price
 from clusterspec.rules.knowledge.contract_words import AMOUNT
 from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import money_text
-from clusterspec.rules.knowledge.written_numbers import amount_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, amount_in_text, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -62,11 +62,12 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "warning", "likely")
 _INSURED = pattern(
     r"\b(?:insured (?:for|at|value|sum|amount)|sum insured|insurance (?:of|up to|for)|versicherungssumme|versichert (?:bis|mit|über)|valeur assurée|assuré\w* (?:pour|à hauteur)|suma asegurada|"
-    r"importancia segurada|importância segurada|somma assicurata|valore assicurato|verzekerd(?:e)? (?:som|bedrag|voor)|försäkr\w* (?:till|för|belopp)|forsikr\w* (?:for|sum))\b|保険金額|보험금액|保险金额"
+    r"importancia segurada|importância segurada|somma assicurata|valore assicurato|verzekerd(?:e)? (?:som|bedrag|voor)|försäkr\w* (?:till|för|belopp)|forsikr\w* (?:for|sum|højst|indtil)|(?:transport)?forsikring\w*|transportversicherung\w*|(?:transport|cargo) insurance)\b|保険金額|보험금액|保险金额"
 )
 _TRAVELS = pattern(
-    r"\b(?:freight|transport|shipping|shipment|consignment|delivery|transit|cargo|frete|embarque|versand|livraison|transporte)\b"
+    r"\b(?:freight|transport|shipping|shipment|consignment|delivery|transit|cargo|frete|embarque|versand|livraison|transporte|transportforsikring\w*|transportversicherung\w*|fragt|forsendelse)\b"
 )
+_MILLIONS = pattern(rf"{NUMBER} ?(?:mio\.?|million(?:s|er|en|es|i)?|millones|milhões|milioni|miljoner|mln\.?)(?![a-z])")
 _SEVERAL = pattern(
     r"\b(?:per|each|every) (?:consignment|shipment|delivery|truck|lot|item)\b|\b(?:two|three|four|several|\d) (?:consignments|shipments|deliveries|trucks|lots)\b"
 )
@@ -80,6 +81,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         if _INSURED.search(text) is None or _TRAVELS.search(text) is None or _SEVERAL.search(text) is not None:
             continue
         amounts = [amount_in_text(each) for each in AMOUNT.findall(text)]
+        amounts += [number_in_text(each) * 1e6 for each in _MILLIONS.findall(text)]
         if len(amounts) == 1 and 0 < amounts[0] < dearest * (1 - (procurement.discount or 0)):
             value = money_text(f"{dearest * (1 - (procurement.discount or 0)):,.0f}", procurement.currency)
             message = f"the transport is insured for {money_text(f'{amounts[0]:,.0f}', procurement.currency)}, and one line of the quote alone is worth {value}"

@@ -59,11 +59,13 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
+from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
@@ -72,6 +74,7 @@ from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display, display_bits, plain
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 _MOVED = pattern(
@@ -93,19 +96,33 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     placed = sorted(
         texts.placed, key=lambda each: each[0] == ("description",)
     )  # the line rather than what describes it
+    ends = [day for _, text in placed if _TAKEN_AWAY.search(text) is not None for day in dates_in(text)]
     moved = [(path, text) for path, text in placed if _MOVED.search(text) is not None]
     rates, spans = ({value for _, text in moved for value in each(text)} for each in (_rates, _days))
     for path, text in moved:
         sizes = _sizes(text)
-        rate, days = _rates(text) or rates, _days(text) or spans
+        rate, days = _rates(text) or rates, _days(text) or _days_until(ends, text) or spans
         if len(sizes) != 1 or len(rate) != 1 or len(days) != 1:
             continue
         needed = max(sizes) / max(rate) / DAY
         if needed > max(days) * _KEPT_APART:
             what = f"`{name_of_part(text)}`" if path[0] == "procurement" else "the text"
-            message = f"{what} has {max(days):g} days, and {display(max(sizes), 'B')} take {plain(needed, 2)} days at {display_bits(max(rate))}, the full rate of the link"
+            message = f"{what} has {plural(round(max(days)), 'day')}, and {display(max(sizes), 'B')} take {plain(needed, 2)} days at {display_bits(max(rate))}, the full rate of the link"
             yield RULE.problem(path, message, "begin earlier, rent a faster link, or ship drives")
             return
+
+
+_TAKEN_AWAY = pattern(
+    r"\b(?:delet\w*|eras\w*|wiped|terminat\w*|returned|removed|decommissioned|switched off|shut down|closed|ends?|expires?|gelöscht|supprim\w*|borrad\w*|apagad\w*|cancellat\w*|verwijderd)\b|삭제|削除|删除"
+)
+"""Words of a text after whose date the data are no longer there."""
+
+
+def _days_until(ends: Sequence[date], text: str) -> set[float]:
+    """The days from the start of a copy to the first day after it on which its source is taken away; both count."""
+    starts = dates_in(text)
+    spans = [(end - starts[0]).days + 1.0 for end in ends if len(starts) == 1 and end >= starts[0]]
+    return {min(spans)} if spans and _TAKEN_AWAY.search(text) is None else set()
 
 
 def _sizes(text: str) -> set[float]:

@@ -72,7 +72,7 @@ def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Prob
     lacking = [key for key in ("bandwidth", "capacity") if getattr(storage, key) is None]
     if lacking:
         named = and_list(f"`{key}`" for key in lacking)
-        bought = len(lacking) == 1 or _is_priced(procurement)
+        bought = (len(lacking) == 1 or _is_priced(procurement)) and storage.system is None
         yield RULE.problem(
             "cluster.networks.storage",
             f"the storage is bought without a stated {named}: any storage system meets the clause"

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`operations.repair_time` below `procurement.support.response`, both as stated.
+`operations.repair_time` below `procurement.support.response`, both as stated, without parts on site: neither
+`operations.stock` nor a text that names spare parts on site, or machines of a depot.
 
 ## Why it matters
 
@@ -47,15 +48,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning")
+_ON_SITE = pattern(
+    r"\b(?:spares?|parts|machines?|nodes?|boxes|units?) (?:\w+ ){0,3}?(?:on[- ]?site|in stock|on the shelf|in (?:the|our) (?:store|depot)|at (?:the|our) (?:site|depot))\b|"
+    r"\bon[- ]site (?:spares?|parts|stock)\b|\bdepots?\b"
+)
+"""Words of parts, or whole machines, that replace a failed one at once."""
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, operations: OperationsSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     support, repair = procurement.support, operations.repair_time
     if support is None or support.response is None or repair is None or repair.value >= support.response.value:
+        return
+    if operations.stock is not None or _ON_SITE.search(texts.description) is not None:
         return
     yield RULE.problem(
         "procurement.support.response",

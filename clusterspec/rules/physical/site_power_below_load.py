@@ -1,0 +1,88 @@
+"""The power that the site gives to machine and cooling together is below what both draw.
+
+## What it finds
+
+A text with one power that includes cooling (`grid connection of 150 kW, cooling included`), below the machine's power at
+full load × `procurement.pue`.
+
+## Why it matters
+
+`cluster.power.budget` is the power of the machine alone. A contract with the utility, or a transformer, carries cooling,
+lighting and losses, too: PUE 1.35 takes a quarter of it. Above it the utility asks for a penalty, or a breaker opens.
+
+## What to do
+
+Contract more power, or run fewer nodes or lower power limits.
+
+## When to ignore it
+
+Ignore it where other supplies carry the cooling.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: "The contracted power of the room is 150 kW, cooling included."
+cluster: {platform: hgx-b200, nodes: 8, power: {node: 14.3 kW}}
+procurement: {currency: USD, pue: 1.35}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: "The contracted power of the room is 180 kW, cooling included."
+cluster: {platform: hgx-b200, nodes: 8, power: {node: 14.3 kW}}
+procurement: {currency: USD, pue: 1.35}
+```
+
+## Sources
+
+- Power usage effectiveness is the power of the site over that of the IT equipment: ISO/IEC 30134-2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.nameplates import it_power
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
+from clusterspec.rules.knowledge.written_numbers import NUMBER, watts_in_text
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec, ProcurementSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+_OF_SITE = pattern(
+    r"\b(?:contract(?:ed)?|grid|utility|connection|transformer|feeder|site power|netzanschluss\w*|anschlussleistung|trafo\w*|raccordement|souscrite?|acometida|allacciamento|netaansluiting|elnät\w*)\b"
+)
+_WITH_COOLING = pattern(
+    r"\b(?:cooling included|includ\w+ (?:the )?cooling|with (?:its |the )?cooling|it and cooling|cooling and it|inkl\w*\.? kühlung|mit kühlung|refroidissement (?:compris|inclus)|"
+    r"refrigeración incluida|raffreddamento compreso|inclusief koeling|inklusive kyl\w*)\b|냉방 ?포함|空調込|冷却込|含制冷|含冷卻"
+)
+_POWER = pattern(rf"{NUMBER} ?(kw|mw)(?![a-z])(?! ?(?:/|per|a|each) ?(?:rack|cabinet|node|server|cdu|unit))")
+
+
+def check(
+    counts: FabricCount,
+    power: PowerSpec | None,
+    cluster: Cluster,
+    procurement: ProcurementSpec,
+    texts: PurchaseTexts,
+) -> Iterator[Problem]:
+    if procurement.pue is None or cluster.cloud:
+        return
+    drawn = it_power(cluster, counts.fabric, power)
+    for at, text in texts.placed if drawn is not None else ():
+        stated = {watts_in_text(number, unit) for number, unit in _POWER.findall(text)}
+        if _OF_SITE.search(text) is None or _WITH_COOLING.search(text) is None or len(stated) != 1:
+            continue
+        given, needed = stated.pop(), (drawn[0] if drawn is not None else 0.0) * procurement.pue
+        if given < needed:
+            message = f"the site gives {display(given, 'W')} with cooling by the text, and {display(needed / procurement.pue, 'W')} at full load are {display(needed, 'W')} with a PUE of {procurement.pue:g}"
+            yield RULE.problem(at, message, "contract more power, or limit that of the nodes")
+            return
