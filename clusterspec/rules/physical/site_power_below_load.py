@@ -77,12 +77,15 @@ def check(
     if procurement.pue is None or cluster.cloud:
         return
     drawn = it_power(cluster, counts.fabric, power)
-    for at, text in texts.placed if drawn is not None else ():
+    if drawn is None:
+        return
+    needed = drawn[0] * procurement.pue
+    for at, text in texts.placed:
         stated = {watts_in_text(number, unit) for number, unit in _POWER.findall(text)}
         if _OF_SITE.search(text) is None or _WITH_COOLING.search(text) is None or len(stated) != 1:
             continue
-        given, needed = stated.pop(), (drawn[0] if drawn is not None else 0.0) * procurement.pue
+        given = stated.pop()
         if given < needed:
-            message = f"the site gives {display(given, 'W')} with cooling by the text, and {display(needed / procurement.pue, 'W')} at full load are {display(needed, 'W')} with a PUE of {procurement.pue:g}"
+            message = f"the site gives {display(given, 'W')} with cooling by the text, and {display(drawn[0], 'W')} at full load are {display(needed, 'W')} with a PUE of {procurement.pue:g}"
             yield RULE.problem(at, message, "contract more power, or limit that of the nodes")
             return

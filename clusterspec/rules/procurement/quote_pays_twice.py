@@ -195,13 +195,11 @@ def _nics_again(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Itera
         ),
         None,
     )
-    for line, _ in lines if nodes is not None else ():
+    if nodes is None:
+        return
+    for line, _ in lines:
         if line.kind == "nic" and not line.is_spare and (line.line.quantity or 0) >= each * cluster.nodes > 0:
-            message = (
-                f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
-                if nodes is not None
-                else ""
-            )
+            message = f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
             at = ("procurement", "quote", line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two lines goes")
             return
