@@ -106,6 +106,20 @@ _OTHER_DATE = pattern(r"(?<![\d./])([0-3]?\d)[./]([01]?\d)[./](20\d\d)(?![\d/])"
 _ISO_DATE = pattern(DATE)
 
 
+_MONTHS = pattern(
+    r"\bmonths? (\d{1,3}) ?(?:[-–/]|to|until|through|bis|à|au|a|al|até|t/m|tot|till|til|do) ?(?:month )?(\d{1,3})\b"
+)
+
+
+def months_in(text: str) -> list[tuple[int, int]]:
+    """The first and the last month of each time that a text names by the months of a contract.
+
+    >>> months_in("months 1-12: 12 x 360 kw"), months_in("months 1 to 9, then months 10 to 36")
+    ([(1, 12)], [(1, 9), (10, 36)])
+    """
+    return [(int(first), int(last)) for first, last in _MONTHS.findall(text)]
+
+
 def dates_in(text: str) -> list[date]:
     """The dates of a text, in its order: those of ISO 8601, and those with the day first.
 

@@ -70,6 +70,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
+from clusterspec.rules.knowledge.purchases import months_in
 from clusterspec.rules.knowledge.written_numbers import NUMBER, watts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -83,8 +84,6 @@ LONGEST = 240
 """Months of a ramp: those of twenty years."""
 SAME = 0.01
 """Relative difference up to which two counts of kW-months are the same."""
-_TO = r"(?:[-–/]|to|until|through|bis|à|au|a|al|até|t/m|tot|till|til|do)"
-_MONTHS = pattern(rf"\bmonths? (\d{{1,3}}) ?{_TO} ?(?:month )?(\d{{1,3}})\b")
 _FROM = pattern(
     r"\b(?:from|as of|starting|ab|dès|depuis|à partir du|desde|a partir de|vanaf|från|fra|od|dal) (?:le |the |el |o |il )?month (\d{1,3})\b"
 )
@@ -129,7 +128,7 @@ def check(
 def _steps_in(at: Path, text: str) -> Iterator[_Step]:
     """The step of a ramp in a sentence, where it has one power and one time."""
     powers = {watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)}
-    times = [(int(first), int(last)) for first, last in _MONTHS.findall(text)]
+    times = months_in(text)
     times += [(int(first), LONGEST) for first in _FROM.findall(text)]
     machines = {int(number) for number in _MACHINES.findall(text)}
     if len(powers) == 1 and len(times) == 1 and times[0][0] <= times[0][1] <= LONGEST:
@@ -155,7 +154,7 @@ def _misbilled_months(procurement: ProcurementSpec, steps: list[_Step]) -> Itera
     ramp = _watts_by_month(steps)
     for index, line in enumerate(procurement.quote or ()):
         text, billed = plain_part(line), float(line.quantity or 0)
-        times = [(int(first), int(last)) for first, last in _MONTHS.findall(text)]
+        times = months_in(text)
         if len(times) != 1 or not billed or _OF_MONTHS.search(text) is None or times[0][1] > LONGEST:
             continue
         months = range(times[0][0], times[0][1] + 1)

@@ -72,7 +72,7 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES, PurchaseTexts
-from clusterspec.rules.knowledge.purchases import amount_text, money_text
+from clusterspec.rules.knowledge.purchases import amount_text, money_text, months_in
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -143,8 +143,6 @@ _STEPS = pattern(
     r"\b(?:rises?|increases?|indexed|goes up|raised|steps up|steigt|augmente|sube|aumenta|stijgt|ökar|stiger)\b[^.;%]{0,24}?(\d{1,2}(?:[.,]\d{1,2})?) ?% (?:in|from|as of|with|at|im|ab|en|à partir du|nel|no|in de) months? (\d{1,3})(?:(?:,| and|,? und|,? et|,? y|,? e|,? en|,? och|,? og) (?:month )?(\d{1,3}))?(?:(?:,| and|,? und|,? et|,? y|,? e|,? en|,? och|,? og) (?:month )?(\d{1,3}))?"
 )
 """The percents by which a price rises, and the months in which it does."""
-_SPAN = pattern(r"\bmonths? (\d{1,3}) ?(?:[-–/]|to|until|bis|à|au|a|al|até|t/m|tot|till|til|do) ?(\d{1,3})\b")
-"""The first and the last month that a line is for."""
 STEP_ROUNDED = 0.002
 """Relative difference up to which a price that rose is that of its text: each step is rounded to cents."""
 
@@ -157,9 +155,9 @@ def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Ite
     rate = 1 + float(steps[0][1].replace(",", ".")) / 100
     rises = [int(month) for month in steps[0].groups()[1:] if month]
     spans = [
-        (int(found[1]), index, float(line.unit_price))
+        (months[0][0], index, float(line.unit_price))
         for index, line in enumerate(procurement.quote or ())
-        if (found := _SPAN.search(plain_part(line))) is not None and line.unit_price
+        if (months := months_in(plain_part(line))) and line.unit_price
     ]
     spans = [span for span in spans if span[0] < min(rises) or span[0] in rises]
     if len(spans) < len(rises) + 1 or min(spans)[0] >= min(rises):
