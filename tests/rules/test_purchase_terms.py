@@ -199,6 +199,18 @@ RENT = "space in racks, 4 racks x 36 months"
             "price-off-text",
             "",
         ),
+        # cabinets beside the power stay flat
+        (
+            purchase(
+                line("power, months 1-12, kW-months", 10, 142),
+                line("cabinets, months 1-12, cabinet-months", 10, 480),
+                line("power, months 13-24, kW-months", 10, 146.26),
+                line("cabinets, months 13-24, cabinet-months", 10, 480),
+                remarks="The kW rate rises by 3 % in month 13.",
+            ),
+            "price-off-text",
+            "",
+        ),
         (
             purchase(remarks="Nabídka platí do 31. 12. 2026, rada schválí a podepíše objednávku 8. 1. 2027."),
             "offer-expires-before-order",

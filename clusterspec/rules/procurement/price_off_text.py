@@ -154,16 +154,17 @@ def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Ite
         return
     rate = 1 + float(steps[0][1].replace(",", ".")) / 100
     rises = [int(month) for month in steps[0].groups()[1:] if month]
-    spans = [
-        (months[0][0], index, float(line.unit_price))
-        for index, line in enumerate(procurement.quote or ())
-        if (months := months_in(plain_part(line))) and line.unit_price
-    ]
-    spans = [span for span in spans if span[0] < min(rises) or span[0] in rises]
-    if len(spans) < len(rises) + 1 or min(spans)[0] >= min(rises):
+    of_thing: dict[str, list[tuple[int, int, float]]] = {}
+    for index, line in enumerate(procurement.quote or ()):
+        text = plain_part(line)
+        months = months_in(text)
+        if months and line.unit_price and (months[0][0] < min(rises) or months[0][0] in rises):
+            of_thing.setdefault(text.partition("month")[0], []).append((months[0][0], index, float(line.unit_price)))
+    spans = next((sorted(found) for found in of_thing.values() if len(found) == len(rises) + 1), [])
+    if not spans or spans[0][0] >= min(rises):
         return
-    base = min(spans)[2]
-    for start, index, price in sorted(spans):
+    base = spans[0][2]
+    for start, index, price in spans:
         expected = base * rate ** sum(month <= start for month in rises)
         if not isclose(price, expected, rel_tol=STEP_ROUNDED):
             currency = procurement.currency
