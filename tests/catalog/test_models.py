@@ -43,6 +43,21 @@ def test_parameters_are_those_published(model: Model) -> None:
     assert excused == (off > rounding(model.id, "parameters"))
 
 
+def is_remainder(model: Model) -> bool:
+    """Whether the parameters of encoders are what the text model leaves of the sum of the tensors."""
+    facts = CATALOG.raw_entry("model", model.id).facts
+    return "encoder_parameters" in facts and "leave of the sum" in (facts["encoder_parameters"].note or "")
+
+
+@each("model", [model for model in MODELS if is_remainder(model)])
+def test_encoders_have_what_the_text_leaves_of_the_sum(model: Model) -> None:
+    """Command A+: 218,750,277,872 less 218,255,069,184 of the text are 495 million."""
+    assert model.parameters is not None
+    assert model.encoder_parameters is not None
+    left = model.parameters.value - model_weights(model).total
+    assert abs(left - model.encoder_parameters.value) <= 0.5e6
+
+
 @each("model", [model for model in MODELS if model.active_parameters])
 def test_active_parameters_are_those_published(model: Model) -> None:
     """Some authors leave out the embedding table, which is looked up and not multiplied, and some the head too."""

@@ -55,6 +55,8 @@ TITLES = {
 }
 RUN = frozenset({"model", "framework", "library"})
 """Kinds of parts that run on hardware."""
+MACHINES = frozenset({"accelerator", "platform", "processor"})
+"""Kinds of parts that compute."""
 WITHOUT_ENTRY = (
     "Parts without an entry: no source states the figures of a design. `clusterspec catalog search` finds them."
 )
@@ -122,10 +124,14 @@ def _front(kind: str) -> Iterator[str]:
 
 
 def _parts_without_entries() -> Iterator[str]:
-    """The sections on parts that are known by name alone: hardware, and what runs on it."""
+    """The sections on parts that are known by name alone: machines, what is around them, and what runs on them."""
     parts = list(known_parts())
     for title, in_section in (
-        ("Hardware known by name", [each for each in parts if each.kind not in RUN]),
+        ("Accelerators and machines known by name", [each for each in parts if each.kind in MACHINES]),
+        (
+            "Networks, storage, power and cooling known by name",
+            [each for each in parts if each.kind not in MACHINES | RUN],
+        ),
         ("Models and software known by name", [each for each in parts if each.kind in RUN]),
     ):
         yield f"## {title}\n"
