@@ -790,7 +790,7 @@ PLACES = {  # load, changes, how far mean and 99th percentile of the first token
 }
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", sampled(PLACES, 4))
 def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name: str) -> None:
     """Of 16 places 13.7 are taken on average at ten requests a second: at random times all are taken."""
     load, changes, mean, tail = PLACES[name]

@@ -26,7 +26,8 @@ Row = dict[str, str]
 def rows(name: str = "serving") -> tuple[Row, ...]:
     """The published plans of a file: ``serving``; ``new_serving`` of sources that were entered since the constants
     were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, the number of requests,
-    whether replicas of attention share an engine and whether all outputs are equally long, images the release of others.
+    whether replicas of attention share an engine and whether all outputs are equally long; images state the release of
+    others.
     """
     stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp", "equal_lengths", "overlap_tp")
     further = {row["id"]: {name: row[name] for name in stated if row[name]} for row in table("serving_settings.csv")}

@@ -123,9 +123,7 @@ the server, whose hosts differ. The interval at which tokens are streamed (1 or 
 
 
 def cases(every: int = 1) -> Iterator[Case]:
-    """The published and the predicted percentiles, of all lines or of ``every`` so manieth; the group names quantity and
-    source.
-    """
+    """The published and the predicted percentiles of one in ``every`` lines; the group names quantity and source."""
     lines = list(table("serving_tails.csv"))[::every]
     stated = {line["id"] for line in lines}
     found = serving_cases.predicted_plans("new_serving", lambda row: row["id"] in stated)
