@@ -14,6 +14,7 @@ from clusterspec.cluster.groups import Placement, group_runs, runs_placement
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import design_with_keys, with_values
+from clusterspec.cost.collectives import Inside
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
 from clusterspec.cost.estimate import estimate
@@ -228,10 +229,14 @@ class GroupLinks(dict["Rates", "MeasuredLinks | None"]):
         super().__init__()
         self.machine = machine
         self.placement = placement
+        self._inside: dict[float, Inside] = {}
+        """The links inside an island, by the scale-up bandwidth."""
 
     def __missing__(self, rates: Rates) -> MeasuredLinks | None:
         cluster = self.machine.cluster_at(rates)
-        paths = group_paths(cluster, self.placement)
+        paths = group_paths(cluster, self.placement, self._inside.get(rates[0]))
+        if paths:
+            self._inside[rates[0]] = paths.inside
         self[rates] = MeasuredLinks.of(cluster, paths) if paths else None
         return self[rates]
 

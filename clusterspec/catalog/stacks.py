@@ -133,7 +133,7 @@ class ServingSoftware:
     chunk_of_engine: bool = False
     """The attention replicas of an engine share the default ``chunk_tokens``."""
     own_output: bool = False
-    """A request is admitted only if the cache has room for its prompt and its output beside what others hold now."""
+    """A request is admitted only if its prompt and its output fit in the free part of the cache."""
     prompts_alone: bool = False
     """Steps with prompts hold no sequences that decode."""
     dense_short_prompts: bool = False

@@ -87,7 +87,7 @@ class _Demand:
 
     @property
     def least_uplinks(self) -> int:
-        """The fewest links above the leaves: those of the nodes at the ratio. Extra endpoints share them."""
+        """The fewest uplinks of all leaves: the ports of nodes over the oversubscription. Extra endpoints add none."""
         return ceiling((self.endpoints - self.fabric.extra_endpoints) / self.leaf_ratio - 1e-9)
 
     def leaves(self, down: int) -> int:

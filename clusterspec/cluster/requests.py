@@ -194,7 +194,7 @@ class Serving:
     """The attention replicas of an engine share ``chunk_tokens``."""
     whole_requests: bool = False
     own_output: bool = False
-    """A request starts only if the cache has room for its prompt and its output beside what others hold now."""
+    """A request starts only if its prompt and its output fit in the free part of the cache."""
     raised: bool = False
     kept: int = 0
     """Requests for which the fraction rises where they arrive at a rate; 0 until the engines are known."""

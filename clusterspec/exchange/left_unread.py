@@ -123,9 +123,9 @@ def shown_settings(settings: Mapping[str, Setting], most: int = 12) -> str:
 
 
 def with_unread_settings(file: InputFile, found: ImportResult) -> ImportResult:
-    """A result with the settings that it neither reports with their value nor names, on a line or in an entry.
+    """The result, with an entry that lists the settings of the file whose value and name it does not report.
 
-    A file of which the caller chose one of several parts states those of the others as well.
+    Nothing is added where the caller chose one of several parts: the file also states the settings of the others.
     """
     if file.part is not None:
         return found

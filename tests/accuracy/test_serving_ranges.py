@@ -7,10 +7,14 @@ from math import exp, log
 import pytest
 
 from clusterspec.cost.serving.constants import RANGES
+from tests.effort import ALL_CASES
 from tools.accuracy import serving_ranges
 from tools.accuracy.serving_ranges import Errors, fitted_errors, ranges_by_rule, recorded
 
 BY_RULE = ("tpot open", "tpot experts recent", "ttft", "ttft static", "ttft experts recent")
+
+
+LAW = "`make test-all` predicts the 540 plans of the fitted side once more, of which the board has 318"
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +22,15 @@ def errors() -> Errors:
     return fitted_errors()
 
 
+def test_the_record_has_the_ranges_in_use_and_near_them_those_said_to_follow_the_rule() -> None:
+    record = recorded()
+    assert set(record) == set(RANGES)
+    for regime, (used, noted) in record.items():
+        assert used == RANGES[regime]
+        assert regime not in BY_RULE or noted == pytest.approx(used, abs=0.015)
+
+
+@pytest.mark.skipif(not ALL_CASES, reason=LAW)
 def test_the_record_has_the_ranges_in_use_and_those_of_the_rule(errors: Errors) -> None:
     """`python -m tools.accuracy.serving_ranges write` writes it anew where a prediction has changed."""
     rule = ranges_by_rule(errors)
@@ -28,6 +41,7 @@ def test_the_record_has_the_ranges_in_use_and_those_of_the_rule(errors: Errors) 
         assert noted == pytest.approx(rule[regime], abs=0.015), regime
 
 
+@pytest.mark.skipif(not ALL_CASES, reason=LAW)
 def test_ranges_said_to_follow_the_rule_do(errors: Errors) -> None:
     rule = ranges_by_rule(errors)
     for regime in BY_RULE:

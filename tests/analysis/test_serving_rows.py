@@ -229,6 +229,10 @@ def test_experts_of_an_engine_are_those_of_its_layout() -> None:
     prefill, engine = own_plan(job)
     assert prefill is None
     assert (engine.replicas, engine.tp, engine.attention_dp, engine.ep, engine.pp) == (2, 4, 2, 8, 1)
-    assert engine.ranks == 8 and job.ranks == 16 and (job.prefill_room(4), job.decode_room(4)) == (12, 12)
+    assert (
+        engine.ranks == 8
+        and job.ranks == 16
+        and (job.ranks_left_for_prefill(4), job.ranks_left_for_decode(4)) == (12, 12)
+    )
     away = replace(job, prefill_ranks=8)
-    assert (away.prefill_room(4), away.decode_room(4)) == (8, 16)
+    assert (away.ranks_left_for_prefill(4), away.ranks_left_for_decode(4)) == (8, 16)

@@ -203,7 +203,7 @@ def test_separate_engines_that_cannot_run_are_in_no_plan() -> None:
     """The 128 experts and 32 copies are not divisible by 24 ranks: not in the spec's plan, nor beside other engines."""
     pools = {"prefill": {"replicas": 1, "tp": 8}, "decode": {"replicas": 1, "tp": 1, "attention_dp": 24, "ep": 24}}
     more = {"redundant_experts": 32, "disaggregated": pools, "targets": None}
-    spec = DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 5}, "layout": {"framework": "sglang"}}
+    spec = DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 4}, "layout": {"framework": "sglang"}}
     spec["workload"] = spec["workload"] | {"model": "qwen3-235b-a22b"}
     one = study(spec, **more)
     assert "experts-indivisible-by-ep" in {each.rule for each in one.findings}
@@ -228,7 +228,7 @@ def test_headroom_keeps_a_share_of_the_memory_free_in_every_plan() -> None:
     whole = study(DENSE).design.cluster
     assert whole is not None and whole.accelerator.memory is not None
     limit = whole.accelerator.memory.value
-    for share in (0.2, 0.4):
+    for share in (0.2, 0.4) if ALL_CASES else (0.4,):
         found = search(study(DENSE, memory_fraction=1 - share), SearchOptions(top=3, min_headroom=share))
         assert found.layouts
         assert all(row.memory is not None and row.memory <= (1 - share) * limit for row in found.layouts)

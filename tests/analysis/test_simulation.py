@@ -405,7 +405,7 @@ def test_prompts_alone_wait_as_in_a_queue_with_one_server(load: float) -> None:
     assert sum(waits) / len(waits) == pytest.approx(expected, rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["one", "chunks", "drafts", "attention replicas", "apart"])
+@pytest.mark.parametrize("name", sampled(["one", "chunks", "attention replicas", "drafts", "apart"], 6))
 def test_more_load_never_shortens_a_wait(name: str) -> None:
     more, changes = PLANS[name]
     study = plan(f"load: open, request_rate: 1{more}", **changes)
@@ -790,7 +790,7 @@ PLACES = {  # load, changes, how far mean and 99th percentile of the first token
 }
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", sampled(PLACES, 4))
 def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name: str) -> None:
     """Of 16 places 13.7 are taken on average at ten requests a second: at random times all are taken."""
     load, changes, mean, tail = PLACES[name]

@@ -10,6 +10,7 @@ from clusterspec.analysis.simulation.run import SimulatedLoad, simulated_load
 from clusterspec.cost.serving.percentiles import latency_at
 from tests.analysis.test_simulation import drawn_arrivals, mean_wait, parts, plan
 from tests.analysis.test_simulation import simulated as simulation_of
+from tests.effort import sampled
 
 
 def output_rate(load: SimulatedLoad) -> float:
@@ -21,7 +22,9 @@ def output_rate(load: SimulatedLoad) -> float:
 ONE = {"machine": "h100-sxm-80gb", "framework": "vllm"}
 
 
-@pytest.mark.parametrize(("prompt", "chunk", "output"), [(4000, 8192, 100), (4000, 2048, 100), (500, 8192, 50)])
+@pytest.mark.parametrize(
+    ("prompt", "chunk", "output"), sampled([(4000, 2048, 100), (4000, 8192, 100), (500, 8192, 50)], 4)
+)
 def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: int, chunk: int, output: int) -> None:
     """At 30, 70 and 85 % of the rate that is sustained. With short answers the number that decodes varies with the
     prompts, which the formulas do not have: their 99th percentile is up to 34 % too short.
@@ -29,7 +32,7 @@ def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: 
     text = f"load: open, chunk_tokens: {chunk}, request_rate: "
     sustained = analysis.simulate(plan(f"{text}1", input=prompt, output=output, **ONE), requests=200).saturation
     assert sustained is not None
-    for part in (0.3, 0.7, 0.85):
+    for part in sampled((0.85, 0.3, 0.7), 4):
         study = plan(f"{text}{part * sustained:.3f}", input=prompt, output=output, **ONE)
         (pools, times), ttft = parts(study), simulated_load(study, requests=6_000).latencies["ttft"]
         assert times.ttft == pytest.approx(ttft.p50, rel=0.2), part
@@ -37,7 +40,7 @@ def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: 
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.35), part
 
 
-@pytest.mark.parametrize(("prompt", "output"), [(1000, 200), (256, 128)])
+@pytest.mark.parametrize(("prompt", "output"), sampled([(1000, 200), (256, 128)], 2))
 def test_percentiles_of_a_loop_without_a_beginning_are_those_simulated(prompt: int, output: int) -> None:
     for flight in (8, 64):
         study = plan(f"load: closed, concurrency: {flight}", input=prompt, output=output, **ONE)
@@ -67,13 +70,13 @@ APART = "disaggregated: {{prefill: {{tp: 1, replicas: {prefill}}}, decode: {{tp:
 MANY = {"machine": "h100-sxm-80gb", "per": 8, "framework": "vllm"}
 
 
-@pytest.mark.parametrize(("prompt", "engines"), [(4000, 1), (4000, 3), (1000, 3), (16000, 3)])
+@pytest.mark.parametrize(("prompt", "engines"), sampled([(4000, 1), (4000, 3), (1000, 3), (16000, 3)], 4))
 def test_prompts_wait_on_several_prefill_engines_as_long_as_simulated(prompt: int, engines: int) -> None:
     """A prompt waits only where all engines have one; with several in a step, it waits for those that came with it."""
     split = f"chunk_tokens: 8192, {APART.format(prefill=engines)}, load: open, request_rate: "
     light = analysis.simulate(plan(f"{split}0.1", input=prompt, output=50, **MANY), requests=200)
     assert light.saturation is not None
-    for part in (0.3, 0.6, 0.85):
+    for part in sampled((0.85, 0.3, 0.6), 4):
         study = plan(f"{split}{part * light.saturation:.3f}", input=prompt, output=50, **MANY)
         (pools, times), ttft = parts(study), simulated_load(study, requests=6_000).latencies["ttft"]
         assert times.ttft == pytest.approx(ttft.p50, rel=0.25), part

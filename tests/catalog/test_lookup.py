@@ -12,6 +12,7 @@ from clusterspec.catalog.export import catalog_row, catalog_rows, compare_text, 
 from clusterspec.catalog.lookup import compare, entry_named
 from clusterspec.catalog.search import matching_rows
 from tests.catalog.shipped import CARDS, CATALOG, NAMES
+from tests.effort import sampled
 from tests.golden import assert_golden
 
 HERE = Path(__file__).parent
@@ -50,7 +51,7 @@ def test_a_search_without_results_says_so() -> None:
 
 
 def test_every_entry_can_be_shown_as_text_and_as_json() -> None:
-    for kind, name in NAMES:
+    for kind, name in sampled(NAMES, len(NAMES)):
         whole = entry_named(CATALOG, f"{kind}/{name}")
         assert f"{kind}/{name}" in show_text(whole)
         assert json.loads(json.dumps(whole.to_json(), allow_nan=False))["id"] == name

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.cli.terminal import encodable_text
-from tests.cli.conftest import BASE
+from tests.cli.conftest import BASE, Call
 
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "NO_COLOR")}
 
@@ -93,14 +93,26 @@ def test_an_escape_is_one_that_json_reads_back() -> None:
         ({"NO_COLOR": "1"}, "--color always", True),
     ],
 )
-def test_color_follows_options_and_environment(environment: dict[str, str], words: str, painted: bool) -> None:
-    assert ("\x1b[" in shell(f"$C check spec.yaml {words}", **environment).stdout) is painted
+def test_color_follows_options_and_environment(
+    environment: dict[str, str], words: str, painted: bool, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    Path("spec.yaml").write_text(BASE)
+    assert ("\x1b[" in call("check", "spec.yaml", *words.split()).out) is painted
 
 
-def test_file_names_cannot_send_escape_sequences() -> None:
+def test_file_names_cannot_send_escape_sequences(call: Call) -> None:
     name = "e\x1b[31m\n.yaml"
-    Path(name).write_text(BASE)
-    for line in ("$C check *e*.yaml", "$C estimate e*.yaml", "$C check e*.yaml --select no-rule", "$C bom e*.yaml"):
-        done = shell(line)
-        assert "\x1b" not in done.stdout + done.stderr
-    assert len(shell("$C check 'absent\x1b\n.yaml'").stderr.splitlines()) == 1
+    for path in (name, "spec.yaml"):
+        Path(path).write_text(BASE)
+    for words in (
+        ("check", name, "spec.yaml"),
+        ("estimate", name),
+        ("check", name, "--select", "no-rule"),
+        ("bom", name),
+    ):
+        done = call(*words)
+        assert done.out + done.error and "\x1b" not in done.out + done.error
+    assert len(call("check", "absent\x1b\n.yaml").error.splitlines()) == 1

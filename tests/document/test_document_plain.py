@@ -12,9 +12,10 @@ from clusterspec.document.plain import Event, pyyaml_events
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from tests.cli.conftest import ROOT
-from tests.effort import each
+from tests.effort import each, sampled
 
-FILES = [*sorted((ROOT / "examples").glob("*.yaml")), *sorted((ROOT / "catalog").glob("*/*.yaml"))]
+ENTRIES = sorted((ROOT / "catalog").glob("*/*.yaml"))
+FILES = [*sorted((ROOT / "examples").glob("*.yaml")), *sampled(ENTRIES, len(ENTRIES))]
 PAGES = [page(name) for name in RULES]
 TEXTS = sorted({each.text for page in PAGES for each in (*page.fires, *page.silent) if not each.prose})
 SMALL = [text for text in TEXTS if len(text) < 900]

@@ -70,7 +70,7 @@ def test_no_text_crashes_a_reader(text: str, kind: str) -> None:
         assert "\n" not in str(why)
 
 
-@pytest.mark.parametrize("word", ["...", ",", "1.2.3", "nan", "-1", "1e400", "."])
+@pytest.mark.parametrize("word", sampled(["...", ",", "1.2.3", "nan", "-1", "1e400", "."], 8))
 def test_a_word_in_place_of_numbers_crashes_no_reader(word: str) -> None:
     for kind in NAMES:
         for text in (re.sub(r"\d+(?:\.\d+)?", word, SAMPLES[kind]), re.sub(r"\d+\.\d+", word, SAMPLES[kind])):
@@ -85,16 +85,19 @@ def test_a_file_beyond_the_limit_is_refused_by_its_size() -> None:
         read(json.dumps([{"links": [], "compounded_links": "x" * (9 << 20)}]).encode(), "netq")
 
 
+LINES = 8_000
+
+
 def test_the_largest_file_takes_little_space() -> None:
     line = '[1]\t"H-0{0:07d}"[1](0)\t\t# "node{0:07d} mlx5_0" lid 1 4xNDR\n'
-    text = 'guid=1\nSwitch\t64 "S-1"\t\t# "leaf"\n' + "".join(line.format(n) for n in range(20_000))
+    text = 'guid=1\nSwitch\t64 "S-1"\t\t# "leaf"\n' + "".join(line.format(n) for n in range(LINES))
     data = text.encode()
     tracemalloc.start()
     with contextlib.suppress(FormatError):
         import_formats.guessed_format(file := InputFile("big.txt", data)).read(file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 1_000 * 20_000  # bytes a link: 200,000 links, the most that are read, then take 200 MB
+    assert peak < 1_000 * LINES  # bytes a link: 200,000 links, the most that are read, then take 200 MB
 
 
 @pytest.mark.parametrize("name", ["nccl_topo_xml", "rocm_smi_showtopo", "netq_json", "neuron_ls", "NVIDIA-SMI-topo"])

@@ -20,7 +20,7 @@ NAMES = {"torchtitan": "design.py", "maxtext": "design.yml", "dynamo": "design.y
 def exports(kind: str) -> Iterator[tuple[ExportInput, ExportedFile]]:
     """The designs that an exporter accepts, one for each text that it writes."""
     seen = set()
-    for design in sampled(designs(TARGETS[kind].software), 80):
+    for design in sampled(designs(TARGETS[kind].software), 60):
         with contextlib.suppress(NotExportable):
             written = exporter_of(kind).write(design)
             if written.content not in seen:

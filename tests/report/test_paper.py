@@ -267,8 +267,9 @@ TRAINING_WORDS = re.compile(
 )
 
 
-@pytest.mark.parametrize("kind", ["design", "procurement"])
-@pytest.mark.parametrize("name", ["serving", "serving-pools", "trn2-serving"])
+@pytest.mark.parametrize(
+    ("name", "kind"), diagonal(3, ["serving", "serving-pools", "trn2-serving"], ["design", "procurement"])
+)
 def test_a_report_on_serving_has_no_training_sections(name: str, kind: str) -> None:
     page = paper.paper_as_html(compose(report(SPECS[name], kind)))
     body = re.sub(r"<(script|style)[^>]*>.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)

@@ -32,6 +32,9 @@ def glossary() -> list[tuple[str, str]]:
 
 
 TERMS = frozenset(word.lower() for term, _ in glossary() for word in WORD.findall(term))
+KNOWN = PLAIN | TERMS
+EXPLAINED = {part.upper() for row in glossary() for word in WORD.findall(" ".join(row)) for part in word.split("-")}
+"""The words of all terms and of their lines, as an abbreviation is written."""
 
 
 def texts(name: str) -> Iterator[str]:
@@ -49,7 +52,7 @@ def texts(name: str) -> Iterator[str]:
 def known(word: str) -> bool:
     """Whether a word, or its singular, is plain or a term."""
     forms = {word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ves$", "f", word)}
-    return bool(forms & (PLAIN | TERMS)) or ("-" in word and all(known(part) for part in word.split("-")))
+    return not forms.isdisjoint(KNOWN) or ("-" in word and all(known(part) for part in word.split("-")))
 
 
 @each("name", [name for name in RULES if RULES[name][1]])
@@ -159,5 +162,4 @@ ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9]*[A-Z](?=s?\b)")
 @each("page", [*PAGES, *TEMPLATES])
 def test_the_abbreviations_of_pages_and_templates_are_in_the_glossary(page: Path) -> None:
     text = "" if page.name in OUTPUT else NOT_PROSE.sub(" ", page.read_text("utf-8"))
-    explained = {part.upper() for row in glossary() for word in WORD.findall(" ".join(row)) for part in word.split("-")}
-    assert set(ABBREVIATION.findall(text)) - explained - NAMES == set()
+    assert set(ABBREVIATION.findall(text)) - EXPLAINED - NAMES == set()

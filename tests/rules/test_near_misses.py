@@ -12,6 +12,7 @@ rules, and the rule of the page where figures or names of its sentences are comp
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path as FilePath
 
 from clusterspec import rules
@@ -38,6 +39,7 @@ def without(text: str, part: str) -> str:
     return re.sub(rf"^ *{re.escape(part)}\n", "", text, flags=re.MULTILINE)
 
 
+@cache  # of an example that several lines change
 def faults_of_form(text: str) -> set[tuple[str, Path]]:
     """The problems of YAML, keys and values of a spec, each with its key."""
     study = study_text(text, SETTINGS, folder=LOGS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -111,9 +111,11 @@ def small_runs() -> Iterator[Case]:
     return _steps("small_runs")
 
 
-def new_runs() -> Iterator[Case]:
-    """Step times of sources to which nothing is fitted."""
-    return _steps("new_runs")
+def new_runs(wanted: Container[str] | None = None) -> Iterator[Case]:
+    """Step times of sources to which nothing is fitted: of all their runs, or of those with the ids in ``wanted``."""
+    for run in published_runs("new_runs"):
+        if wanted is None or run["id"] in wanted:
+            yield from _step(run, plan_of(run["id"]))
 
 
 def first_predictions() -> Iterator[Case]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -18,31 +18,53 @@ SETTINGS = ("max_sequences", "receive_interval", "chunk_tokens", "memory_fractio
 """The settings of engines that recipes and launch scripts state."""
 
 
+Row = dict[str, str]
+"""A published plan as its file has it, with the settings and the release that other files state of it."""
+
+
 @cache
-def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
-    """The published plans of a file with their designs: ``serving``; ``new_serving`` of sources that were entered since
-    the constants were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, the number of
-    requests, whether replicas of attention share an engine and whether all outputs are equally long, images the
-    release of others.
+def rows(name: str = "serving") -> tuple[Row, ...]:
+    """The published plans of a file: ``serving``; ``new_serving`` of sources that were entered since the constants
+    were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, the number of requests,
+    whether replicas of attention share an engine and whether all outputs are equally long; images state the release of
+    others.
     """
     stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp", "equal_lengths", "overlap_tp")
     further = {row["id"]: {name: row[name] for name in stated if row[name]} for row in table("serving_settings.csv")}
     further |= {
         row["id"]: further.get(row["id"], {}) | {"software": row["software"]} for row in table("serving_releases.csv")
     }
-    rows = (dict.fromkeys(SETTINGS, "") | row | further.get(row["id"], {}) for row in table(f"{name}.csv"))
-    return tuple((row, study(spec_of(row)).design) for row in rows)
+    return tuple(dict.fromkeys(SETTINGS, "") | row | further.get(row["id"], {}) for row in table(f"{name}.csv"))
 
 
 @cache
-def predicted_plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design, ServingTimes], ...]:
-    """The plans of a file with their times, predicted once: those of open loads keep what they find at other rates."""
-    return tuple((row, design, _times_of(row, design)) for row, design in plans(name))
+def plans(name: str = "serving") -> tuple[tuple[Row, Design], ...]:
+    """The published plans of a file with their designs."""
+    return tuple((row, _design_at(name, place)) for place, row in enumerate(rows(name)))
 
 
-def _times_of(row: dict[str, str], design: Design) -> ServingTimes:
-    found = serving_times(design)
-    assert found is not None, row["id"]
+def predicted_plans(
+    name: str = "serving", wanted: Callable[[Row], bool] | None = None
+) -> Iterator[tuple[Row, Design, ServingTimes]]:
+    """The plans of a file, or the wanted ones among them, with their times. Each is predicted once, when it is asked
+    for: those of open loads keep what they find at other rates.
+    """
+    for place, row in enumerate(rows(name)):
+        if wanted is None or wanted(row):
+            yield row, _design_at(name, place), _times_at(name, place)
+
+
+@cache
+def _design_at(name: str, place: int) -> Design:
+    """The design of the plan at a place of a file."""
+    return study(spec_of(rows(name)[place])).design
+
+
+@cache
+def _times_at(name: str, place: int) -> ServingTimes:
+    """The times of the plan at a place of a file."""
+    found = serving_times(_design_at(name, place))
+    assert found is not None, rows(name)[place]["id"]
     return found
 
 
@@ -52,7 +74,7 @@ def cases(name: str = "serving") -> Iterator[Case]:
         yield from of_plan(row, found)
 
 
-def of_plan(row: dict[str, str], found: ServingTimes) -> Iterator[Case]:
+def of_plan(row: Row, found: ServingTimes) -> Iterator[Case]:
     """The published and the predicted figures of one plan."""
     mean = "_mean" if row["statistic"] == "mean" else ""
     names = {"tpot": f"tpot{mean}", "ttft": f"ttft{mean}", "output_tokens_per_second": "output_tokens_per_second"}
@@ -65,13 +87,13 @@ def of_plan(row: dict[str, str], found: ServingTimes) -> Iterator[Case]:
             yield Case(row["id"], group, float(row[column]), predicted, low, high, row["url"], note)
 
 
-def _kind(row: dict[str, str], found: ServingTimes) -> str:
+def _kind(row: Row, found: ServingTimes) -> str:
     load = "disaggregated" if row["prefill"] else row["load"]
     experts = any(part.name == "experts" for part in found.decode.parts)
     return f"{load}, {'experts' if experts else 'dense'}"
 
 
-def spec_of(row: dict[str, str]) -> dict[str, Any]:
+def spec_of(row: Row) -> dict[str, Any]:
     """A published plan as a spec."""
     per_node, count = int(row["per_node"]), int(row["accelerators"])
     cluster: dict[str, Any] = {"accelerator": row["accelerator"], "accelerators_per_node": per_node}
@@ -104,7 +126,7 @@ def spec_of(row: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _requests(row: dict[str, str]) -> dict[str, Any]:
+def _requests(row: Row) -> dict[str, Any]:
     load: dict[str, Any] = {name: int(row[name]) for name in ("input_tokens", "output_tokens")}
     load |= {name: int(row[name]) for name in (*LIMITS, *SETTINGS[:3]) if row.get(name)}
     if row.get("memory_fraction"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import sqrt
 from statistics import median
 
@@ -53,10 +53,12 @@ Plan = tuple[dict[str, str], ServingTimes]
 """A published plan and its predicted times."""
 
 
-def open_loads() -> list[Plan]:
-    """The published plans of open loads without an end that state a time per output token."""
-    plans = serving_cases.predicted_plans("new_serving")
-    return [(row, times) for row, _, times in plans if times.stretched and row["tpot"] and times.lasting is None]
+def open_loads(wanted: Callable[[serving_cases.Row], bool] | None = None) -> list[Plan]:
+    """The published plans of open loads without an end that state a time per output token; all, or the wanted ones."""
+    plans = serving_cases.predicted_plans(
+        "new_serving", lambda row: bool(row["load"] == "open" and row["tpot"]) and (wanted is None or wanted(row))
+    )
+    return [(row, times) for row, _, times in plans if times.stretched and times.lasting is None]
 
 
 def groups(plans: Iterable[Plan]) -> Iterator[tuple[str, list[tuple[float, float]]]]:

@@ -256,7 +256,7 @@ def section(cases: Sequence[Case], table: object) -> Iterator[str]:
     yield serving_sources.TEXT
     yield table(serving_sources.scores())
     yield serving_tails.TEXT
-    yield table(serving_tails.scores())
+    yield table(serving_tails.scores(list(serving_tails.cases())))
     yield serving_limits.TEXT
     yield serving_limits.limits_table(serving_limits.open_loads())
     yield WIDTHS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cost.serving.percentiles import latency_at, latency_range
 from tools.accuracy import serving_cases
@@ -122,10 +122,13 @@ the server, whose hosts differ. The interval at which tokens are streamed (1 or 
 """
 
 
-def cases() -> Iterator[Case]:
-    """The published and the predicted percentiles; the group names quantity and source."""
-    plans = {row["id"]: (row, design, times) for row, design, times in serving_cases.predicted_plans("new_serving")}
-    for line in table("serving_tails.csv"):
+def cases(every: int = 1) -> Iterator[Case]:
+    """The published and the predicted percentiles of one in ``every`` lines; the group names quantity and source."""
+    lines = list(table("serving_tails.csv"))[::every]
+    stated = {line["id"] for line in lines}
+    found = serving_cases.predicted_plans("new_serving", lambda row: row["id"] in stated)
+    plans = {row["id"]: (row, design, times) for row, design, times in found}
+    for line in lines:
         row, design, times = plans[line["id"]]
         work = design.workload
         assert work is not None and work.serving is not None
@@ -137,9 +140,8 @@ def cases() -> Iterator[Case]:
         yield Case(row["id"], group, float(line["seconds"]), predicted, low, high, row["url"], group)
 
 
-def scores() -> list[Score]:
-    """A score for each source, model and quantity, and for each quantity of all."""
-    every = list(cases())
+def scores(every: Sequence[Case]) -> list[Score]:
+    """A score for each source, model and quantity, and for each quantity of all cases."""
     names = dict.fromkeys(case.group for case in every)
     found = [score(name, [case for case in every if case.group == name]) for name in names]
     quantities = dict.fromkeys(case.group.rpartition(": ")[2] for case in every)

@@ -53,7 +53,9 @@ def separated_plans(
     own = [engine for engine in stated if engine is not None]
     for prompts in _single_replicas([*prefill, *own[:1]]):
         for answers in _single_replicas([*decode, *own[1:]]):
-            if prompts.ranks <= job.prefill_room(answers.ranks) and answers.ranks <= job.decode_room(prompts.ranks):
+            if prompts.ranks <= job.ranks_left_for_prefill(
+                answers.ranks
+            ) and answers.ranks <= job.ranks_left_for_decode(prompts.ranks):
                 yield from _plans_of_pair(job, prompts, answers, rated_plan_of)
     if not job.load.targets and prefill:
         for answers in _single_replicas(_busiest_engines(job, ladders)[:BALANCED]):
@@ -121,8 +123,8 @@ def _plans_of_pair(
     """
     load = job.load
     if not load.targets:
-        for count in engine_numbers(job.prefill_room(answers.ranks) // prompts.ranks):
-            rest = job.decode_room(count * prompts.ranks) // answers.ranks
+        for count in engine_numbers(job.ranks_left_for_prefill(answers.ranks) // prompts.ranks):
+            rest = job.ranks_left_for_decode(count * prompts.ranks) // answers.ranks
             one = rated_plan_of((replace(prompts, replicas=count), replace(answers, replicas=rest)))
             if one is not None:
                 yield one
@@ -154,9 +156,9 @@ def _amply_prefilled(
     job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., Rated | None]
 ) -> Iterator[tuple[Engines, int, Rated]]:
     """Every number of decode engines with prefill engines on all other ranks: those, their number, and the plan."""
-    for decoding in engine_numbers(job.decode_room(prompts.ranks) // answers.ranks):
+    for decoding in engine_numbers(job.ranks_left_for_decode(prompts.ranks) // answers.ranks):
         decode = replace(answers, replicas=decoding)
-        most = job.prefill_room(decoding * answers.ranks) // prompts.ranks
+        most = job.ranks_left_for_prefill(decoding * answers.ranks) // prompts.ranks
         ample = rated_plan_of((replace(prompts, replicas=most), decode))
         if ample is not None:
             yield decode, most, ample
@@ -310,8 +312,8 @@ def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
     """The plan of the spec, unless degrees are fixed, it cannot run, or its ranks are not there."""
     job = seeker.job
     prefill, decode = own_plan(job)
-    room = job.decode_room(prefill.replicas * prefill.ranks if prefill else 0)
-    if pins.values or refusals(job.design) or decode.replicas * decode.ranks > room:
+    left = job.ranks_left_for_decode(prefill.replicas * prefill.ranks if prefill else 0)
+    if pins.values or refusals(job.design) or decode.replicas * decode.ranks > left:
         return
     one = seeker.rated_plan((prefill, decode))
     if one is not None:

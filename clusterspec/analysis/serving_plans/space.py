@@ -37,11 +37,11 @@ class ServingJob:
     prefill_ranks: int | None = None
     """Ranks of the nodes that prefill engines have on another pool; None where they are on this machine."""
 
-    def prefill_room(self, decode_ranks: int) -> int:
+    def ranks_left_for_prefill(self, decode_ranks: int) -> int:
         """Ranks left for prefill engines beside ``decode_ranks``."""
         return self.ranks - decode_ranks if self.prefill_ranks is None else self.prefill_ranks
 
-    def decode_room(self, prefill_ranks: int) -> int:
+    def ranks_left_for_decode(self, prefill_ranks: int) -> int:
         """Ranks left for decode engines beside ``prefill_ranks``."""
         return self.ranks - prefill_ranks if self.prefill_ranks is None else self.ranks
 

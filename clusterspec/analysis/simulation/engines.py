@@ -13,7 +13,7 @@ from clusterspec.standard import sum_of
 REQUESTS, EXPECTED, CONTEXT = attrgetter("requests"), attrgetter("expected"), attrgetter("context")
 FULLNESS = attrgetter("count", "context")
 MOST_OUTPUT = 4096
-"""The most tokens of its output for which a request needs room, where it needs room for them (SGLang,
+"""The most tokens of its output for which a request needs free cache before it starts, where it needs it (SGLang,
 managers/schedule_policy.py at 00550cd1: CLIP_MAX_NEW_TOKENS).
 """
 

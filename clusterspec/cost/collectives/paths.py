@@ -41,16 +41,19 @@ CLOSE = 1e-9
 MESHES = frozenset({"full-mesh", "partial-mesh"})
 
 
-def group_paths(cluster: Cluster, group: Placement) -> Paths | None:
-    """The links of a group; ``None`` where it leaves its domain and the fabric is not known."""
+def group_paths(cluster: Cluster, group: Placement, inside: Inside | None = None) -> Paths | None:
+    """The links of a group; ``None`` where it leaves its domain and the fabric is not known. Its links ``inside`` an
+    island may be given, if they are known: they depend on no rate of the fabric.
+    """
     node_is_island = group.nodes > 1 and group.ranks_per_domain < group.ranks_per_node
     if group.domains == 1:
-        return Paths(group.ranks, group.nodes, _inside_domain(cluster, group), None)
+        return Paths(group.ranks, group.nodes, inside or _inside_domain(cluster, group), None)
     if group.nodes == 1:
-        return Paths(group.ranks, 1, _inside_host(cluster, group.ranks), None)
+        return Paths(group.ranks, 1, inside or _inside_host(cluster, group.ranks), None)
     if cluster.scale_out is None:
         return None
-    inside = _inside_host(cluster, group.ranks_per_node) if node_is_island else _inside_domain(cluster, group)
+    if inside is None:
+        inside = _inside_host(cluster, group.ranks_per_node) if node_is_island else _inside_domain(cluster, group)
     islands = group.nodes if node_is_island else group.domains
     return Paths(group.ranks, group.nodes, inside, _between_islands(cluster, cluster.scale_out, group, islands))
 

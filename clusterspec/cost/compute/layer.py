@@ -307,8 +307,9 @@ def _work_of_software(work: Work, software: SoftwareBehavior, shard: Shard) -> W
 
 
 def _gradient_sums(work: Work, counted: float, shard: Shard) -> Work:
-    """The accumulation of weight gradients in their own precision, ``counted`` bytes for each in fp32, and what weights
-    in fp32 add to it.
+    """The work of adding weight gradients to their sums, and of copying weights that are kept in fp32.
+
+    ``counted`` are the bytes read and written for each gradient with a sum in fp32, as in `sum_bytes`.
     """
     sums = accumulation_work(work, sum_bytes(counted, shard.sum_width))
     if not shard.copies_weights:

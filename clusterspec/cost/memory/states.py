@@ -366,7 +366,7 @@ def sampled_logits(workload: Workload) -> dict[str, float]:
 
 def received_copies(workload: Workload, layout: Layout, chunk: int | None) -> dict[str, float]:
     """The inputs of `received_bytes` for a step with ``chunk`` tokens on every attention replica; empty if a rank
-    receives no tokens, or its software leaves room for them beside the memory that it fills.
+    receives no tokens, or its software keeps memory free for them.
 
     Separate engines reserve less: those that decode run no prompts, and the cache does not limit those that prefill.
     """

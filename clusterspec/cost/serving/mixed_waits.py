@@ -19,7 +19,7 @@ ROUNDS, CLOSE = 20, 1e-9
 LEAST_LOAD = 1e-6
 """The least load for which the decay is computed, and the least share of the time in which sequences decode."""
 ONE = 0.999
-"""Room for so much of a prompt counts as room for one."""
+"""A step that holds so much of a prompt counts as one that holds a whole prompt."""
 
 
 class WaitTail(NamedTuple):
@@ -81,8 +81,8 @@ class WaitTail(NamedTuple):
 
 class PromptQueue(NamedTuple):
     """Prompts that come at random times, ``rate`` per second, to an engine whose steps take ``plain`` seconds without
-    prompts and ``added`` seconds more for each. A step has room for ``room`` prompts, fractions included, and takes
-    ``full`` seconds with so many. Steps follow each other; each computes what came before it, as far as there is room.
+    prompts and ``added`` seconds more for each. A step holds at most ``room`` prompts, fractions included, and takes
+    ``full`` seconds with so many. Steps follow each other; each computes what came before it, up to ``room``.
     Prompts go to the one of ``engines`` with the fewest.
 
     W prompts are there at the start of a step, V = min(W, room) of them are computed, and L = W − V are left. With A
@@ -117,9 +117,9 @@ class PromptQueue(NamedTuple):
 
     @property
     def left(self) -> float:
-        """Mean number of prompts, over the time, that a running step leaves for later ones, where it has room for one.
+        """Mean number of prompts, over the time, that a running step leaves for later ones, where it holds one.
 
-        Full steps are a queue with as many servers as a step has room, each of which serves for one step.
+        Full steps are a queue with ``room`` servers, each of which serves for one step.
 
         Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977.
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 SPARE = 3.0
-"""Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators leave
-room beside the mean: one in a thousand then finds the cache full.
+"""Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators keep
+cache free beside the mean: one in a thousand then finds the cache full.
 """
 
 

@@ -45,9 +45,9 @@ def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: 
 @dataclass(frozen=True)
 class PrefillQueue:
     """Prompts that come at random times, ``rate`` per second, to an engine that runs prompts alone and is idle where
-    there is none. Seconds: a step with one prompt takes ``first``, each further one adds ``added``. A step has room for
-    ``room`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of ``engines`` with
-    the fewest.
+    there is none. Seconds: a step with one prompt takes ``first``, each further one adds ``added``. A step holds at
+    most ``room`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of ``engines``
+    with the fewest.
 
     A step takes what came during the one before it, at least the prompt that ends an idle time. Routing evens what
     comes to the engines: during a step of t seconds a Poisson number N for all of them, N / engines for each.

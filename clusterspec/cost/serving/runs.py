@@ -35,9 +35,9 @@ class FiniteRun(NamedTuple):
     Where requests stay in step, the run has ``waves`` of ``concurrency`` requests that all start together.
     ``prompt`` is the time from getting a place to the first token.
 
-    The first prompt of each of ``lanes`` attention ranks runs alone, since it comes first. The others share steps with
-    room for ``together`` prompts of the whole plan, and all prompts of a step end with it. All that start together wait
-    ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
+    The first prompt of each of ``lanes`` attention ranks runs alone, since it comes first. The others share steps
+    of at most ``together`` prompts of the whole plan, and all prompts of a step end with it. All that start together
+    wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
     """
 
     requests: float

@@ -41,12 +41,12 @@ def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) ->
         return _fewer_activations(layout)
     activations = _activation_changes(layout, workload.model.latent)
     otherwise, untried = LARGER_CP, _fewer_activations(layout)
-    if _leaves_room_for_states(what_if):
+    if _states_may_fit_beside_activations(what_if):
         otherwise, untried = FEWER_STATES, f"{untried}; or {FEWER_STATES}"
     return _advice(what_if, [*activations, *_state_changes(cluster, workload, layout)], otherwise, untried)
 
 
-def _leaves_room_for_states(what_if: WhatIf) -> bool:
+def _states_may_fit_beside_activations(what_if: WhatIf) -> bool:
     """Whether activations and framework memory alone, without states, take less than the share `FULLEST` of the memory."""
     memory = what_if.memory
     if memory is None or memory.capacity is None:

@@ -8,7 +8,7 @@ storage system cannot write the checkpoints of all jobs within their intervals; 
 have to save one after the other. The rule also reports jobs whose predicted steps together read training data faster
 than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error where they wait
 more than 10 % of the time, else a warning. Checkpoints that the jobs keep (`operations.checkpoint.keep`) above the
-`capacity`, with the largest of their data sets, though each job alone has room, are an error.
+`capacity`, with the largest of their data sets, though those of each job alone fit, are an error.
 
 ## Why it matters
 
@@ -159,7 +159,7 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
 def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     """The problem with checkpoints that several jobs keep beside the largest of their data sets, which they may share.
 
-    Each job has room alone.
+    The data of each job alone fit.
     """
     store = pool.spec.networks.storage if pool.spec.networks else None
     if store is None or store.capacity is None:

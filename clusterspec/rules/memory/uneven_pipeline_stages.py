@@ -90,7 +90,7 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",
         f"write `stage_layers: {(_even_mirrored_stages if mirrored else _even_stages)(sum(ranks), head, layout.pp)}`",
-        severity=_severity(loads[heaviest] / best) if stated and not _makes_room(ranks) else "note",
+        severity=_severity(loads[heaviest] / best) if stated and not _ends_hold_fewer_layers(ranks) else "note",
     )
 
 
@@ -99,7 +99,7 @@ def _severity(slower: float) -> str:
     return "error" if slower >= 1 + COSTLY else "warning" if slower >= NOTICED else "note"
 
 
-def _makes_room(ranks: list[int]) -> bool:
+def _ends_hold_fewer_layers(ranks: list[int]) -> bool:
     """Whether the first and the last stage hold fewer layers than the fullest one between."""
     return max(ranks[0], ranks[-1]) < max(ranks)
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 `power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, a note up to 30 %
-above it, since feeds and cooling then have room, and an error
+above it, since feeds and cooling then have reserve, and an error
 where the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or is 25 % and
 more below the entry, which suggests an older system.
 

@@ -182,7 +182,7 @@ _TAX = pattern(
 
 
 def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A line with the tax on the others beside the key that adds it to all lines."""
+    """A quoted line that is the tax on the other lines, though `tax` of the spec already adds it."""
     lines, tax = procurement.quote or (), procurement.tax
     for number, line in enumerate(lines):
         price = line_price(line)

@@ -18,6 +18,7 @@ from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.times import serving_times
 from tests.cluster.resolving import clean
+from tests.effort import sampled
 
 PROMPTS, STEP = 8_000, 1e-3
 
@@ -56,7 +57,7 @@ def alone(one: PromptQueue) -> float:
     return -(-1 // one.room) * one.plain + one.added
 
 
-@pytest.mark.parametrize("room", [0.1, 0.43, 1.02, 2.04, 4.1, 16.0])
+@pytest.mark.parametrize("room", sampled([0.1, 0.43, 1.02, 2.04, 4.1, 16.0], 6))
 def test_mean_times_to_the_end_of_a_prompt_are_those_of_drawn_queues(room: float) -> None:
     """Of 8,000 drawn prompts, from a tenth of a prompt in each step to sixteen."""
     for load in (0.2, 0.6):
