@@ -274,27 +274,6 @@ def test_pairs_of_a_mesh_that_meet_their_targets_are_noted(targets: str, severit
     assert [one.severity for one in found if one.rule == "partial-mesh-group"] == [severity]
 
 
-SHRINK = (
-    "clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 8, spare_nodes: {spares}}}\n"
-    "workload: {{model: llama-3.1-70b, sequence_length: 4096, global_batch: {batch}}}\n"
-    "layout: {{framework: megatron-core, tp: 8, pp: 1, micro_batch: 1, recompute: selective}}\n"
-    "operations: {{checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, burn_in: 72 h}}\n"
-)
-
-
-@each(
-    ("batch", "spares", "severities"),
-    [
-        (128, 0, ["warning"]),  # 7 replicas are left: 128 / 7 = 18.29
-        (128, 1, ["note"]),
-        (112, 0, []),  # 112 / 7 = 16 and 112 / 8 = 14
-    ],
-)
-def test_replicas_that_are_left_divide_the_batch(batch: int, spares: int, severities: list[str], check: Check) -> None:
-    found = check(SHRINK.format(batch=batch, spares=spares))
-    assert [one.severity for one in found if one.rule == "shrink-without-replica"] == severities
-
-
 TRAYS = (
     "clusterspec: 1\ncluster: {{platform: gb300-nvl72, nodes: 36}}\n"
     "workload: {{model: deepseek-v3, sequence_length: 4096, global_batch: 4096, precision: fp8}}\n"

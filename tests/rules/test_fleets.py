@@ -211,3 +211,37 @@ procurement:
         findings = study_text(text.replace("USED", str(used)), SETTINGS).findings
         found = [one for one in findings if one.rule == "fleet-quote-off-bill"]
         assert any("nodes" in one.message and one.severity == "error" for one in found) is missing, used
+
+
+HALLS = """clusterspec: 1
+description: "{remarks}"
+pools:
+  train: {{platform: dgx-h200, nodes: 31, scale_out: {{topology: rail-optimized, switch_ports: 64}}}}
+  serve: {{platform: dgx-b200, nodes: 4, scale_out: {{topology: single-switch, switch_ports: 64}}}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+{lines}
+"""
+ENGINES = '    - {part: "DGX B200 node", quantity: 4, unit_price: 1}\n'
+ALL = '    - {part: "DGX H200 node", quantity: 31, unit_price: 1}\n' + ENGINES
+CHASSIS = '    - {{part: "QM9700 switch", quantity: {}, unit_price: 1}}\n'
+LEAF = '    - {part: "leaf switch 64 x 400G", quantity: 1, unit_price: 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("remarks", "lines", "wrong"),
+    [
+        # 31 x 8 / 32 are 8 leaves, with 4 spines 12, and the leaf of the other pool
+        ("x", ALL + CHASSIS.format(12) + LEAF, False),
+        ("x", ALL + CHASSIS.format(9) + LEAF, True),
+        # the nodes of one pool exist, and so do its switches
+        ("The H200 nodes exist already.", ENGINES + CHASSIS.format(1), False),
+        ("x", ENGINES + CHASSIS.format(1), True),
+    ],
+)
+def test_switches_of_a_quote_are_those_of_the_pools_that_it_has(remarks: str, lines: str, wrong: bool) -> None:
+    findings = study_text(HALLS.format(remarks=remarks, lines=lines), SETTINGS).findings
+    loud = [one for one in findings if one.rule == "fleet-quote-off-bill" and one.severity != "note"]
+    assert any("switch" in one.message or "nodes" in one.message for one in loud) == wrong, loud

@@ -293,6 +293,12 @@ RENT = "space in racks, 4 racks x 36 months"
             "support-slower-than-repair",
             "",
         ),
+        # spare accelerators are no machine whose fabric is missing
+        (
+            purchase(line("spare H200 module", 4)).replace(SERVER + "\n", ""),
+            "quote-off-bill",
+            "",
+        ),
         (purchase(delivery="{weeks: 3}"), "short-lead-time", "3 weeks for 64 H200"),
         (purchase(remarks="Don d'un partenaire industriel.", delivery="{weeks: 3}"), "short-lead-time", ""),
         (purchase(remarks="We don't wait.", delivery="{weeks: 3}"), "short-lead-time", "3 weeks for 64 H200"),

@@ -66,13 +66,13 @@ jobs:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import Offered, lines_of_pools
-from clusterspec.procurement.part_names import WHOLE_NETWORK
+from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
@@ -100,6 +100,8 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
     machines = [pool.cluster for pool in pools if pool.cluster is not None]
     every = lines_of_pools(procurement.quote, machines)
     by_pool = {pool.name: needed_parts(bill(pool.design), every) for pool in pools if pool.design is not None}
+    bought = _bought_pools({name: parts.get("node", 0) for name, parts in by_pool.items()}, every, remarks)
+    by_pool = {name: _with_one_switch(parts, every) for name, parts in by_pool.items() if name in bought}
     yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]
     kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
@@ -107,7 +109,7 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
     networked = not offered.isdisjoint(WHOLE_NETWORK)
     for kind in kinds:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
-        own = [line for line in lines if line.kind == kind]
+        own = [line for line in lines if line.kind == kind or (kind == "switch" and line.kind in ANY_SWITCH)]
         if own:
             yield from _shortage_problem(kind, needed, own, remarks)
         elif kind == "node" and "accelerator" not in offered and lines:
@@ -117,6 +119,26 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
         elif kind not in offered and kind not in {"node", "nic"} and networked:
             message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
             yield RULE.problem("procurement.quote", message, HELP, severity="warning")
+
+
+def _bought_pools(nodes: Mapping[str, int], lines: Sequence[Offered], remarks: str) -> set[str]:
+    """The pools whose nodes the quote has, where the text says that other nodes come from elsewhere; else all."""
+    quoted = sum_of(line.quantity or 0.0 for line in lines if line.kind == "node")
+    if len(nodes) > MOST_POOLS or not are_elsewhere({"node": 1}, remarks):
+        return set(nodes)
+    parts = [set(chosen) for number in range(1, len(nodes)) for chosen in combinations(nodes, number)]
+    fitting = [chosen for chosen in parts if sum_of(nodes[name] for name in chosen) == quoted]
+    return fitting[0] if len(fitting) == 1 else set(nodes)
+
+
+def _with_one_switch(needed: Mapping[str, int], lines: Sequence[Offered]) -> dict[str, int]:
+    """The parts of a pool, with all switches as one kind where a line of the quote does not say at which level its are."""
+    kinds = {line.kind for line in lines} & {*ANY_SWITCH}
+    if "switch" not in kinds or len(kinds) < 2:
+        return {**needed}
+    switches = sum(count for kind, count in needed.items() if kind in ANY_SWITCH)
+    others = {kind: count for kind, count in needed.items() if kind not in ANY_SWITCH}
+    return others | ({"switch": switches} if switches else {})
 
 
 def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[Problem]:

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-`recovery: shrink` where data parallelism is 1, or where one node holds a part of every replica: an error. It is a warning
-where the replicas that are left after the loss of a node cannot share the batch evenly, since most frameworks then do not go
-on, and a note if spare nodes replace the lost one.
+`recovery: shrink` where data parallelism is 1, or where one node holds a part of every replica: an error. It is a note where
+the replicas that are left after the loss of a node cannot share the batch evenly: most frameworks then go on with another
+batch only.
 
 ## Why it matters
 
@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
@@ -57,11 +57,11 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "error")
 
 
-def check(operations: OperationsSpec, training: Workload, layout: Layout, cluster: Cluster) -> Iterator[Problem]:
+def check(operations: OperationsSpec, training: Workload, layout: Layout) -> Iterator[Problem]:
     if operations.recovery != "shrink" or training.rl is not None:
         return
     if layout.dp > 1:
-        yield from _odd_batch(training, layout, spares=cluster.spare_nodes)
+        yield from _odd_batch(training, layout)
         return
     yield RULE.problem(
         "operations.recovery",
@@ -70,7 +70,7 @@ def check(operations: OperationsSpec, training: Workload, layout: Layout, cluste
     )
 
 
-def _odd_batch(training: Workload, layout: Layout, *, spares: int) -> Iterator[Problem]:
+def _odd_batch(training: Workload, layout: Layout) -> Iterator[Problem]:
     """A batch that the replicas which are left after the loss of one node cannot share."""
     lost = max(1, layout.dp // max(1, layout.nodes))
     left, each = layout.dp - lost, layout.micro_batch or 1
@@ -79,6 +79,4 @@ def _odd_batch(training: Workload, layout: Layout, *, spares: int) -> Iterator[P
         help_ = (
             "keep a spare node and write `recovery: restart`, or choose a batch that both numbers of replicas divide"
         )
-        yield RULE.problem(
-            "operations.recovery", message, help_, severity="note" if spares else "warning", confidence="likely"
-        )
+        yield RULE.problem("operations.recovery", message, help_, severity="note", confidence="likely")

@@ -55,7 +55,7 @@ from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FEW = 4
-"""Machines with one accelerator that a reseller has in store."""
+"""Accelerators, alone or in desktop machines, that a reseller has in store."""
 LEAST = ((8192, 12.0), (128, 8.0), (1, 4.0))
 """Lead time in weeks, for orders of at least this many accelerators."""
 
@@ -70,7 +70,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     if quote and not any(line.kind in {"node", "accelerator"} for line in offered_lines(quote, cluster)):
         return  # the nodes are bought elsewhere, or there
     count = cluster.all_nodes * cluster.accelerators_per_node
-    if cluster.accelerators_per_node == 1 and count <= FEW:
+    if count <= FEW:
         return  # desktop machines are in the stores of resellers
     least = next(each for number, each in LEAST if count >= number)
     if weeks < least:
