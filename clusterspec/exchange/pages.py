@@ -46,14 +46,17 @@ def fenced_blocks(lines: list[str]) -> list[tuple[str, int, int]]:
 def object_in_page(file: InputFile, matches: Callable[[InputFile], bool]) -> InputFile | None:
     """The Kubernetes object of a page that ``matches`` accepts, as a file with the line numbers of the page.
 
-    Objects are read from blocks of YAML; of several the file's part is taken. None if the page has none, or too many.
+    Objects are read from blocks of YAML; of several the file's part is taken. None if the page has none.
 
-    Raises `SeveralParts` if there are several and no part is chosen, and `FormatError` if there is no such part.
+    Raises `SeveralParts` if there are several and no part is chosen, and `FormatError` if there are too many, or if
+    there is no such part.
     """
     blocks = list(islice(_objects_of_page(file.text), MOST_OBJECTS + 1))
     found = [(block, before) for block, before in blocks if matches(InputFile(file.name, block.encode()))]
-    if not found or len(blocks) > MOST_OBJECTS:
+    if not found:
         return None
+    if len(blocks) > MOST_OBJECTS:
+        raise FormatError(f"holds more than {MOST_OBJECTS} Kubernetes objects: copy the one to import to a file")
     if len(found) > 1 and file.part is None:
         lines = ", ".join(str(before + 1) for _, before in found)
         raise SeveralParts(f"holds {len(found)} objects, on lines {lines}: choose one with --part N")

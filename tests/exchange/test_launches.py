@@ -325,6 +325,15 @@ def test_a_command_that_stops_an_engine_behind_sudo_is_no_launch() -> None:
         read(f"{start}as -u llm vllm serve org/m --tensor-parallel-size 2\n", "serving")
 
 
+@pytest.mark.parametrize("before", ["pkill -9 -f", "sudo -u llm sudo pgrep -f", "ssh node1 pkill -f", "grep -c"])
+def test_a_pattern_with_options_that_finds_an_engine_starts_none(before: str) -> None:
+    found = f"{before} 'vllm serve org/m --tensor-parallel-size 8'\n"
+    with pytest.raises(FormatError, match="has no command that starts"):
+        read(found, "serving")
+    launched = read(f"{found}vllm serve org/m --tensor-parallel-size 2\n", "serving")
+    assert given(launched)["layout.tp"] == 2
+
+
 DEPLOYMENT = """apiVersion: apps/v1
 kind: Deployment
 metadata: {{name: a}}
@@ -345,5 +354,7 @@ def test_the_objects_of_a_page_that_start_an_engine_are_the_choices() -> None:
     with pytest.raises(SeveralParts, match=r"holds 2 objects, on lines 8, 24: "):
         read(page, "serving")
     assert [given(read(page, "serving", part=part))["layout.tp"] for part in (1, 2)] == [2, 4]
+    with pytest.raises(FormatError, match="more than 50 Kubernetes objects"):
+        read(page * 20, "serving")
     with pytest.raises(FormatError, match="has 2 objects, and --part 3 is none of them"):
         read(page, "serving", part=3)

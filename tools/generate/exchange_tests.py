@@ -344,8 +344,8 @@ other files of these repositories, the reasons of those refused were read: optio
 launch, steps of a log with one line above 65,536 characters, engines that run without a server, arguments of a Beaker
 task, predictors without options and Slurm jobs that name a framework in an argument were refused. Refused in the
 ninety-fourth was a launch of a program of its own, whose ranks the refusal names. In the ninety-fifth, `pkill` behind
-`sudo` with options was a second launch, and a page with two objects that start engines had none; what was lacking is the
-sharding of a launch whose settings another file may change.
+`sudo` with options was a second launch, and a page with two objects that start engines had none; what was lacking is
+the sharding of a launch whose settings another file may change.
 """
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.exchange.shell import Command, script_in
+from clusterspec.exchange.shell import Command, is_finder, script_in
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
 
@@ -15,11 +15,7 @@ _NO_LAUNCHERS = {
     "echo",
     "printf",
     "kill",
-    "pkill",
-    "pgrep",
-    "killall",
     "ps",
-    "grep",
     "awk",
     "sed",
     "which",
@@ -63,7 +59,7 @@ def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:
 
 def is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
-    if _program_of(command) in _NO_LAUNCHERS or _only_prints(command):
+    if is_finder(command) or _program_of(command) in _NO_LAUNCHERS or _only_prints(command):
         return False
     if _opens_shell(command) or _handles_image(command):
         return False
