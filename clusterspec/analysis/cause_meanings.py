@@ -33,6 +33,7 @@ MEANINGS = {
     "wrong-interface": "The library uses a network interface that does not reach the other nodes, or finds none.",
     "shared-memory": "Shared memory (/dev/shm) of a container is too small, or its ranks do not share it.",
     "locked-memory": "Memory cannot be registered with a NIC: the limit of locked memory, or buffers too large for it.",
+    "clock-skew": "The clocks of hosts differ, so that one refuses what another one signs or writes.",
     "mixed-releases": "Ranks run different releases of the collective library, of MPI, or of Ray and Python.",
     "fabric-manager": "The service of the NVLink switches, or IMEX, does not run, or was restarted below a job.",
     "shared-accelerator": "Two ranks use one accelerator or one rank number: a launcher starts them wrongly.",

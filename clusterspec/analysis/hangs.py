@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from clusterspec.analysis import service_steps
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
 from clusterspec.analysis.error_reasons import cause_of_reason
 from clusterspec.analysis.nic_causes import failing_nics
@@ -49,6 +50,7 @@ SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
 NEXT_STEPS = {
     "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
     "program-error": "the program on two accelerators of one node: the same error there is the program's",
+    "separate-jobs": service_steps.LAUNCHER,
 }
 """The next steps for causes that catalogued messages alone name; below those of all other causes."""
 NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}

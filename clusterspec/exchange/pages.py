@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from textwrap import dedent
 
-from clusterspec.exchange.import_result import InputFile
+from clusterspec.exchange.import_result import FormatError, InputFile, SeveralParts
+from clusterspec.units import plural
 
 MOST_OBJECTS = 50
 """Objects of Kubernetes that a page shows, at most; one is not chosen among more."""
@@ -45,13 +46,23 @@ def fenced_blocks(lines: list[str]) -> list[tuple[str, int, int]]:
 def object_in_page(file: InputFile, matches: Callable[[InputFile], bool]) -> InputFile | None:
     """The Kubernetes object of a page that ``matches`` accepts, as a file with the line numbers of the page.
 
-    Objects are read from blocks of YAML. None if the page has none, or several.
+    Objects are read from blocks of YAML; of several the file's part is taken. None if the page has none.
+
+    Raises `SeveralParts` if there are several and no part is chosen, and `FormatError` if there are too many, or if
+    there is no such part.
     """
-    blocks = list(islice(_objects_of_page(file.text), MOST_OBJECTS + 1)) if file.part is None else []
+    blocks = list(islice(_objects_of_page(file.text), MOST_OBJECTS + 1))
     found = [(block, before) for block, before in blocks if matches(InputFile(file.name, block.encode()))]
-    if len(found) != 1 or len(blocks) > MOST_OBJECTS:
+    if not found:
         return None
-    ((block, before),) = found
+    if len(blocks) > MOST_OBJECTS:
+        raise FormatError(f"holds more than {MOST_OBJECTS} Kubernetes objects: copy the one to import to a file")
+    if len(found) > 1 and file.part is None:
+        lines = ", ".join(str(before + 1) for _, before in found)
+        raise SeveralParts(f"holds {len(found)} objects, on lines {lines}: choose one with --part N")
+    if not 1 <= (part := file.part or 1) <= len(found):
+        raise FormatError(f"has {plural(len(found), 'object')}, and --part {part} is none of them")
+    block, before = found[part - 1]
     return InputFile(file.name, ("\n" * before + block).encode())
 
 

@@ -48,6 +48,8 @@ _FIRST_ARGUMENT = re.compile(r"\$\{?(?:1|arg|key|opt|option|param|para)\}?")
 such loops.
 """
 _PRINTERS = frozenset({"echo", "printf"})
+_FINDERS = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "fgrep", "zgrep"})
+"""Programs whose argument is a pattern that names a command."""
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 PASSED_ON = ("$@",)
 """Stands for unknown arguments that a script passes on."""
@@ -69,6 +71,11 @@ class Command(NamedTuple):
     def text(self) -> str:
         """Its words, separated by spaces."""
         return " ".join(word.text for word in self.words)
+
+
+def is_finder(command: Command) -> bool:
+    """Whether a command finds or stops others by a pattern, also behind `sudo`, `ssh` and the like."""
+    return any(word.text.rpartition("/")[2] in _FINDERS for word in command.words[:12])
 
 
 class Script(NamedTuple):
@@ -215,7 +222,7 @@ class _Shell(ShellTests):
             self.run_body(body, words[1:])
             return
         self.commands.append(Command(tuple(words), self.environment(node), self.branch))
-        if words[0].text in _PRINTERS and not self.written:
+        if (words[0].text in _PRINTERS and not self.written) or is_finder(self.commands[-1]):
             return
         for word in words[1:]:
             if script_in(word.text) is None:

@@ -10,12 +10,14 @@ from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.failing_nics import failing_nic
 from clusterspec.logs.first_failures import Ending
+from clusterspec.logs.host_lines import unlike_links
 from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.progress import (
     diverging_ranks,
     parted_ranks,
     preparing_ranks,
     renamed_address,
+    store_wait,
     waiting_ranks,
 )
 from clusterspec.logs.statement_search import line_statements
@@ -51,6 +53,8 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "waiting": waiting_ranks,
         "preparing": preparing_ranks,
         "reverse-name": renamed_address,
+        "store-wait": store_wait,
+        "unlike-links": unlike_links,
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
         "non-finite": lasting_non_finite,

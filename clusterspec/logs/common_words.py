@@ -77,11 +77,15 @@ SUGGESTIONS = (
     (
         "host-fault",
         r"[Kk]ernel panic|soft lockup|hard LOCKUP|detected stalls? on CPUs|Machine [Cc]heck"
+        r"|\bDIMM.{0,80}\b[Uu]ncorrect|\b[Uu]ncorrect.{0,80}[ _@#-]\w{0,8}DIMM|\bMemory .{0,20}\| Uncorrectable"
         r"|\bevent severity: (?:fatal|recoverable)\b|\bEDAC\b.{0,60}\bUE\b",
     ),
     (
         "job-ended",
         r"\bPreempted (?:by|in order to)\b|TaintManagerEviction|DeletionByTaintManager|DisruptionTarget"
+        # notices of clouds before they take a machine, and of systemd when it stops
+        r"|\btermination is imminent\b|\b[Ii]nterruption notice\b|\bPower key pressed\b"
+        r"|\bSystem is (?:powering down|rebooting)\b|\bThe system will (?:power off|reboot) now\b"
         r"|\bNodeNotReady\b|\b[Nn]ode is not ready\b",
     ),
     ("kv-cache-full", r"KV cache.{0,60}(?:not enough|insufficient|too small|exceed|larger)"),
@@ -220,6 +224,7 @@ SUGGESTIONS = (
         r"|(?:\bsh|^[\w./-]{1,200}): [0-9]{1,6}: (?!(?=\w{0,60}_)\w{0,60}[A-Z])[\w.+-]{1,60}: not found$"
         r"|\bconfigure(?:\.ac:[0-9]{1,6})?: error: "
         r"|[Ff]ailed to import (?!docker|image)|(?:module|type object|Config' object|\b_C\b).{0,60} has no attribute"
+        r"|'(?:\w{1,40}\.){1,6}\w{1,60}' object has no attribute"  # a type of an extension has its module's name
         r"|unexpected keyword argument"
         r"|[Rr]equires? .{0,60}(?:version|[<>]=) ?[0-9v=<>]|not installed\b",
     ),
@@ -292,6 +297,11 @@ SUGGESTIONS = (
     ),
     ("remote-login", r"\b[Aa]ccess denied for user\b|\bPAM\b"),
     ("file-permission", r"^(?!.{0,400}\bmount).{0,400}[Pp]ermission denied"),
+    # a file that others hold open on a shared file system. Thread: triton-lang/triton issue 11512
+    (
+        "storage-fault",
+        r"[Dd]evice or resource busy: ['\"]?/(?!dev/)|\b(?:rm|mv|rmdir): .{1,200}[Dd]evice or resource busy",
+    ),
     ("shared-accelerator", r"[Dd]evice or resource busy"),
     # exceptions of the interfaces of clouds
     (
@@ -314,6 +324,7 @@ SYSTEM_ERRORS = (
     *("ermission denied", "o space left on device", "nput/output error", "tale file handle", "ead-only file system"),
     *("peration not permitted", "unction not implemented", "ccess denied for user"),
     *("temporarily unavailable", "annot allocate memory", "nodename nor servname"),
+    *("Uncorrectable Machine Check", "Machine Check Exception", "Uncorrectable ECC"),
     *("has an invalid value", "command not found", "No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
 )
 """Words of errors of the system that tell of an error by themselves."""
@@ -328,6 +339,7 @@ EVENTS = (
         "EDAC",
         "ErrImagePull",
     ),
+    *("termination is imminent", "nterruption notice", "Power key pressed", "System is ", "The system will "),
     *("api_core.exceptions.", "% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
 )
 """The same of events of clusters, of kernels and of services, which name no error."""

@@ -165,6 +165,10 @@ FRAMEWORK_PATTERNS = (
     ("small-shm", re.compile(r"(object store is using /tmp instead of /dev/shm.{0,80})")),
     # SchedMD/slurm 284c3b95, src/srun/launch.c line 409
     ("killed", re.compile(r"(srun: error: \S{1,60}: tasks? [0-9,-]{1,40}: Killed)")),
+    # the same, src/slurmctld/job_mgr.c: the signal by which the batch script ended
+    ("killed", re.compile(r"(_job_complete: JobId=[0-9_+]{1,20} WTERMSIG 9)\b")),
+    # Gloo's TCP transport: an address of one rank is of IPv4, that of another of IPv6. Thread: pytorch issue 135355
+    ("no-address", re.compile(r"(enforce fail at .{0,80}ss1\.ss_family == ss2\.ss_family.{0,20})")),
     # NVIDIA/enroot 8ea147d3, bin/enroot-nsenter.c line 339
     ("capability", re.compile(r"(failed to create user namespace: Operation not permitted)")),
     # huggingface/huggingface_hub ee0a4510, src/huggingface_hub/errors.py line 455; gated repositories: transformers

@@ -8,6 +8,7 @@ their source, and in a line of a service that no run depends on, nowhere.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 _SERVICES = (
     r"slurm\w{0,12}|srun|munged?|kube\S{0,20}|k3s|containerd|crio?|docker\w?|podman|enroot|pyxis|etcd|nvidia\S{0,24}"
@@ -75,3 +76,28 @@ def causes_of_writer(line: str, causes: tuple[str, ...]) -> tuple[str, ...]:
         return causes
     told = OF_KERNELS | OF_DRIVERS if _DRIVER.search(line) else OF_KERNELS
     return tuple(cause for cause in causes if cause in told)
+
+
+_LISTED_GPU = re.compile(r"^GPU [0-9]{1,3}: .{1,120}\n(?:[ \t]{1,40}Link [0-9]{1,3}: .{1,40}\n?){1,64}", re.MULTILINE)
+_LISTED_LINK = re.compile(r"Link [0-9]{1,3}: (<inactive>|[0-9.]{1,9} GB/s)")
+MOST_LISTED = 1_000
+"""Accelerators of such a listing that are compared."""
+
+
+def unlike_links(text: str) -> tuple[str, int] | None:
+    """An accelerator of `nvidia-smi nvlink -s` with fewer active links than another one, with its line; also a single
+    one with active and inactive links. None where all have as many: boards leave links without a connection.
+
+    Thread: Azure/azhpc-diagnostics issue 73.
+    """
+    listed: list[tuple[int, int, int]] = []
+    for match in islice(_LISTED_GPU.finditer(text) if ": <inactive>" in text else (), MOST_LISTED):
+        links = _LISTED_LINK.findall(match[0])
+        listed.append((len(links) - links.count("<inactive>"), len(links), match.start()))
+    most = max((each[0] for each in listed), default=0)
+    active, number, start = min(listed, default=(0, 0, 0))
+    if not most or active == (number if len(listed) == 1 else most):
+        return None
+    name = text[start : text.find(":", start)]
+    beside = f"another one {most}" if len(listed) > 1 else f"it has {number}"
+    return f"{name} has {active} active links, {beside}", text.count("\n", 0, start) + 1

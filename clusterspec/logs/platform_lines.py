@@ -279,10 +279,21 @@ PLATFORM_PATTERNS = (
     ("hardware", re.compile(r"(\bSLICE_FAILURE_(?:CHIP|ICI|HW|HBM|LINK)\w{0,30})")),
     ("library", re.compile(r"(mca_base_component_repository_open: unable to open .{1,80})")),
     ("library", re.compile(r"(Failed to open libnvidia-ml\.so\S{0,4}: .{0,80})")),
+    # pciutils: a device that answers no read of its registers, so that every byte is ff.
+    # Thread: lyulyul/shine-cluster issue 171
+    ("hardware", re.compile(r"((?:VGA compatible|3D|Display) controller: .{1,120}\(rev ff\))")),
+    ("hardware", re.compile(r"(Processing accelerators: .{1,120}\(rev ff\))")),
+    ("nic-fault", re.compile(r"((?:Ethernet|Infiniband|Network) controller: .{1,120}\(rev ff\))")),
     # hosts
     (
         "clock",
-        re.compile(r"([Mm]unge.{0,20}[Dd]ecode failed: (?:Rewound|Expired) credential|(?:Rewound|Expired) credential)"),
+        re.compile(
+            r"^(?!.{0,200}(?:\bmake(?:\[[0-9]{1,3}\])?: |\bWARNING\b|\badjusting\b)).*?"
+            r"([Mm]unge.{0,20}[Dd]ecode failed: (?:Rewound|Expired) credential|(?:Rewound|Expired) credential"
+            r"|[Cc]heck for out of sync clocks|[Cc]locks? .{0,80}\bnot (?:be )?synchroni[sz]ed"
+            r"|[Cc]lock skew (?:too great|detected on).{0,40}|[Cc]lock difference .{0,80}\btoo high.{0,40}"
+            r"|\bRequestTimeTooSkewed\b|[Ss]ignature not yet current.{0,60}|\bcurrent time \S{1,40} is before \S{1,40})"
+        ),
     ),
     ("login", re.compile(r"(ssh: connect to host .{1,80} port [0-9]{1,5}: .{1,30})")),
     ("name", re.compile(r"(UnknownHostException: .{1,60}|[Cc]ould not resolve (?:host|hostname):? .{1,80})")),

@@ -129,7 +129,16 @@ _PATTERNS = (
     *EXIT_PATTERNS,
 )
 STATING = frozenset(
-    {"cache-starved", "failing-nic", "preparing", "reverse-name", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}
+    {
+        "cache-starved",
+        "failing-nic",
+        "preparing",
+        "reverse-name",
+        "store-wait",
+        "unlike-links",
+        *_OF_ANY_PROGRAM,
+        *(name for name, _ in _PATTERNS),
+    }
 ) - {
     *("version-code", "rocm-release", "no-gdr", "gpu-buffer"),
 }

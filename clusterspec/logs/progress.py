@@ -176,3 +176,25 @@ def renamed_address(text: str) -> tuple[str, int] | None:
         if match[2] in name_by_port:
             return f"{match[1]} is reached as {name_by_port[match[2]]}", text.count("\n", 0, match.start()) + 1
     return None
+
+
+_STORE_TIMEOUT = re.compile(r"^[^\n]{0,80}\bRuntimeError: Socket Timeout[ \t\r]{0,9}$", re.MULTILINE)
+_STARTING = ("init_process_group", "rendezvous", "_new_process_group", "ProcessGroupGloo(", "init_rpc")
+"""Calls by which ranks meet for the first time, in PyTorch."""
+TRACED = 6_000
+"""Characters before an exception in which the calls of its traceback are."""
+
+
+def store_wait(text: str) -> tuple[str, int] | None:
+    """The wait for a key of PyTorch's store after the ranks had met, with its line; None without one.
+
+    The store had been reached (pytorch/pytorch, `torch/csrc/distributed/c10d/Utils.hpp`, `recvBytes`), so that another
+    rank set no key in time. Threads: meta-pytorch/data issue 659, rwth-i6/returnn issue 1621.
+    """
+    match = _STORE_TIMEOUT.search(text) if "Socket Timeout" in text else None
+    if match is None:
+        return None
+    calls = text[max(0, match.start() - TRACED) : match.start()].rpartition("Traceback (most recent call last)")[2]
+    if 'File "' not in calls or any(call in calls for call in _STARTING):
+        return None
+    return match[0].strip(), text.count("\n", 0, match.start()) + 1

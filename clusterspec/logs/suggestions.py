@@ -8,10 +8,11 @@ from itertools import chain, islice
 
 from clusterspec.logs.common_words import EVENTS, SUGGESTIONS, SYSTEM_ERRORS
 from clusterspec.logs.general_words import GENERAL
-from clusterspec.logs.host_lines import causes_of_writer, is_of_a_host
+from clusterspec.logs.host_lines import causes_of_writer
+from clusterspec.logs.last_lines import LONGEST, MOST_LINES, REPORTS, cause_in_last_lines
 from clusterspec.logs.object_words import APART, OBJECTS, OF_A_PROGRAM, PLACE
 from clusterspec.logs.quiet_lines import is_outlived, is_quiet
-from clusterspec.logs.raising_frames import FRAME, MISUSE, OPERATIONS, family_of_frame
+from clusterspec.logs.raising_frames import OPERATIONS
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.required_words import required_words
 from clusterspec.logs.text_lines import lines_of, shown_line
@@ -75,11 +76,6 @@ FAMILIES = (
 """Families of causes and the lines that state one without the cause, by the results of NCCL (`src/nccl.h.in`), the
 watchdog of PyTorch (`ProcessGroupNCCL.cpp`) and the statuses of XLA and gRPC (abseil-cpp, `absl/status/status.h`).
 """
-STARTS = (
-    r"Init torch distributed begin|\bdistributed_init_method=|[Ii]nitializing torch distributed|vLLM is using nccl|"
-    r"nitializing (?:ddp|distributed): GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
-)
-"""The last lines of programs whose ranks wait for one another: SGLang, vLLM, Megatron, Lightning, DeepSpeed, NCCL."""
 OF_OTHERS = ("remote", "timeout", "unavailable")
 """Families of what a rank prints when another one ended, beside which the exception of that one may stand."""
 _COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
@@ -98,8 +94,6 @@ _FAMILY_WORDS: tuple[str, ...] = (
     "status: ",
 )
 """Words of which a text has at least one if a line of it states a family."""
-_MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
-"""A rank of PyTorch Lightning, and of how many (`lightning/fabric/utilities/distributed.py`)."""
 _NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", "NET/Plugin: No plugin found")
 _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
 """What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
@@ -120,38 +114,8 @@ OF_EXCEPTIONS = frozenset(
     }
 )
 """The statements of families that an exception or an assertion has."""
-PHASES = (
-    ("saving", r"\b[Ss]aving\b.{0,60}\bcheckpoint|\b[Ss]aving (?:the )?(?:model|state|optimizer)"),
-    (
-        "locking",
-        r"\b[Ll]ock\b.{0,300}\bnot acquired\b|\bwaiting for baton release\b"
-        r"|\b(?:[Aa]ttempting|[Ww]aiting) (?:for|to acquire) .{0,60}\block\b",
-    ),
-    ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
-)
-"""Families of causes of a run that hangs in a phase, and the last line that tells the phase."""
-_PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
-_LOCK = re.compile(r"\bwaiting for baton release at \S{0,400}/lock_(\w{1,100})\s*$")
-_START = re.compile(STARTS)
-_RAISED = re.compile(
-    r"^(?: {2}(?! ))?(?:\S{1,40} ){0,6}?"
-    r"(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|Exception: \S|(?:Stop(?:Async)?Iteration|SystemExit)(?:: |$)"
-    r"|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
-)
-_FROM = "The above exception was the direct cause of "
-"""What Python prints between an exception and one that was raised from it."""
-_REPORTS = re.compile(
-    r"\b(?:[Ss]ee|[Cc]heck) (?:the )?(?:root cause|stack ?trace|logs?) above|\bEngine core initialization failed"
-    r"|remote process exit(?:ed|ing)|Broken ?[Pp]ipe|\bConnection(?:Reset|Closed|Aborted)\w{0,12}|Watchdog caught"
-    r"|\bChildFailedError\b|\bCalledProcessError\b|\bRayTaskError\b|\bActorDiedError\b|\bProcess(?:Exited|Raised)Exception\b"
-)
-"""Exceptions by which a program reports that another process, or an earlier call, failed."""
 _QUOTED_REASON = re.compile(r"\berror '[^']{20,600}'")
 """The reason that such a report quotes."""
-_ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|\bASSERT(?:ION)? FAILED\b")
-"""What programs written in C and C++ print of a condition that they expect of themselves."""
-MOST_FRAMES = 400
-"""Lines above an exception in which the one that it reports is looked for."""
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in (*SUGGESTIONS, *GENERAL))
 _OBJECTS = tuple(
     (cause, re.compile(thing, re.IGNORECASE), re.compile(event, re.IGNORECASE)) for cause, thing, event in OBJECTS
@@ -166,10 +130,6 @@ _WRITER = re.compile(
     r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.:,]{1,60}){0,4}\) )|\bError response from daemon: "
 )
 """The name of the process that wrote a line, which is no object of its error."""
-LONGEST = 1_000
-"""Characters of a line that is read for common words."""
-MOST_LINES = 8_000
-"""Different lines with a word of errors that are read."""
 MOST_CHARACTERS = 400_000
 """Characters of these that are searched for common words, which takes most of the time: 1 s."""
 MOST_UNLISTED = 500
@@ -214,7 +174,7 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
             return
         seen.add(form)
         told = _tells_error(shown) or (number in wrapped and _REFUSAL.search(shown) and not _NOTE.search(shown))
-        if not told or (_REPORTS.search(shown) and not _QUOTED_REASON.search(shown)):
+        if not told or (REPORTS.search(shown) and not _QUOTED_REASON.search(shown)):
             continue
         searched += len(shown)
         if searched > MOST_CHARACTERS:
@@ -303,7 +263,7 @@ def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
     if "NCCL INFO" in text:
         yield from _plugins_of_some_hosts(text)
     if not found:
-        yield from _cause_in_last_lines(text.rstrip().split("\n"))
+        yield from cause_in_last_lines(text.rstrip().split("\n"))
 
 
 def _first_line_with(pattern: re.Pattern[str], text: str) -> int | None:
@@ -338,66 +298,3 @@ def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:
     without = [host for host in absent if host not in loaded]
     if without and loaded:
         yield "plugins", f"{without[0]} finds no plugin of the network, and {min(loaded)} loads one", absent[without[0]]
-
-
-def _cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
-    """A start or a phase as the last line, or else the last exception with a traceback, or assertion."""
-    member = _MEMBER.search(lines[-1][:LONGEST])
-    if member:
-        starts = filter(None, map(_MEMBER.search, (line[:LONGEST] for line in lines[-MOST_LINES:])))
-        joined = len({start[1] for start in starts if start[2] == member[2]})
-        if joined < int(member[2]):
-            yield "members", f"{joined} of {member[2]} ranks started", len(lines)
-            return
-    if _START.search(lines[-1][:LONGEST]):
-        yield "start", shown_line(lines[-1]), len(lines)
-        return
-    for family, words in _PHASES:
-        if words.search(lines[-1][:LONGEST]):
-            if not _holder_builds(lines):
-                yield family, shown_line(lines[-1]), len(lines)
-            return
-    last = (lines[number - 1] for number in _numbers_from_last(lines))
-    traced = any("Traceback (most recent call last)" in line or FRAME.search(line[:LONGEST]) for line in last)
-    number = _raised_first(lines)
-    if number and (traced or MISUSE.search(lines[number - 1][:LONGEST])):
-        yield family_of_frame(lines, number), shown_line(lines[number - 1]), number
-        return
-    number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
-    if number:
-        yield "asserted", shown_line(lines[number - 1]), number
-
-
-def _holder_builds(lines: list[str]) -> bool:
-    """Whether the last line waits for the lock of a module that another process of the log has begun to build.
-
-    AITER prints both (ROCm/aiter, aiter/jit/core.py and utils/file_baton.py): a build takes minutes, and is no hang.
-    """
-    lock = _LOCK.search(lines[-1][:LONGEST])
-    return lock is not None and any(f"start build [{lock[1]}]" in line for line in lines[-MOST_LINES:])
-
-
-def _numbers_from_last(lines: list[str]) -> range:
-    """The numbers of the last `MOST_LINES` lines, the last first."""
-    return range(len(lines), max(0, len(lines) - MOST_LINES), -1)
-
-
-def _raised_first(lines: list[str]) -> int:
-    """The number of the line of the last exception, or of the one above it that it was raised from, or whose report it
-    is; 0 without an exception.
-
-    >>> _raised_first(["KeyError: 'a'", "", "The above exception was the direct cause of x:", "ValueError: b"])
-    1
-    """
-    found, seeks = 0, True
-    for number in _numbers_from_last(lines):
-        line = lines[number - 1][:LONGEST]
-        if found - number > MOST_FRAMES and found:
-            break
-        if _RAISED.search(line) and not is_of_a_host(line):
-            if not seeks:
-                break
-            found, seeks = number, _REPORTS.search(line) is not None
-        elif found and _FROM in line:
-            seeks = True
-    return found

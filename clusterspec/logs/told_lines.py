@@ -77,8 +77,10 @@ STEPS = 3
 _WARNED = re.compile(
     r"^(?:\[rank[0-9]{1,7}\]:? ?)?(?:WARNING:[ \w]|\[W[0-9]{3,4} [0-9:.]{8,20} socket\.cpp:)"
     r"[^\n]{0,400}(?:\w(?:Error|Exception)\b|\bfailed\b|\bcannot be retrieved\b)"
+    r"|^[^\n]{0,300}\b(?:graph/\w{1,20}|init)\.cc:[0-9]{1,6} (?:NCCL|RCCL) WARN "
 )
-"""A warning of a program, or of PyTorch's store, with the exception or the failure that it went around."""
+"""A warning of a program, or of PyTorch's store, with the exception or the failure that it went around; one of NCCL or
+RCCL at its start (`src/init.cc`, `src/graph`)."""
 _ANSWER = re.compile(r'^\s{0,8}\{[^\n]{0,100000}?"(?:finish_reason|completion_tokens)":')
 """A record of a benchmark with the answer of a model, which may be about errors."""
 _STOP = re.compile(r'"key": "run_(start|stop)"(?:[^\n]{0,400}?"status": "(\w{1,20})")?')
@@ -159,7 +161,7 @@ def text_without_passed(text: str) -> str:
     '\\nstep: 0 '
     """
     steps = [found.start() for found in deque(_STEP.finditer(text), maxlen=STEPS)] if "loss" in text else []
-    went_on = len(steps) == STEPS and ("WARNING:" in text or "socket.cpp" in text)
+    went_on = len(steps) == STEPS and any(word in text for word in ("WARNING:", "socket.cpp", "CCL WARN "))
     if not went_on and '"finish_reason"' not in text and '"completion_tokens"' not in text:
         return text
     before = text.count("\n", 0, steps[0]) if went_on else 0

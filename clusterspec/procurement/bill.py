@@ -256,7 +256,8 @@ def _node_items(cluster: Cluster) -> Iterator[Item]:
     spares = "cluster.spare_nodes, in addition to the nodes that run the job"
     yield Item("spare_node", node, cluster.spare_nodes, spares)
     scale_out, included = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
-    if scale_out is not None and not included and not cluster.cloud:
+    rented = cluster.cloud or (scale_out is not None and scale_out.technology.cloud)
+    if scale_out is not None and not included and not rented:
         derivation = f"{cluster.all_nodes:,} nodes × {scale_out.nics_per_node}"
         part = f"{(scale_out.nic or scale_out.technology).id} NIC, {display_bits(scale_out.nic_bandwidth.value)}"
         yield Item("nic", part, cluster.all_nodes * scale_out.nics_per_node, derivation)

@@ -6,8 +6,9 @@ import pytest
 
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.families import ANYWHERE, ONE_NODE, SEVERAL_NODES
+from clusterspec.logs.last_lines import PHASES
 from clusterspec.logs.raising_frames import OPERATIONS
-from clusterspec.logs.suggestions import FAMILIES, PHASES
+from clusterspec.logs.suggestions import FAMILIES
 from tests.analysis.test_program_lines import PAIR, read
 
 SYSTEM = "RuntimeError: NCCL error in: a.cpp:825, unhandled system error, NCCL version 2.7.8"

@@ -84,8 +84,8 @@ def test_a_page_with_one_object_that_serves_is_read_on_its_lines() -> None:
     assert "Qwen/Qwen3-8B" in PAGE.split("\n")[line - 1]
 
 
-def test_a_page_with_several_objects_that_serve_is_refused() -> None:
-    with pytest.raises(FormatError, match="has no command that starts vLLM"):
+def test_the_objects_of_a_page_that_serve_are_the_choices() -> None:
+    with pytest.raises(FormatError, match=r"holds 2 objects, on lines 8, 22: choose one with --part N"):
         read(f"{PAGE}\n```yaml\n{DEPLOYMENT.replace('Qwen3-8B', 'Qwen3-14B')}```\n")
 
 

@@ -532,6 +532,8 @@ def test_cabling_states_rails_racks_and_length_classes() -> None:
     )
     assert first["rate"] == "400 Gb/s"
     assert exporter_of("cabling").write(pod()).omitted
+    sold_as_racks = exporter_of("cabling").write(source("platform: gb200-nvl72, nodes: 36"))
+    assert "rack002" in str(sold_as_racks.content) and not sold_as_racks.omitted
 
 
 def test_the_environment_gives_a_reason_for_every_variable() -> None:
@@ -574,6 +576,20 @@ def test_a_tender_holds_no_price() -> None:
     assert "310" not in text.replace("331", "")
     assert "25000000" not in text
     assert "USD" not in text
+
+
+def test_a_tender_asks_for_no_more_than_the_design_counts_on() -> None:
+    assert "at least 150 GB of memory" in exported("rfp", source("platform: dgx-h200, nodes: 4"))  # 150.75 GB
+    mesh = "accelerator: mi355x, accelerators_per_node: 8, nodes: 4"
+    assert "a full mesh with at least 537 GB/s" in exported("rfp", source(mesh))  # seven links of 76.8 GB/s
+
+
+def test_a_bill_says_what_is_assumed_and_leaves_parts_of_a_cloud_to_its_provider() -> None:
+    rows = csv.DictReader(io.StringIO(exported("bom-csv", source("platform: dgx-h200, nodes: 24"))))
+    (leaf,) = (row for row in rows if row["kind"] == "leaf_switch")
+    assert leaf["derivation"].endswith("; assumed: the spec names none; usual for infiniband-ndr")
+    pods = source("accelerator: tpu-v5p, accelerators_per_node: 4, nodes: 64")
+    assert [row["kind"] for row in csv.DictReader(io.StringIO(exported("bom-csv", pods)))] == ["node"]
 
 
 def test_no_cell_is_a_formula() -> None:

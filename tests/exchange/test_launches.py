@@ -316,3 +316,45 @@ def test_commands_in_lists_and_options_of_a_script_with_a_default() -> None:
         vllm serve $MODEL --tensor-parallel-size 2
         """
     assert given(read(script))["workload.model"] == "qwen3-14b"
+
+
+def test_a_command_that_stops_an_engine_behind_sudo_is_no_launch() -> None:
+    start = "as() { sudo -S -p '' \"$@\"; }\nas -u llm bash -c 'vllm serve org/m --tensor-parallel-size 4'\n"
+    assert given(read(f'{start}as pkill -f "vllm serve org/m"\n', "serving"))["layout.tp"] == 4
+    with pytest.raises(SeveralParts):
+        read(f"{start}as -u llm vllm serve org/m --tensor-parallel-size 2\n", "serving")
+
+
+@pytest.mark.parametrize("before", ["pkill -9 -f", "sudo -u llm sudo pgrep -f", "ssh node1 pkill -f", "grep -c"])
+def test_a_pattern_with_options_that_finds_an_engine_starts_none(before: str) -> None:
+    found = f"{before} 'vllm serve org/m --tensor-parallel-size 8'\n"
+    with pytest.raises(FormatError, match="has no command that starts"):
+        read(found, "serving")
+    launched = read(f"{found}vllm serve org/m --tensor-parallel-size 2\n", "serving")
+    assert given(launched)["layout.tp"] == 2
+
+
+DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      containers:
+        - name: vllm
+          command: ["vllm", "serve", "org/m", "--tensor-parallel-size", "{}"]
+"""
+
+
+def test_the_objects_of_a_page_that_start_an_engine_are_the_choices() -> None:
+    other = "apiVersion: v1\nkind: Service\nmetadata: {name: vllm-server}\n"
+    page = "# Engines with vllm serve\n" + "".join(
+        f"```yaml\n{each}```\n" for each in (other, DEPLOYMENT.format(2), other, DEPLOYMENT.format(4))
+    )
+    with pytest.raises(SeveralParts, match=r"holds 2 objects, on lines 8, 24: "):
+        read(page, "serving")
+    assert [given(read(page, "serving", part=part))["layout.tp"] for part in (1, 2)] == [2, 4]
+    with pytest.raises(FormatError, match="more than 50 Kubernetes objects"):
+        read(page * 20, "serving")
+    with pytest.raises(FormatError, match="has 2 objects, and --part 3 is none of them"):
+        read(page, "serving", part=3)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.logs.host_lines import unlike_links
+from clusterspec.logs.progress import store_wait
 from clusterspec.logs.raising_frames import family_of_frame
 from clusterspec.logs.suggestions import stated_families, suggested_causes
+from clusterspec.logs.told_lines import text_without_passed
 from tests.effort import each
 
 MEMBER = "initializing ddp: GLOBAL_RANK: {}, MEMBER: {}/{}"
@@ -82,3 +85,56 @@ def test_what_a_program_does_in_place_of_what_failed_is_no_error() -> None:
     line = "[2026-08-01 23:37:38] Failed to get GPU memory capacity from nvidia-smi. Falling back to torch.cuda"
     assert not list(suggested_causes(line))
     assert list(suggested_causes(f"RuntimeError: CUDA out of memory. {line}"))
+
+
+WATCHDOG = "[rank1]: Watchdog caught collective operation timeout"
+
+
+@pytest.mark.parametrize(
+    ("before", "families"),
+    [
+        ("saving checkpoint at iteration 5", ["timeout", "saving"]),
+        ("> compiling and loading fused kernels ...\n", ["timeout", "locking"]),
+        ("saving checkpoint at iteration 5\nstep 6", ["timeout"]),
+    ],
+)
+def test_the_last_line_before_a_timeout_tells_the_phase(before: str, families: list[str]) -> None:
+    found = list(stated_families(f"{before}\n{WATCHDOG}\nframe #0: a"))
+    assert [family for family, _, _ in found] == families
+    assert [number for _, _, number in found[1:]] == [1] * (len(families) - 1)
+
+
+def listing(*active: int, links: int = 4) -> str:
+    gpus = ("\n".join(f"\t Link {n}: {'25.7 GB/s' if n < of else '<inactive>'}" for n in range(links)) for of in active)
+    return "\n".join(f"GPU {index}: NVIDIA V100 (UUID: a)\n{each}" for index, each in enumerate(gpus))
+
+
+@pytest.mark.parametrize(
+    ("active", "found"),
+    [
+        ((4, 4, 3), ("GPU 2 has 3 active links, another one 4", 11)),
+        ((3,), ("GPU 0 has 3 active links, it has 4", 1)),
+        ((3, 3), None),  # a board may leave one link of each without a connection
+        ((4,), None),
+        ((0, 0), None),
+    ],
+)
+def test_links_that_one_accelerator_lacks_and_another_has_are_told(
+    active: tuple[int, ...], found: tuple[str, int] | None
+) -> None:
+    assert unlike_links(listing(*active)) == found
+
+
+def test_a_store_that_was_reached_waits_for_a_rank_and_one_of_a_start_does_not() -> None:
+    frames = 'Traceback (most recent call last):\n  File "a.py", line 7, in {}\nRuntimeError: Socket Timeout\n'
+    assert store_wait(frames.format("evaluate")) == ("RuntimeError: Socket Timeout", 3)
+    assert store_wait(frames.format("init_process_group")) is None
+    assert store_wait("RuntimeError: Socket Timeout") is None
+
+
+def test_a_warning_at_the_start_of_a_library_is_passed_once_training_went_on() -> None:
+    warning = "h:1:2 [0] src/graph/topo.cc:1550 NCCL WARN Could not find any local path from gpu 3 to net."
+    during = "h:1:2 [0] transport/net_ib.cc:9 NCCL WARN NET/IB : Got async event : port error"
+    steps = [f"step: {number} loss: 2" for number in range(3)]
+    assert text_without_passed("\n".join([warning, during, *steps])).splitlines()[:2] == ["", during]
+    assert text_without_passed("\n".join([warning, *steps[:2]])).startswith(warning)

@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from math import floor, inf, log10
 
 from clusterspec.cells import escaped_cell
 from clusterspec.exchange.acceptance_cases import acceptance_cases
@@ -57,16 +58,28 @@ def _machine_lines(source: ExportInput) -> Iterator[str]:
     node = f"{each}with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
     yield f"The supplier shall deliver {plural(cluster.nodes, 'node')}{spare}, {node}."
     if cluster.accelerator.memory:
-        memory = display(cluster.accelerator.memory.value, "B")
+        memory = display(_rounded_down(cluster.accelerator.memory.value), "B")
         yield f"Each accelerator shall have at least {memory} of memory, as its driver reports it."
     up = cluster.scale_up
     if up.domain > 1:
         yield (
             f"The {up.domain} accelerators of a scale-up domain shall be connected {_CONNECTED[up.topology]} with "
-            f"at least {display(up.bandwidth.value, 'B/s')} for each accelerator in each direction."
+            f"at least {display(_rounded_down(up.bandwidth.value), 'B/s')} for each accelerator in each direction."
         )
     if cluster.pcie_host:
         yield f"Slots of accelerators and NICs shall be PCIe {cluster.pcie_host} or later, at full width."
+
+
+def _rounded_down(value: float) -> float:
+    """A least value with three digits and never above itself, so that what the design counts on meets the clause.
+
+    >>> _rounded_down(150.755e9), _rounded_down(537.6e9), _rounded_down(450e9)
+    (150000000000.0, 537000000000.0, 450000000000.0)
+    """
+    if not 0 < value < inf:
+        return value
+    step = 10.0 ** (floor(log10(value)) - 2)
+    return floor(value / step + 1e-9) * step
 
 
 def _fabric_lines(source: ExportInput) -> Iterator[str]:
@@ -136,7 +149,8 @@ def _bill_rows(source: ExportInput) -> list[tuple[object, ...]]:
 
 def _bill_row(item: Item) -> tuple[object, ...]:
     unit, whole = (_price_cell(price.price if price else None) for price in (item.unit_price, item.price))
-    return (item.kind, item.part, item.quantity, unit, whole, item.currency, item.derivation)
+    derivation = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
+    return (item.kind, item.part, item.quantity, unit, whole, item.currency, derivation)
 
 
 def _price_cell(price: object) -> object:

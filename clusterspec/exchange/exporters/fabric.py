@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import gcd
 
 from clusterspec.cluster.clos import parts_needed
+from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
@@ -237,7 +238,7 @@ def write_cabling(source: ExportInput) -> ExportedFile:
     """One row per link, as many as the bill of materials counts."""
     plane = fabric_plane(source)
     power = source.design.spec.cluster.power if source.design.spec.cluster else None
-    per_rack = power.nodes_per_rack if power else None
+    per_rack = rack_nodes(source.cluster, power.nodes_per_rack if power else None)
     omitted = () if per_rack else ("length classes: cluster.power.nodes_per_rack is not stated",)
     return ExportedFile(csv_table(HEADS, _cable_rows(source, plane, per_rack)), omitted)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.exchange.shell import Command, script_in
+from clusterspec.exchange.shell import Command, is_finder, script_in
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
 
@@ -15,11 +15,7 @@ _NO_LAUNCHERS = {
     "echo",
     "printf",
     "kill",
-    "pkill",
-    "pgrep",
-    "killall",
     "ps",
-    "grep",
     "awk",
     "sed",
     "which",
@@ -63,12 +59,28 @@ def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:
 
 def is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
-    if command.words[0].text.rpartition("/")[2] in _NO_LAUNCHERS or _only_prints(command):
+    if is_finder(command) or _program_of(command) in _NO_LAUNCHERS or _only_prints(command):
         return False
     if _opens_shell(command) or _handles_image(command):
         return False
     held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
     return not held and bool(launch.search(command.text))
+
+
+_AS_ANOTHER = frozenset({"sudo", "doas"})
+_TAKING_A_VALUE = frozenset({"-u", "-g", "-p", "-C", "-h", "-U", "-D", "-R", "-T", "-r", "-t", "--user", "--group"})
+"""Options of sudo whose value is the next word (sudo(8))."""
+
+
+def _program_of(command: Command) -> str:
+    """The name of the program that a command starts, behind `sudo` and its options."""
+    words = [word.text for word in command.words]
+    at = 0
+    if words[0].rpartition("/")[2] in _AS_ANOTHER:
+        at = 1
+        while at < len(words) and (words[at].startswith("-") or "=" in words[at]):
+            at += 2 if words[at] in _TAKING_A_VALUE else 1
+    return words[min(at, len(words) - 1)].rpartition("/")[2]
 
 
 SHELLS = frozenset({"bash", "sh", "zsh"})

@@ -114,10 +114,10 @@ def read_serving(file: InputFile) -> ImportResult:
         builder = ImportBuilder(SERVING, file.name)
         set_split(file, split, builder, _role_reading)
         return builder.reading()
+    if not launches and (shown := object_in_page(file, lambda each: matches_serving(each) and bool(_launches(each)))):
+        return with_surroundings(SERVING, shown, read_serving(shown))
     keys = chosen_launch([keys for _, keys in launches], file.part)
     engine = next((name for name, each in launches if each is keys), "")
-    if not engine and (shown := object_in_page(file, matches_serving)):
-        return with_surroundings(SERVING, shown, read_serving(shown))
     if not engine:
         refuse_broken_objects(file)
         why = f"comments and prose are not read{UNDECIDED if may_run_engine(file.text) else ''}"

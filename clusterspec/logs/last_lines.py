@@ -1,0 +1,132 @@
+"""The last lines of a log that states no cause: a start, a phase, or the last exception with a traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.logs.host_lines import is_of_a_host
+from clusterspec.logs.raising_frames import FRAME, MISUSE, family_of_frame
+from clusterspec.logs.text_lines import shown_line
+
+LONGEST = 1_000
+"""Characters of a line that is read for common words."""
+MOST_LINES = 8_000
+"""Different lines with a word of errors that are read, and last lines of a log."""
+STARTS = (
+    r"Init torch distributed begin|\bdistributed_init_method=|[Ii]nitializing torch distributed|vLLM is using nccl|"
+    r"nitializing (?:ddp|distributed): GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
+)
+"""The last lines of programs whose ranks wait for one another: SGLang, vLLM, Megatron, Lightning, DeepSpeed, NCCL."""
+_MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
+"""A rank of PyTorch Lightning, and of how many (`lightning/fabric/utilities/distributed.py`)."""
+PHASES = (
+    ("saving", r"\b[Ss]aving\b.{0,60}\bcheckpoint|\b[Ss]aving (?:the )?(?:model|state|optimizer)"),
+    (
+        "locking",
+        r"\b[Ll]ock\b.{0,300}\bnot acquired\b|\bwaiting for baton release\b"
+        r"|\b(?:[Aa]ttempting|[Ww]aiting) (?:for|to acquire) .{0,60}\block\b"
+        # a build of kernels, which PyTorch begins by taking a lock in the directory of the build
+        r"|\bas PyTorch extensions root\.\.\.|\bcompiling and loading fused kernels\b",
+    ),
+    ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
+)
+"""Families of causes of a run that hangs in a phase, and the last line that tells the phase.
+
+Threads: NVIDIA/Megatron-LM issues 82 and 1050 (the lock of a build that was ended before).
+"""
+_PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
+_LOCK = re.compile(r"\bwaiting for baton release at \S{0,400}/lock_(\w{1,100})\s*$")
+_START = re.compile(STARTS)
+_RAISED = re.compile(
+    r"^(?: {2}(?! ))?(?:\S{1,40} ){0,6}?"
+    r"(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|Exception: \S|(?:Stop(?:Async)?Iteration|SystemExit)(?:: |$)"
+    r"|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
+)
+_FROM = "The above exception was the direct cause of "
+"""What Python prints between an exception and one that was raised from it."""
+REPORTS = re.compile(
+    r"\b(?:[Ss]ee|[Cc]heck) (?:the )?(?:root cause|stack ?trace|logs?) above|\bEngine core initialization failed"
+    r"|remote process exit(?:ed|ing)|Broken ?[Pp]ipe|\bConnection(?:Reset|Closed|Aborted)\w{0,12}|Watchdog caught"
+    r"|\bChildFailedError\b|\bCalledProcessError\b|\bRayTaskError\b|\bActorDiedError\b|\bProcess(?:Exited|Raised)Exception\b"
+)
+"""Exceptions by which a program reports that another process, or an earlier call, failed."""
+_ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|\bASSERT(?:ION)? FAILED\b")
+"""What programs written in C and C++ print of a condition that they expect of themselves."""
+MOST_FRAMES = 400
+"""Lines above an exception in which the one that it reports is looked for."""
+
+
+def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
+    """A start or a phase as the last line, or else the last exception with a traceback, or assertion."""
+    member = _MEMBER.search(lines[-1][:LONGEST])
+    if member:
+        starts = filter(None, map(_MEMBER.search, (line[:LONGEST] for line in lines[-MOST_LINES:])))
+        joined = len({start[1] for start in starts if start[2] == member[2]})
+        if joined < int(member[2]):
+            yield "members", f"{joined} of {member[2]} ranks started", len(lines)
+            return
+    if _START.search(lines[-1][:LONGEST]):
+        yield "start", shown_line(lines[-1]), len(lines)
+        return
+    at = _last_before_timeouts(lines)
+    for family, words in _PHASES:
+        if words.search(lines[at - 1][:LONGEST]):
+            if not _holder_builds(lines[:at]):
+                yield family, shown_line(lines[at - 1]), at
+            return
+    last = (lines[number - 1] for number in _numbers_from_last(lines))
+    traced = any("Traceback (most recent call last)" in line or FRAME.search(line[:LONGEST]) for line in last)
+    number = _raised_first(lines)
+    if number and (traced or MISUSE.search(lines[number - 1][:LONGEST])):
+        yield family_of_frame(lines, number), shown_line(lines[number - 1]), number
+        return
+    number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
+    if number:
+        yield "asserted", shown_line(lines[number - 1]), number
+
+
+def _last_before_timeouts(lines: list[str]) -> int:
+    """The number of the last line with words before the first timeout of a watchdog; of the last line without one.
+
+    >>> _last_before_timeouts(["Saving checkpoint", "", "[rank1]: Watchdog caught collective operation timeout", "a"])
+    1
+    """
+    first = next((number for number, line in enumerate(lines[-MOST_LINES:], 1) if "Watchdog caught" in line), 0)
+    before = range(max(0, len(lines) - MOST_LINES) + first - 1, 0, -1) if first else ()
+    return next((number for number in before if lines[number - 1].strip()), len(lines))
+
+
+def _holder_builds(lines: list[str]) -> bool:
+    """Whether the last line waits for the lock of a module that another process of the log has begun to build.
+
+    AITER prints both (ROCm/aiter, aiter/jit/core.py and utils/file_baton.py): a build takes minutes, and is no hang.
+    """
+    lock = _LOCK.search(lines[-1][:LONGEST])
+    return lock is not None and any(f"start build [{lock[1]}]" in line for line in lines[-MOST_LINES:])
+
+
+def _numbers_from_last(lines: list[str]) -> range:
+    """The numbers of the last `MOST_LINES` lines, the last first."""
+    return range(len(lines), max(0, len(lines) - MOST_LINES), -1)
+
+
+def _raised_first(lines: list[str]) -> int:
+    """The number of the line of the last exception, or of the one above it that it was raised from, or whose report it
+    is; 0 without an exception.
+
+    >>> _raised_first(["KeyError: 'a'", "", "The above exception was the direct cause of x:", "ValueError: b"])
+    1
+    """
+    found, seeks = 0, True
+    for number in _numbers_from_last(lines):
+        line = lines[number - 1][:LONGEST]
+        if found - number > MOST_FRAMES and found:
+            break
+        if _RAISED.search(line) and not is_of_a_host(line):
+            if not seeks:
+                break
+            found, seeks = number, REPORTS.search(line) is not None
+        elif found and _FROM in line:
+            seeks = True
+    return found
