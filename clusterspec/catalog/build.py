@@ -52,6 +52,7 @@ def accelerator(read: FactReader) -> Accelerator:
         memory=read.figure("memory", "bytes"),
         memory_printed=read.printed_figure("memory"),
         memory_bandwidth=read.figure("memory_bandwidth", "rate"),
+        check_bits_in_memory=read.flag("check_bits_in_memory") or False,
         on_chip_name=read.text("on_chip.name") or "",
         on_chip_memory=read.figure("on_chip.memory", "bytes"),
         on_chip_bandwidth=read.figure("on_chip.bandwidth", "rate"),

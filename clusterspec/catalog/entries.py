@@ -71,6 +71,8 @@ class Accelerator(PoweredPart):
     memory: Figure | None = None
     memory_printed: str = ""
     memory_bandwidth: Figure | None = None
+    check_bits_in_memory: bool = False
+    """Whether error correction keeps its check bits in the memory that is sold, as the report of the device shows."""
     on_chip_name: str = ""
     """What the memory on the chip is, whose capacity and bandwidth follow: shared memory, a cache, SRAM."""
     on_chip_memory: Figure | None = None

@@ -14,6 +14,10 @@ NARROWER = 0.1
 """Largest share by which the peak in 8 bits is off twice that in 16."""
 LEAST_OF_PRINT = 0.9
 """Least share of the printed capacity, in powers of two, that a driver reports."""
+CHECKED = frozenset({"GDDR5", "GDDR6", "GDDR6X"})
+"""Kinds of memory that have no place of their own for the check bits of error correction."""
+MOST_CHECKED = 0.95
+"""Share of the printed capacity at and below which a driver reports memory without its check bits, a sixteenth."""
 FIRST_YEARS = {
     **{"HBM2": 2016, "HBM2E": 2018, "HBM3": 2022, "HBM3E": 2023, "HBM4": 2025},
     **{"GDDR6": 2017, "GDDR6X": 2020, "GDDR7": 2024},
@@ -50,6 +54,9 @@ def _memory_faults(entry: RawEntry, read: FactReader) -> Iterator[str]:
         share = size.value / (float(printed[1]) * 2**30)
         if not LEAST_OF_PRINT <= share <= 1.0005:
             yield f"memory is {share:.3f} of the {fact.prints} that are printed, in powers of two"
+        kept = bool(read.flag("check_bits_in_memory"))
+        if kind.upper() in CHECKED and kept != (share <= MOST_CHECKED):
+            yield f"memory is {share:.3f} of what is printed: check_bits_in_memory is {str(not kept).lower()}"
 
 
 def _year_faults(entry: RawEntry, read: FactReader) -> Iterator[str]:

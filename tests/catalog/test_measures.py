@@ -102,3 +102,20 @@ def test_eight_bits_are_twice_as_fast_as_sixteen_or_the_entry_says_why_not(
     found = faults("accelerator", {"peak": peaks}, exceptions={"widths": reason} if reason else {})
     assert words in "".join(found)
     assert bool(words) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("memory", "kind", "kept", "words"),
+    [
+        ("23028 MiB", "GDDR6", True, ""),  # 15/16 of 24,576 MiB are 23,040
+        ("23028 MiB", "GDDR6", False, "memory is 0.937 of what is printed: check_bits_in_memory is true"),
+        ("24564 MiB", "GDDR6X", False, ""),
+        ("24564 MiB", "GDDR6X", True, "memory is 1.000 of what is printed: check_bits_in_memory is false"),
+        ("23028 MiB", "HBM3", False, ""),
+    ],
+)
+def test_a_card_reports_a_sixteenth_less_where_its_memory_holds_check_bits(
+    memory: str, kind: str, kept: bool, words: str
+) -> None:
+    facts = {"memory": {"is": memory, "prints": "24 GB"}, "memory_type": kind, "check_bits_in_memory": kept}
+    assert faults("accelerator", facts) == ([words] if words else [])

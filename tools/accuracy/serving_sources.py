@@ -351,6 +351,15 @@ the page says are not cached, were then taken out: 80 and 120 requests with 1,27
 PFLOP/s where the peak of both accelerators is 4.0. What is left is throughput of 200 requests whose answers vary: the
 longest of them, up to 1,000 tokens, lasts as long as all others together, and only the mean is stated.
 
+Last came saibernard (Saibernard/llm_inference_benchmarking at d62afe03; Llama 3.1 8B in BF16 on an A100 of 40 GB, vLLM
+0.11.0, 18 plans of equal answers), held out by the hash of its name, which was read before its rows. First errors in
+the median: TPOT 12.0 % (too slow), TTFT 9.7 % (p90 25.5 %), throughput 5.2 %. Then the check bits of GDDR memory were
+counted, a sixteenth of what it transfers where the driver reports 15/16 of it (CUDA C++ Best Practices Guide; L40S,
+whose kernels were measured, A10G, L4, not RTX 4090 and 6000 Ada). Nothing was fitted. TPOT of varad-more went from
+10.1 to 4.4 %, of RTX 6000 Ada from 11.2 to 5.7 %, of io.net's RTX 4090, mostly several cards that are too fast, from
+18.9 to 22.4 % (8B models on one card at one request a second: +6 to -2 %); with the 18 new plans all held-out TPOT
+from 13.0 to 12.2 %, TTFT from 26.4 to 25.8 %, throughput from 11.3 to 11.2 %.
+
 Seen and not mended: vLLM parses the template of a chat for each request in some releases (6 to 8 ms, pull request
 20065), and GPUStack's 1,000 prompts of 128 tokens at vLLM 0.11 wait 12 to 15 ms for each, which no source states.
 ML.ENERGY's steps are longer by 75 us for each sequence on H100 and 120 us on B200 than predicted, io.net's by 35 us;

@@ -161,6 +161,11 @@ TILE_ROWS = {"sm_90": 64.0}
 computes as many, which takes longer than reading its weights where compute is scarce (H20). Kernels that exchange the
 tiles of weights and of tokens, as those of experts do, fill up less.
 """
+CHECKED_DATA = 15 / 16
+"""Share of the transfers of a memory that is data where error correction keeps its check bits in the same memory: GDDR
+with correction on loses 6.25 % of its capacity and fetches the check bits with each access; HBM has its own for them
+(NVIDIA, CUDA C++ Best Practices Guide, theoretical bandwidth, which gives 20 % as the loss of small accesses).
+"""
 REDUCED_TILE = (128.0, 256.0)
 """Rows and columns of the outputs that one compute unit multiplies and then reduces over all ranks, in kernels that do
 both (NVIDIA/TensorRT-LLM at 1a71cc69, cpp/tensorrt_llm/kernels/cutlass_kernels/allreduce_gemm,

@@ -112,7 +112,7 @@ class KernelRates:
         tile = constants.TILE_ROWS.get(chip.architecture or "", 1.0)
         bandwidth = chip.memory_bandwidth.value / ranks
         alike = chip.architecture is not None and entry.stands_in_for == chip.architecture
-        reading = 1.0 if alike else min(1.0, scale)
+        reading = (1.0 if alike else min(1.0, scale)) * _data_share(chip) / _data_share(part or chip)
         here, there = (_flops_per_byte(each) if each is not None else None for each in (chip, part))
         rows = there / here if here and there else 1.0
         return cls(entry.id, peaks, bandwidth, tables, single, reduces, scale, reading, rows, clock, tile, measured)
@@ -322,6 +322,11 @@ def converted_first_share(tokens: float, balance: float) -> float:
     The pass takes 4 B for each weight, the GEMM 2 FLOP for each weight and token.
     """
     return tokens / (tokens + 2 * balance) if tokens > 0 else 0.0
+
+
+def _data_share(chip: Accelerator) -> float:
+    """The share of what its memory transfers that is data; the rest are check bits that share the memory with it."""
+    return constants.CHECKED_DATA if chip.check_bits_in_memory else 1.0
 
 
 def _flops_per_byte(chip: Accelerator) -> float | None:
