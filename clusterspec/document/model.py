@@ -239,8 +239,8 @@ class Document:
 
     ``value`` consists of dict, list, str, int, float, bool and None; dict keys are str.
     ``places`` has an entry for each path of ``value``, with the file it comes from. ``sources`` are
-    all texts read, by name. ``partial`` is true if a file of ``extends`` could not be read, so that
-    absent keys may be defined there.
+    all texts read, by name. ``partial`` is true if a file of ``extends`` or a further document
+    of the text could not be read, so that absent keys may be defined there.
     """
 
     source: Source
