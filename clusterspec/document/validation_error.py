@@ -126,7 +126,7 @@ def _number_text(text: str, field: Schema) -> str | None:
     elif _POINTS.fullmatch(text):
         number = scalar_value(text.replace(".", ""))
     else:
-        number = scalar_value(_with_decimal_point(text))
+        number = scalar_value(_with_decimal_point(text) if field["type"] == "number" else text)
     if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
         return None
     if field["type"] == "integer" and number != math.floor(number):

@@ -118,7 +118,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "group-off-torus-axis": ("scale-up", ("assumed", "cluster", "layout", "scale_up", "timed?")),
     "in-network-reduction-unsupported": ("scale-up", ("written_scale_up?", "written_scale_out?", "cluster", "acceptance?")),
     "low-scale-up-bandwidth": ("scale-up", ("deviations", "accelerator", "scale_up", "layout?")),
-    "no-spare-trays": ("scale-up", ("cluster", "layout", "workload?", "operations?", "what_if?")),
+    "no-spare-trays": ("scale-up", ("cluster", "layout", "workload?", "operations?", "what_if")),
     "partial-mesh-group": ("scale-up", ("placements", "cluster", "workload", "layout", "scale_up", "timed?", "served?", "legality")),
     "rack-domain-misaligned": ("scale-up", ("placements", "cluster", "layout", "timed?")),
     "reduction-gain-needs-more-ranks": ("scale-up", ("written_scale_up", "cluster", "layout")),

@@ -155,17 +155,19 @@ def find_deviations(written: ClusterSpec | None, cluster: Cluster | None, catalo
 def _deviation(stated: StatedFigure) -> Deviation | None:
     if not stated.known:
         return Deviation(stated, None, impossible) if (impossible := _impossible_figure_causes(stated)) else None
-    if causes := tuple(_gigabits_in_bytes(stated)):
-        known = max(stated.known, key=lambda figure: figure.value)
-        return Deviation(stated, known, causes, "warning" if len(causes) > 1 else "")
     ethernet = stated.kind == "nic" and _is_ethernet_rate(stated.quantity.per_direction)
     within = SIZE if stated.at.endswith(".memory") else AGREES
     agrees = any(agrees_within(stated.quantity.value, stated.counted_figure(known), within) for known in stated.known)
-    if agrees or (ethernet and stated.free):
+    if agrees:
         return None
-    for known in stated.known:
+    for known in () if ethernet and stated.free else stated.known:
         if causes := tuple(_causes(stated, known)):
             return Deviation(stated, known, causes)
+    if causes := tuple(_gigabits_in_bytes(stated)):
+        known = max(stated.known, key=lambda figure: figure.value)
+        return Deviation(stated, known, causes, "warning" if len(causes) > 1 else "")
+    if ethernet and stated.free:
+        return None
     speed, usual = stated.quantity.per_direction, stated.known[0].value
     limited = stated.over_tcp and SLOWEST_SITE <= speed < usual  # by the cloud, for a virtual machine, or between sites
     return None if limited or (ethernet and stated.replaceable) else _unexplained_deviation(stated)

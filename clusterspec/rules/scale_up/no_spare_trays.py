@@ -80,7 +80,7 @@ def check(
     layout: Layout,
     workload: Workload | None,
     operations: OperationsSpec | None,
-    what_if: WhatIf | None,
+    what_if: WhatIf,
 ) -> Iterator[Problem]:
     there = nodes_of_domain(cluster)
     switched = cluster.scale_up.topology == "switched"
@@ -97,13 +97,13 @@ def check(
     yield RULE.problem("layout", message, f"{fewer}, or add `spare_nodes`" if fewer else "add `spare_nodes`")
 
 
-def _fewer_nodes_text(what_if: WhatIf | None, cluster: Cluster, there: int) -> str:
+def _fewer_nodes_text(what_if: WhatIf, cluster: Cluster, there: int) -> str:
     """The advice to leave two nodes of each domain free, with the replicas that are left; empty where the layout cannot
     run on the others.
     """
-    if there <= 3 or (what_if is not None and not what_if.advises):
+    if there <= 3 or not what_if.advises:
         return ""
-    if what_if is None or what_if.design.workload is None:
+    if what_if.design.workload is None:
         return f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`)"
     found = what_if.estimated_alternatives([{"nodes_per_domain": there - 2}])
     runs = [each for each in found if not each.stored.refused and each.idle_nodes(cluster)]
@@ -111,7 +111,7 @@ def _fewer_nodes_text(what_if: WhatIf | None, cluster: Cluster, there: int) -> s
 
 
 def _problem_of_spares_elsewhere(
-    cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None, what_if: WhatIf | None
+    cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None, what_if: WhatIf
 ) -> Iterator[Problem]:
     """The problem with spares that no group of the full domains reaches over the scale-up links."""
     groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
