@@ -62,7 +62,9 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     if legality.breaks(RULE.name):
         sharded = legality.numbers.sequence_parallel and layout.tp > 1
         shards = sequence_step(layout.tp, layout.cp, layout.capabilities, ring=layout.cp_method != "all-to-all")
-        near = or_list(near_multiples(training.sequence_length, lcm(step, shards) if sharded else step))
+        near = near_multiples(training.sequence_length, lcm(step, shards) if sharded else step)
+        longest = training.model.max_sequence_length
+        held = [length for length in near if longest is None or length <= longest] or near
         why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks per rank)"
         message = f"{training.sequence_length:,} tokens do not divide by {why}"
-        yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens, or use another cp")
+        yield RULE.problem("workload.sequence_length", message, f"pad to {or_list(held)} tokens, or use another cp")
