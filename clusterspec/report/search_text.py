@@ -284,8 +284,8 @@ def _faster_front_texts(report: SearchReport) -> Iterator[str]:
     if fastest.step_time < best.step_time and rules:
         less = percent(1 - fastest.step_time / best.step_time, 2)
         yield (
-            f"The first layout of the front takes {less} less time than the best one above, and has findings of `check` "
-            f"that the best one has not: {', '.join(rules)}."
+            f"The first layout of the front takes {less} less time than the best one above, and has findings of "
+            f"`check` that the best one has not: {', '.join(rules)}."
         )
 
 

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from clusterspec.analysis.rewrite import text_with_changes
+from clusterspec.document.model import apply_edits
 from clusterspec.finding import Finding
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
@@ -168,3 +169,31 @@ def test_rollout_that_takes_turns_with_the_trainer_is_not_told_to_run_ahead_alon
     turns = of("rollout-tail-idles-accelerators", text.replace("PLACEMENT", "colocated").replace("NODES", "8"), check)
     assert split.help == "let rollout run ahead (`max_staleness: 1`), or cut answers earlier"
     assert turns.help.startswith("give rollout nodes of its own (`placement: split` with `rollout.nodes`)")
+
+
+@pytest.mark.parametrize(("comment", "fixed"), [("", True), ("  # from slow to fast", False)])
+def test_the_fix_of_a_list_below_its_key_is_a_value_on_the_line_of_the_key(
+    comment: str, fixed: bool, check: Check
+) -> None:
+    text = (
+        f"{HEAD}cluster: {{platform: dgx-h100, nodes: 4}}\n{WORK}layout:\n  tp: 2\n  sharding: hsdp\n  shard_group: 4\n"
+        f"  order:{comment}\n  - tp\n  - dp_replicate\n  - dp_shard\n"
+    )
+    found = of("hsdp-mesh-inverted", text, check)
+    assert bool(found.edits) is fixed
+    after = {one.rule for one in check(apply_edits(text, found.edits))}
+    assert ("hsdp-mesh-inverted" in after, "unreadable-yaml" in after) == (not fixed, False)
+
+
+def test_a_price_with_a_point_between_thousands_is_one_finding(check: Check) -> None:
+    """385.000 is read as 385; the support of 610,000 a year is then no share of the parts."""
+    prices = "prices: {node: 385.000, support_per_year: 610000}"
+    text = (
+        f"{HEAD}cluster: {{platform: dgx-b200, nodes: 16}}\n"
+        f"procurement: {{currency: EUR, as_of: 2026-11-01, term: 4 years, {prices}}}\n"
+    )
+    found = of("price-outside-market", text, check)
+    assert found.help.startswith("write `385000`")
+    assert "part-price-outside-market" not in {one.rule for one in check(text)}
+    right = {one.rule for one in check(text.replace("385.000", "385000"))}
+    assert not right & {"price-outside-market", "part-price-outside-market"}
