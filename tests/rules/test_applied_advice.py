@@ -10,6 +10,7 @@ import yaml
 from clusterspec.analysis.rewrite import text_with_changes
 from clusterspec.document.model import apply_edits
 from clusterspec.finding import Finding
+from clusterspec.source import Path as KeyPath
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -28,8 +29,10 @@ def with_layout(text: str, advice: str) -> str:
     """The text with the keys of the first layout that advice proposes, and without those that it removes."""
     match = re.search(r"`([a-z_]+: [^`]+)`(?: without ((?:`\w+`(?: and )?)+))?", advice)
     assert match is not None, advice
-    changes = {("layout", key): value for key, value in yaml.safe_load(f"{{{match[1]}}}").items()}
-    removed = {("layout", key): None for key in re.findall(r"`(\w+)`", match[2] or "")}
+    changes: dict[KeyPath, object] = {
+        ("layout", key): value for key, value in yaml.safe_load(f"{{{match[1]}}}").items()
+    }
+    removed: dict[KeyPath, object] = {("layout", key): None for key in re.findall(r"`(\w+)`", match[2] or "")}
     return text_with_changes(study_text(text, SETTINGS), changes | removed)
 
 
