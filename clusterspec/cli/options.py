@@ -218,6 +218,17 @@ def suggestion_text(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
+class OneFile(argparse.Action):
+    """An option that names the one output file of a call; a second name would leave the first file unwritten."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        if getattr(namespace, self.dest, None) is not None:
+            raise argparse.ArgumentError(self, "given twice, and a call writes one file")
+        setattr(namespace, self.dest, values)
+
+
 def day(text: str) -> date:
     """A date as YYYY-MM-DD."""
     from datetime import date

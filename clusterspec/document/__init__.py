@@ -230,7 +230,7 @@ def _folded_document(chain: list[Document], *, partial: bool) -> Document:
         places=places,
         comments=tuple(comment for document in chain for comment in document.comments),
         sources={document.source.name: document.source for document in reversed(chain)},
-        partial=partial,
+        partial=partial or any(document.partial for document in chain),
     )
 
 

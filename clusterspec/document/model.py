@@ -10,7 +10,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path as FilePath
 
-from clusterspec.finding import Edit, Finding, Fix, Problem
+from clusterspec.finding import Edit, Finding, Fix, Problem, Replacement
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, Position, Source, Span
 from clusterspec.standard import pattern
@@ -239,8 +239,8 @@ class Document:
 
     ``value`` consists of dict, list, str, int, float, bool and None; dict keys are str.
     ``places`` has an entry for each path of ``value``, with the file it comes from. ``sources`` are
-    all texts read, by name. ``partial`` is true if a file of ``extends`` could not be read, so that
-    absent keys may be defined there.
+    all texts read, by name. ``partial`` is true if a file of ``extends`` or a further document
+    of the text could not be read, so that absent keys may be defined there.
     """
 
     source: Source
@@ -359,19 +359,25 @@ def _fix_edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
     places = [document.places.get(replacement.path) for replacement in fix.replacements]
     if any(place is None for place in places):
         return ()
-    spans = [_edit_span(place, key=wanted.key) for place, wanted in zip(places, fix.replacements, strict=True) if place]
-    if any(span is None for span in spans):
-        return ()
-    edits = [
-        Edit(span, wanted.text, wanted.path, wanted.key)
-        for span, wanted in zip(spans, fix.replacements, strict=True)
-        if span
-    ]
-    return tuple(sorted(edits, key=lambda edit: (edit.span.file, edit.span.start)))
+    edits = [_edit_of(document, wanted) for wanted in fix.replacements]
+    found = [edit for edit in edits if edit is not None]
+    return tuple(sorted(found, key=lambda edit: (edit.span.file, edit.span.start))) if len(found) == len(edits) else ()
 
 
-def _edit_span(place: Place, *, key: bool) -> Span | None:
-    return place.key if key else place.value
+def _edit_of(document: Document, wanted: Replacement) -> Edit | None:
+    """The edit of a replacement. A block below its key gives way to a value on the line of the key, to which only white
+    space may lead: a comment there would end up behind it.
+    """
+    place = document.places[wanted.path]
+    if wanted.key or place.key is None or place.value.start.line == place.key.end.line:
+        span = place.key if wanted.key else place.value
+        return Edit(span, wanted.text, wanted.path, wanted.key) if span else None
+    _, _, key_end, start, _ = document.places.offsets[wanted.path]
+    between = document.sources.get(place.value.file, document.source).text[key_end:start]
+    if between.strip() != ":":
+        return None
+    colon = Position(place.key.end.line, place.key.end.column + 1 + between.index(":"))
+    return Edit(Span(place.value.file, colon, place.value.end), f" {wanted.text}", wanted.path)
 
 
 def text_at(document: Document, path: Path) -> str:

@@ -87,6 +87,8 @@ class Composer:
     _stack: list[_Open] = field(default_factory=list)
     _anchors: dict[str, Node] = field(default_factory=dict)
     _aliases: int = 0
+    continues: bool = False
+    """Whether the text has further documents, which are not read."""
 
     def compose(self, events: Iterator[Event]) -> Node | None:
         """The root of the first document; None if the text has no document."""
@@ -105,8 +107,12 @@ class Composer:
                 documents += 1
                 if documents > 1:
                     self._report(
-                        event.start, event.start + 3, "a second document begins here", "keep one document in one file"
+                        event.start,
+                        event.start + 3,
+                        "a second document begins here",
+                        "delete the `---` if the keys below it belong to this spec; a file has one document",
                     )
+                    self.continues = True
                     break
         return self._root
 
@@ -277,7 +283,7 @@ def parse(source: Source, most: int = MAX_NODES, *, merges: bool = False) -> tup
         root = Node(None, 0, 0)
     value, places = _unfolded_values(root, lines)
     comments = tuple(_comments(source, lines, composer.scalars))
-    document = Document(source, value, places, comments, {source.name: source})
+    document = Document(source, value, places, comments, {source.name: source}, composer.continues)
     return document, _problems_with_paths(composer.problems, places)
 
 

@@ -27,6 +27,10 @@ _SEPARATED = re.compile(r"(?<![\d.,])[0-9]{1,3}(?:[ '’\u00a0\u202f][0-9]{3})+(
 """A number in the notation of some countries: 415 000, 415'000."""
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(?P<whole>[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),(?P<part>[0-9]{1,2})(?!\d)")
 """A number with a decimal comma, such as 415.000,00; a comma before three digits may separate thousands."""
+_POINTS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3}){2,5}")
+"""A number with several points, which can only separate thousands: 9.500.000."""
+_PRODUCT = re.compile(r"[0-9]{1,5}(?: ?[xX×*] ?[0-9]{1,5}){1,5}")
+"""Sizes along the axes of a torus, as clouds write them: 8x8x16."""
 _AMOUNT = re.compile(
     r"(?P<before>[^\d\s.,+-]{0,8}) ?(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?) ?"
     r"(?P<scale>k|mio\.?|mrd\.?|mn|m|bn|b|thousand|million|billion)?(?P<after> ?[^\d\s.,+-]{0,8})",
@@ -43,11 +47,17 @@ def coerced_text(value: Any, field: Schema, written: str) -> str | None:
     kind = field.get("type")
     if kind == "boolean" and isinstance(value, str):
         return _TRUTH.get(value.lower())
+    if kind == "array" and isinstance(value, str) and (sizes := _PRODUCT.fullmatch(value)):
+        return f"[{', '.join(re.findall('[0-9]+', sizes[0]))}]" if _is_list_of_integers(field) else None
     if kind in ("integer", "number") and isinstance(value, str) and len(value) < 30:
         return _number_text(_without_unit(value, field.get("x-units", ())), field)
     if kind == "string" and "enum" not in field and isinstance(value, int | float) and written:
         return json.dumps(written)
     return None
+
+
+def _is_list_of_integers(field: Schema) -> bool:
+    return bool(field.get("items", {}).get("type") == "integer")
 
 
 def thousands_advice(value: Any, field: Schema) -> str:
@@ -111,8 +121,12 @@ def _without_unit(text: str, units: Sequence[str]) -> str:
 def _number_text(text: str, field: Schema) -> str | None:
     if match := _PERCENT.fullmatch(text):
         number: Any = float(match[1]) / 100
+    elif _GROUPED.fullmatch(text):
+        number = scalar_value(text.replace("_", "").replace(",", ""))
+    elif _POINTS.fullmatch(text):
+        number = scalar_value(text.replace(".", ""))
     else:
-        number = scalar_value(text.replace("_", "").replace(",", "") if _GROUPED.fullmatch(text) else text)
+        number = scalar_value(_with_decimal_point(text) if field["type"] == "number" else text)
     if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
         return None
     if field["type"] == "integer" and number != math.floor(number):

@@ -55,10 +55,15 @@ def as_yaml(value: object) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
 
 
-def changed_keys(changes: Mapping[str, object]) -> str:
-    """Changed keys as written in a spec, without those that are removed.
+def changed_keys(changes: Mapping[str, object], removed: Iterable[str] = ()) -> str:
+    """Changed keys as written in a spec, without those that are None, to stand between two backticks; keys that have to
+    be ``removed`` with the change follow in backticks of their own.
 
     >>> changed_keys({"tp": 8, "dp": None, "overlap": True})
     'tp: 8, overlap: true'
+    >>> f"`{changed_keys({'pp': 2}, ['stage_layers'])}`"
+    '`pp: 2` without `stage_layers`'
     """
-    return ", ".join(f"{key}: {as_yaml(value)}" for key, value in changes.items() if value is not None)
+    written = ", ".join(f"{key}: {as_yaml(value)}" for key, value in changes.items() if value is not None)
+    absent = " and ".join(f"`{key}`" for key in removed)
+    return f"{written}` without {absent}"[:-1] if absent else written

@@ -335,13 +335,19 @@ _MUCH_LONGER = 20
 
 
 def _fault_with_usual_unit(fault: UnitFault, written: str, node: Schema) -> UnitFault:
-    """The fault of a bare number, whose advice begins with the unit that the author most probably left out.
+    """The fault with the example of the key in its advice; of a bare number with the unit that the author most probably
+    left out.
 
     It is the unit of the key's example (ms for a time per token), or for a time of seconds ms where that is much nearer
     to the example: with `ttft: 2 s`, a bare 500 means ms and a bare 3 seconds.
     """
     example = str(next(iter(node.get("examples", ())), ""))
     usual = pattern(r"([\d.]+) (\S+)").fullmatch(example)
+    if example and fault.rule in {"unreadable-quantity", "wrong-unit"}:
+        advice = pattern(r"(write [a-z ]{1,60} such as )`[^`]{1,40}`").sub(
+            lambda match: f"{match[1]}`{example}`", fault.help
+        )
+        return UnitFault(fault.rule, fault.message, advice)
     if fault.rule != "missing-unit" or usual is None or not pattern(r"[\d.]+").fullmatch(written):
         return fault
     unit = "ms" if usual[2] == "s" and float(written) > _MUCH_LONGER * float(usual[1]) else usual[2]

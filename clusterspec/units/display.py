@@ -6,7 +6,7 @@ The text can be parsed back (`clusterspec.units.read`) to the same number of dig
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import dataclass
@@ -57,6 +57,34 @@ def displayed_apart(value: float, limit: float, unit: str) -> tuple[str, str]:
         if texts[0] != texts[1] or value == limit:
             break
     return texts
+
+
+def rounded_up(value: float, digits: int = 3) -> float:
+    """The least number of so many significant digits that is not below a positive value: for what is to suffice.
+
+    >>> rounded_up(212.4e12), rounded_up(8.0, 2), rounded_up(8.21, 2)
+    (213000000000000.0, 8.0, 8.3)
+    """
+    return _rounded(value, digits, math.ceil)
+
+
+def rounded_down(value: float, digits: int = 3) -> float:
+    """The greatest number of so many significant digits that is not above a positive value: for what is not to be
+    exceeded.
+
+    >>> rounded_down(17.91, 2), rounded_down(0.95, 2)
+    (17.0, 0.95)
+    """
+    return _rounded(value, digits, math.floor)
+
+
+def _rounded(value: float, digits: int, direction: Callable[[float], int]) -> float:
+    """A positive value rounded to significant digits in one direction; digits that a float cannot hold do not count."""
+    if not 0 < value < math.inf:
+        return value
+    places = digits - 1 - math.floor(math.log10(value))
+    whole = round(value * 10.0**places, 9 - digits)
+    return round(direction(whole) * 10.0**-places, max(0, places))
 
 
 def display_bits(bytes_per_second: float, digits: int = 3) -> str:

@@ -180,3 +180,22 @@ def test_a_misspelled_word_of_a_call_is_answered_with_the_nearest(
     result = call(*words)
     assert result.status == 2
     assert offer in result.error
+
+
+def test_a_second_document_is_one_finding_and_hides_no_key(call: Call) -> None:
+    """The keys below the mark are not missing: they are not read."""
+    text = b"clusterspec: 1\nname: x\n---\ncluster: {platform: dgx-h100, nodes: 4}\n"
+    done = call("check", "-", "--format", "concise", stdin=text)
+    assert done.status == 1 and len(done.out.splitlines()) == 1 and "a second document begins here" in done.out
+
+
+def test_an_unknown_unit_is_answered_with_the_example_of_its_key(call: Call) -> None:
+    text = b"clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\nprocurement: {term: 4 Jahre}\n"
+    done = call("check", "-", "--select", "unreadable-quantity", stdin=text)
+    assert "write a time such as `4 years`" in done.out
+
+
+def test_a_report_with_two_files_is_refused_before_it_writes_one(call: Call) -> None:
+    Path("x.yaml").write_text("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n", "utf-8")
+    done = call("report", "x.yaml", "-o", "a.html", "-o", "b.json")
+    assert done.status == 2 and "given twice" in done.error and not list(Path().glob("[ab].*"))

@@ -305,3 +305,33 @@ def test_a_rate_of_roce_is_one_of_the_nic_or_of_ethernet(check: Check, rate: str
     text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 4, scale_out: {fabric}}}\n"
     found = [one for one in check(text) if dotted_path(one.path) == "cluster.scale_out.nic_bandwidth"]
     assert bool(found) is (rate in {"4000 Gb/s", "1600 Gb/s", "800 Gb/s"}), [one.message for one in found]
+
+
+@pytest.mark.parametrize(
+    ("written", "help_", "severity"),
+    [
+        ("50 GB/s", None, None),  # the usual 400 Gb/s
+        ("25 GB/s", None, None),  # 200 Gb/s
+        ("100 GB/s", "write `100 Gb/s`, or `800 Gb/s`", "warning"),  # such ports are sold
+        ("200 GB/s", "write `200 Gb/s`", "error"),  # 1.6 Tb/s on a NIC
+        ("100 Gb/s", None, None),
+        ("120 GB/s", None, None),  # no port has 120 Gb/s
+    ],
+)
+def test_a_number_of_gigabits_in_gigabytes_is_told_above_all_usual_nics(
+    written: str, help_: str | None, severity: str | None, check: Check
+) -> None:
+    """H100 usually have NICs of 400 Gb/s, 50 GB/s."""
+    fabric = f"{{technology: ethernet, nics_per_node: 2, nic_bandwidth: {written}}}"
+    cluster = f"{{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 2, scale_out: {fabric}}}"
+    found = [one for one in check(f"clusterspec: 1\ncluster: {cluster}\n") if one.rule == "bits-and-bytes-swapped"]
+    assert [(one.help or one.fix_description, str(one.severity)) for one in found] == (
+        [(help_, severity)] if help_ else []
+    )
+
+
+def test_a_faster_accelerator_has_nics_of_its_own_rate(check: Check) -> None:
+    """GB300 come with NICs of 800 Gb/s, 100 GB/s."""
+    fabric = "{technology: infiniband-xdr, nic_bandwidth: 100 GB/s}"
+    found = check(f"clusterspec: 1\ncluster: {{platform: gb300-nvl72, nodes: 18, scale_out: {fabric}}}\n")
+    assert not [one for one in found if one.rule == "bits-and-bytes-swapped"]

@@ -150,7 +150,7 @@ layout: {{framework: fsdp, dp: 4, recompute: full}}
 """
     (found,) = (one for one in study_text(spec, SETTINGS).findings if one.rule == "activations-exceed-memory")
     assert "recompute" not in found.help and "states" not in found.help
-    assert found.help.endswith(f": {ending}") if ending else found.help.startswith("these fit: `cp: 4` (")
+    assert found.help.endswith(f": {ending}") if ending else found.help.startswith("these fit: `cp: 4, dp: 1` (")
 
 
 def test_a_changed_figure_is_noticed() -> None:

@@ -20,7 +20,15 @@ from clusterspec.cli.inputs import (
     study_with_errors_named,
     with_errors_named,
 )
-from clusterspec.cli.options import fleet_options, format_option, nonempty_name, path, positive_integer, spec_argument
+from clusterspec.cli.options import (
+    OneFile,
+    fleet_options,
+    format_option,
+    nonempty_name,
+    path,
+    positive_integer,
+    spec_argument,
+)
 from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, writable_place, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
 from clusterspec.report import cost_text, diff_text, location_text, paper
@@ -41,7 +49,13 @@ def describe_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of `report` to its parser."""
     spec_argument(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=path, required=True, help="the file to write: .html, .pdf or .json"
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=path,
+        required=True,
+        action=OneFile,
+        help="the file to write: .html, .pdf or .json",
     )
     parser.add_argument(
         "--kind",

@@ -53,6 +53,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import (
     PLATEAU,
     bus_bandwidth,
+    in_stated_bandwidth,
     key,
     predicted_collective,
     recommended_threshold,
@@ -75,5 +76,5 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         yield RULE.problem(
             ("acceptance", number, key(test)),
             f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry: no supplier can pass",
-            f"demand {recommended_threshold(best)}, and at most {ceiling}",
+            f"demand {recommended_threshold(best, test)}, and at most {display(in_stated_bandwidth(best.ceiling_busbw, best, test), 'B/s')}",
         )

@@ -76,5 +76,5 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             ("acceptance", number, key(test)),
             f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the predicted {display(here.busbw, 'B/s')} (at most "
             f"{display(best_possible(here), 'B/s')} within its range): a sound machine fails",
-            f"demand {recommended_threshold(here)}",
+            f"demand {recommended_threshold(here, test)}",
         )

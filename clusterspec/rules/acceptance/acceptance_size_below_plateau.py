@@ -57,7 +57,7 @@ from clusterspec.rules.knowledge.benchmarks import (
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import display
+from clusterspec.units import display, rounded_down
 
 RULE = Rule.of(__name__, "warning", "likely")
 HOPELESS = 4.0
@@ -74,6 +74,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
                 ("acceptance", number, "size"),
                 f"{test_name(test, rated)}: {display(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
                 f"prediction is {display(here.busbw, 'B/s')}: a sound machine fails",
-                f"use a size of 8 or 16 GiB, or demand at most {display(here.busbw, 'B/s')}",
+                f"use a size of 8 or 16 GiB, or demand at most {display(rounded_down(here.busbw), 'B/s')}",
                 severity="error" if asked > HOPELESS * here.busbw else "warning",
             )

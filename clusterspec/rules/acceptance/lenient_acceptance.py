@@ -115,7 +115,7 @@ def check(
         yield RULE.problem(
             ("acceptance", number, key(test)),
             f"{test_name(test, rated)}: {display(asked, 'B/s')} is only {share} of the {display(best.ceiling_busbw, 'B/s')} that the links carry: a faulty fabric passes",
-            f"{'write bytes per second, not bits: ' if meant_bytes else ''}demand {recommended_threshold(best)}",
+            f"{'write bytes per second, not bits: ' if meant_bytes else ''}demand {recommended_threshold(best, test)}",
             severity="error" if meant_bytes else "warning" if asked < LEAST * lower and not suffices else "note",
         )
 

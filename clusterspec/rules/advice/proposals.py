@@ -9,6 +9,7 @@ from math import log2
 from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, numbers_of
 from clusterspec.cluster.legality import CONDITIONS, violations
 from clusterspec.cluster.model import Design, Layout
+from clusterspec.cluster.variation import DEGREES
 from clusterspec.records import fields, replace
 from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec
@@ -67,8 +68,10 @@ class Legality:
         """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
         if not self._advises:
             return ""
-        found = ((axis, self.nearest_values(rule, axis)) for axis in axes)
-        return ", or ".join(f"`{axis}` " + or_list(sorted(values)) for axis, values in found if values)
+        found = [(axis, values) for axis in axes if (values := self.nearest_values(rule, axis))]
+        offered = ", or ".join(f"`{axis}` " + or_list(sorted(values)) for axis, values in found)
+        stated = self._written.dp is not None and any(axis in DEGREES for axis, _ in found)
+        return f"{offered}, without `dp`, which follows" if stated else offered
 
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:
         """The proposals as a sentence, or another text where there are none."""

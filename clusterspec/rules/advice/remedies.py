@@ -10,6 +10,7 @@ from clusterspec.cluster.variation import DEGREES
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import precision_width
 from clusterspec.rules.advice.what_if import FULLEST, Alternative, WhatIf, fastest_fitting
+from clusterspec.rules.knowledge.domains import used_domain
 from clusterspec.units import display, percent, plural
 from clusterspec.units.display import joined_words
 
@@ -73,7 +74,8 @@ def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iter
     if layout.sharding == "hsdp":
         yield {"sharding": "fsdp", "shard_group": None}
     tps, pps = neighbor_degrees(cluster, workload, layout)
-    for tp in tps:
+    widest = max(layout.tp, used_domain(cluster, layout), cluster.ranks_per_node)
+    for tp in (each for each in tps if each <= widest):
         for pp in pps:
             if (tp, pp) != (layout.tp, layout.pp):
                 yield _changed_degrees(layout, tp, pp)

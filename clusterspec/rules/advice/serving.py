@@ -47,7 +47,9 @@ class Gain:
     @property
     def words(self) -> str:
         """The changed keys as written in a spec: `tp: 1, attention_dp: 8`."""
-        return changed_keys(self.changes)
+        section = self.before.design.spec.layout
+        stated, replicas = section.dp if section else None, self.served.layout.dp
+        return changed_keys({**self.changes, **({} if stated in {None, replicas} else {"dp": replicas})})
 
 
 def best_gain(served: Served, legality: Legality, candidates: Iterable[Mapping[str, object]]) -> Gain | None:

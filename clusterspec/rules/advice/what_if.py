@@ -8,7 +8,7 @@ from itertools import islice
 
 from clusterspec.cluster.groups import axis_placement
 from clusterspec.cluster.legality import forbids_pipeline
-from clusterspec.cluster.model import Design, ScaleOut
+from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import RATE, Quantity
@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.tables import Tables
     from clusterspec.cost.term import MemoryUse
+    from clusterspec.spec.model import LayoutSpec
 
 TRIED = 8
 """Layouts estimated for one piece of advice; each takes a few milliseconds."""
@@ -45,6 +46,8 @@ class Alternative:
     changes: Mapping[str, object]
     stored: Plan
     tables: Tables | None = None
+    written: LayoutSpec | None = None
+    """The layout as the spec states it, whose keys the changed ones may contradict."""
 
     @cached_property
     def plan(self) -> Plan:
@@ -70,8 +73,22 @@ class Alternative:
 
     @property
     def words(self) -> str:
-        """The changed keys as written in a spec: `tp: 8, pp: 4`."""
-        return changed_keys(self.changes)
+        """The changed keys as written in a spec: `tp: 8, pp: 4`; with the replicas where the spec states them, and the
+        stated keys that have to go.
+        """
+        removed = [key for key, value in self.changes.items() if value is None and getattr(self.written, key, None)]
+        return changed_keys({**self.changes, **self._changed_replicas}, removed)
+
+    @property
+    def _changed_replicas(self) -> Mapping[str, int]:
+        """The replicas that follow from the changed degrees, if the spec states others."""
+        stated, layout = self.written.dp if self.written else None, self.stored.design.layout
+        return {} if stated is None or layout is None or layout.dp == stated else {"dp": layout.dp}
+
+    def idle_nodes(self, cluster: Cluster) -> int:
+        """The nodes of a cluster that the layout leaves without work."""
+        layout = self.stored.design.layout
+        return cluster.nodes - layout.nodes if layout is not None else 0
 
     @property
     def step_seconds(self) -> float:
@@ -203,7 +220,7 @@ class WhatIf:
         for changes in islice(tried, TRIED):
             design = design_with_keys(self.design, _layout_keys(changes))
             if design.cluster and design.workload and design.layout:
-                yield Alternative(changes, Plan(design), self._tables)
+                yield Alternative(changes, Plan(design), self._tables, self.design.spec.layout)
 
     def estimated_alternatives(
         self, candidates: Iterable[Mapping[str, object]], most: int | None = TRIED
@@ -215,7 +232,8 @@ class WhatIf:
             return []
         tried = (changes for changes in candidates if self.allows(changes))
         plans = ((changes, self._plan_with_memory(_layout_keys(changes))) for changes in islice(tried, most))
-        return [Alternative(changes, plan, self._tables) for changes, plan in plans if plan is not None]
+        written = self.design.spec.layout
+        return [Alternative(changes, plan, self._tables, written) for changes, plan in plans if plan is not None]
 
     def allows(self, changes: Mapping[str, object]) -> bool:
         """Whether a change violates no condition of the framework that the layout satisfies."""

@@ -117,19 +117,22 @@ def _help(what_if: WhatIf, training: Workload) -> str:
     """The remedies, two of them with their predicted step time."""
     if not what_if.advises:
         return ""
-    now, levers = what_if.step_time, ["use more accumulation (a larger batch, or fewer replicas)"]
+    now, narrow = what_if.step_time, ""
     if training.gradient_precision == "fp32":
-        levers.insert(
-            0, "`gradient_precision: bf16`" + _shorter_step_text(now, what_if.with_workload(gradient_precision="bf16"))
-        )
+        plan = what_if.with_workload(gradient_precision="bf16")
+        narrow = _lever_text("gradient_precision: bf16", now, plan)
     compressed = what_if.with_layout(gradient_compression=COMPRESSION)
-    levers.append(f"`gradient_compression: {COMPRESSION}`" + _shorter_step_text(now, compressed))
-    return "; or ".join(levers)
+    packed = _lever_text(f"gradient_compression: {COMPRESSION}", now, compressed)
+    accumulated = "use more accumulation (a larger batch, or fewer replicas)"
+    return "; or ".join(lever for lever in (narrow, accumulated, packed) if lever)
 
 
-def _shorter_step_text(now: float | None, plan: Plan | None) -> str:
-    """The predicted step of a changed plan, where it is noticeably shorter."""
+def _lever_text(written: str, now: float | None, plan: Plan | None) -> str:
+    """A changed key with the predicted step; without it where no time is known, and empty where it is not noticeably
+    shorter.
+    """
     if plan is None or plan.step_seconds is None or not now:
-        return ""
+        return f"`{written}`"
     saved = 1 - plan.step_seconds / now
-    return f" ({display(plan.step_seconds, 's')} per step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""
+    figures = f"{display(plan.step_seconds, 's')} per step, {percent(saved, 2)} less"
+    return f"`{written}` ({figures})" if saved > NOTICEABLE else ""

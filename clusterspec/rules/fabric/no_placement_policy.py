@@ -101,6 +101,7 @@ RDMA_BY_PLACEMENT = frozenset({"OCI", "Oracle"})
 
 MOST_NODES = {"availability-set": 200}
 """The most nodes that one policy takes, where its cloud states a fixed limit."""
+UNKNOWN_POLICY = "ask the provider how nodes are placed together, and state it as `placement`"
 
 
 def check(
@@ -127,7 +128,7 @@ def check(
         return
     if placements and layout and workload and not traffic_uses_nics(placements, layout, workload):
         return
-    policy = BY_VENDOR.get(vendor, "the provider's placement policy")
+    policy = _policy_that_fits(vendor, cluster.nodes)
     if scale_out.placement == "none" and vendor in RDMA_BY_PLACEMENT:
         message = f"outside a cluster network the {cluster.nodes:,} nodes have no RDMA between them"
         yield RULE.problem("cluster.scale_out.placement", message, f"write `placement: {policy}`", severity="error")
@@ -136,9 +137,16 @@ def check(
     yield RULE.problem(
         "cluster.scale_out.placement",
         message,
-        f"write `placement: {policy}`",
+        f"write `placement: {policy}`" if policy else UNKNOWN_POLICY,
         severity="note" if scale_out.placement is None else "warning",
     )
+
+
+def _policy_that_fits(vendor: str, nodes: int) -> str:
+    """The policy of a cloud that takes so many nodes; empty where none is known."""
+    usual = BY_VENDOR.get(vendor, "")
+    others = (policy for policy in sorted(OFFERED.get(vendor, ())) if policy != usual)
+    return next((policy for policy in (usual, *others) if nodes <= MOST_NODES.get(policy, nodes)), "")
 
 
 def _size_problem(nodes: int, placement: str) -> Iterator[Problem]:

@@ -25,6 +25,7 @@ from clusterspec.units.display import (
     SUMMED,
     agrees_within,
     bits_ratio,
+    display_bits,
     is_prefix_error,
     meant_by_bits,
     ratio_text,
@@ -43,6 +44,10 @@ RAW = 1 / 0.9412
 RATES = frozenset({"scale-up", "peer", "nic"})
 ETHERNET_PORTS = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
 """Gb/s per direction of Ethernet ports (IEEE 802.3)."""
+FASTEST_NIC = 800e9 / 8
+"""B/s of the fastest port of a NIC that is sold (800 Gb/s)."""
+LEAST_OF_FABRIC = 25
+"""Gb/s of the slowest port that is usual on accelerator machines."""
 SLOWEST_NIC = 1e9 / 8
 """B/s of the slowest port used for a fabric (1 Gb/s)."""
 SLOWEST_SITE = 100e6 / 8
@@ -153,14 +158,35 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
     ethernet = stated.kind == "nic" and _is_ethernet_rate(stated.quantity.per_direction)
     within = SIZE if stated.at.endswith(".memory") else AGREES
     agrees = any(agrees_within(stated.quantity.value, stated.counted_figure(known), within) for known in stated.known)
-    if agrees or (ethernet and stated.free):
+    if agrees:
         return None
-    for known in stated.known:
+    for known in () if ethernet and stated.free else stated.known:
         if causes := tuple(_causes(stated, known)):
             return Deviation(stated, known, causes)
+    if causes := tuple(_gigabits_in_bytes(stated)):
+        known = max(stated.known, key=lambda figure: figure.value)
+        return Deviation(stated, known, causes, "warning" if len(causes) > 1 else "")
+    if ethernet and stated.free:
+        return None
     speed, usual = stated.quantity.per_direction, stated.known[0].value
     limited = stated.over_tcp and SLOWEST_SITE <= speed < usual  # by the cloud, for a virtual machine, or between sites
     return None if limited or (ethernet and stated.replaceable) else _unexplained_deviation(stated)
+
+
+def _gigabits_in_bytes(stated: StatedFigure) -> Iterator[LikelyCause]:
+    """The line rate of a port in Gb/s, written in GB/s: 100 GB/s for a port of 100 Gb/s. The rate that results is above
+    all that the catalog has for the machine; where such ports are sold, they are a second cause.
+    """
+    quantity = stated.quantity
+    if stated.kind != "nic" or quantity.bits or not quantity.symbol.startswith("G"):
+        return
+    number, fastest = quantity.per_direction / 1e9, max(figure.value for figure in stated.known)
+    if number in ETHERNET_PORTS and number >= LEAST_OF_FABRIC and quantity.per_direction > (1 + CLOSE) * fastest:
+        text = quantity.written.replace(quantity.symbol, swapped_unit(quantity.symbol, quantity.bits))
+        yield LikelyCause(BITS, meant_by_bits(quantity.symbol, quantity.bits), text)
+        if _is_ethernet_rate(quantity.per_direction) and quantity.per_direction <= FASTEST_NIC:
+            sold = display_bits(quantity.per_direction)
+            yield LikelyCause(BITS, f"a port of {sold}", sold)
 
 
 def _unexplained_deviation(stated: StatedFigure) -> Deviation | None:

@@ -108,6 +108,10 @@ class Served:
         keys = {"parameter_precision": precision, "precision": precision, "quantization": None}
         return self._with_changes({("workload", key): value for key, value in keys.items()})
 
+    def with_cache(self, precision: str) -> Served | None:
+        """The plan with the key-value cache kept in another precision."""
+        return self._with_changes({("workload", "kv_precision"): precision})
+
     def single_request_plan(self) -> Served | None:
         """The plan with one request in flight."""
         return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)

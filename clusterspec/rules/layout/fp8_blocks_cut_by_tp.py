@@ -52,11 +52,13 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import changed_keys
+from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error", "likely")
 
 
-def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, model: Model, layout: Layout, written_layout: LayoutSpec) -> Iterator[Problem]:
     if not legality.breaks(RULE.name):
         return
     for name, width, ranks in cut_blocks(model, layout.tp, layout.expert_tp):
@@ -64,6 +66,7 @@ def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]
             f"{name} {width:,} over {ranks} ranks is {width // ranks:,}, not a multiple of the blocks of {model.fp8_block} "
             f"in the fp8 checkpoint: {layout.framework} does not load it"
         )
-        spread = f"distribute whole experts (`ep: {ranks}`), or " if name == "expert_ffn_hidden" else ""
+        whole = {"ep": layout.ep * ranks} | ({"expert_tp": 1} if written_layout.expert_tp is not None else {})
+        spread = f"distribute whole experts (`{changed_keys(whole)}`), or " if name == "expert_ffn_hidden" else ""
         help_ = spread + legality.advice(RULE.name, "tp", otherwise="lower tp")
         yield RULE.problem("layout.tp", message, help_)

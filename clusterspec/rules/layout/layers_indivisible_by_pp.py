@@ -65,20 +65,22 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
-from clusterspec.spec.model import LayoutSpec
+from clusterspec.spec.model import LayoutSpec, ModelSpec
 
 RULE = Rule.of(__name__, "warning")
 SHOWN = 16
 """Stages up to which a list of their layers is written out."""
 
 
-def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(
+    legality: Legality, written_layout: LayoutSpec, written_model: ModelSpec | None, model: Model, layout: Layout
+) -> Iterator[Problem]:
     if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
     if model.layers < stages and not _divides_with_ends(model, stages):
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
-        yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity="error")
+        yield RULE.problem("layout.pp", message, _help(legality, written_model, model, layout), severity="error")
     elif legality.breaks(RULE.name):
         assumed = f": assumed {_stage_runs_text(layout.stage_layers)} layers" if layout.stage_layers else ""
         message = f"{model.layers} layers are not divisible by pp {layout.pp}, and no `stage_layers` states the split{assumed}"
@@ -90,7 +92,7 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
         severity = "error" if refused else "warning"
         if layout.capabilities.has("stages.by_itself") or _divides_with_ends(model, stages):
             severity = "note"
-        yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity=severity)
+        yield RULE.problem("layout.pp", message, _help(legality, written_model, model, layout), severity=severity)
 
 
 def _divides_with_ends(model: Model, stages: int) -> bool:
@@ -109,12 +111,12 @@ def _has_one_layer_kind(model: Model) -> bool:
     return model.prediction is None and model.dense_layers in {0, model.layers}
 
 
-def _help(legality: Legality, model: Model, layout: Layout) -> str:
+def _help(legality: Legality, written_model: ModelSpec | None, model: Model, layout: Layout) -> str:
     written = 1 < len(layout.stage_layers) <= SHOWN
     offers = [f"state `stage_layers: {list(layout.stage_layers)}`" if written else "state `stage_layers`"]
     if legal := legality.offer(RULE.name, "pp"):
         offers.append(legal)
-    if model.layers > layout.pp:
+    if model.layers > layout.pp and written_model is not None and written_model.layers is not None:
         offers.append(or_list(near_multiples(model.layers, layout.pp)) + " layers")
     for ends, which in ((1, "the loss"), (2, "embedding and loss")):
         if (model.layers + ends) % layout.pp == 0:

@@ -45,8 +45,9 @@ layout: {cp: 8}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import lcm
 
-from clusterspec.cluster.legality import sequence_chunks
+from clusterspec.cluster.legality import sequence_chunks, sequence_step
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
@@ -59,7 +60,11 @@ RULE = Rule.of(__name__, "error")
 def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
     step = sequence_chunks(layout.cp, ring=layout.cp_method != "all-to-all")
     if legality.breaks(RULE.name):
-        near = or_list(near_multiples(training.sequence_length, step))
+        sharded = legality.numbers.sequence_parallel and layout.tp > 1
+        shards = sequence_step(layout.tp, layout.cp, layout.capabilities, ring=layout.cp_method != "all-to-all")
+        near = near_multiples(training.sequence_length, lcm(step, shards) if sharded else step)
+        longest = training.model.max_sequence_length
+        held = [length for length in near if longest is None or length <= longest] or near
         why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks per rank)"
         message = f"{training.sequence_length:,} tokens do not divide by {why}"
-        yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens, or use another cp")
+        yield RULE.problem("workload.sequence_length", message, f"pad to {or_list(held)} tokens, or use another cp")

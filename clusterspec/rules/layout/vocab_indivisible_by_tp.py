@@ -72,6 +72,8 @@ def check(written_model: ModelSpec | None, model: Model, layout: Layout) -> Iter
         f"a vocabulary of {model.vocab:,} is not divisible by tp {layout.tp}: unpadded, the embedding cannot be split"
     )
     at = "workload.model.vocab" if written_model and written_model.vocab is not None else "workload.model"
-    help_ = f"state the padded vocabulary, such as {padded:,} (a multiple of {STEP} × tp)"
+    named = written_model is None
+    state = f"`model: {{base: {model.id}, vocab: {padded}}}`" if named else f"`vocab: {padded}`"
+    help_ = f"state the padded vocabulary, such as {padded:,} (a multiple of {STEP} × tp): {state}"
     refused = layout.capabilities.refuses("pads.vocabulary")
     yield RULE.problem(at, message, help_, severity="" if refused else "note")

@@ -78,6 +78,6 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
         "layout.sharding",
         f"{layout.sharding} gathers frozen weights in every pass, which costs {percent(saving, 2)} of the step "
         f"({display(timed.step_seconds, 's')}); whole on each rank they use {display(fitting[0].memory_bytes, 'B')}, which fits",
-        f"write `sharding: zero1`: {display(fitting[0].step_seconds, 's')} a step",
+        f"write `{fitting[0].words}`: {display(fitting[0].step_seconds, 's')} a step",
         severity=step_severity(saving, timed),
     )

@@ -59,7 +59,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
-from clusterspec.units import display, percent
+from clusterspec.units import display, percent, rounded_up
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("unusual-value",))
 LEAST = 0.5
@@ -75,7 +75,9 @@ def check(cluster: Cluster, operations: OperationsSpec | None, plan: Plan | None
     device = each.value * cluster.accelerators_per_node if each else 0.0
     if host < LEAST * device:
         message = f"{display(host, 'B')} of host memory are {percent(host / device, 2)} of the {display(device, 'B')} of the {cluster.accelerators_per_node} accelerators of a node"
-        yield RULE.problem("cluster.host_memory", message, f"use nodes with {display(device, 'B')} of memory or more")
+        yield RULE.problem(
+            "cluster.host_memory", message, f"use nodes with {display(rounded_up(device), 'B')} of memory or more"
+        )
     if operations is not None and operations.asynchronous:
         yield from _staging_problem(host, cluster, plan)
 

@@ -65,7 +65,7 @@ from clusterspec.rules.knowledge.written_numbers import number_in_text, sentence
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
 from clusterspec.standard import pattern
-from clusterspec.units import display, plain, plural
+from clusterspec.units import display, plain, plural, rounded_up
 
 RULE = Rule.of(__name__, "error", "likely")
 _SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
@@ -98,7 +98,7 @@ def check(
         "cluster.networks.storage.capacity",
         f"{display(tokens, '1')} tokens of {plain(width)} bytes are {display(tokens * width, 'B')}, more than the {capacity.written} of the storage system, "
         "before checkpoints",
-        f"plan at least {display(2 * tokens * width, 'B')}, or state where the data are",
+        f"plan at least {display(rounded_up(2 * tokens * width), 'B')}, or state where the data are",
         severity="" if written is not None else "warning",
     )
 
@@ -123,7 +123,7 @@ def _checkpoints_beside_problem(
     if not data or keep is None or size is None or not keep * size <= capacity.value < data + keep * size:
         return
     message = f"{display(data, 'B')} of data and {plural(keep, 'checkpoint')} of {display(size, 'B')} are {display(data + keep * size, 'B')}, more than the {capacity.written} of the storage system"
-    help_ = (
-        f"keep {int((capacity.value - data) / size):,} checkpoints, or plan {display(1.25 * (data + keep * size), 'B')}"
-    )
+    most = int((capacity.value - data) / size)
+    fewer = f"keep {plural(most, 'checkpoint')}, or " if most else ""
+    help_ = f"{fewer}plan {display(rounded_up(1.25 * (data + keep * size)), 'B')}"
     yield RULE.problem("cluster.networks.storage.capacity", message, help_)

@@ -75,7 +75,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.units import display, percent, plain, plural
+from clusterspec.units import display, percent, plain, plural, rounded_up
 
 RULE = Rule.of(__name__, "note", "heuristic")
 KEPT = 10
@@ -103,7 +103,7 @@ def check(
         yield RULE.problem(
             "cluster.networks.storage.capacity",
             message,
-            f"plan {display(KEPT * size / USABLE, 'B')}, which hold ten",
+            f"plan {display(rounded_up(KEPT * size / USABLE), 'B')}, which hold ten",
             severity="error" if held < 1 else "warning" if held < SAFE else "note",
         )
 
@@ -113,6 +113,6 @@ def _kept_problem(keep: int, size: float, capacity: Quantity) -> Problem:
     message = f"{plural(keep, 'checkpoint')} of {display(size, 'B')} {'is' if keep == 1 else 'are'} {display(needed, 'B')}, {percent(needed / capacity.value, 2)} of the {capacity.written}"
     most = int(capacity.value * USABLE / size)
     fewer = f"keep {most:,}, which {'fills' if most == 1 else 'fill'} 80 %, or " if most else ""
-    help_ = f"{fewer}plan {display(needed / USABLE, 'B')}"
+    help_ = f"{fewer}plan {display(rounded_up(needed / USABLE), 'B')}"
     severity = "error" if needed > capacity.value else "warning"
     return RULE.problem("operations.checkpoint.keep", message, help_, severity=severity, confidence="likely")

@@ -58,6 +58,8 @@ from clusterspec.spec.model import NetworksSpec, ProcurementSpec, Spec
 
 RULE = Rule.of(__name__, "note")
 NAMES = ("frontend", "storage", "out_of_band")
+USUAL = {"frontend": "200 Gb/s", "storage": "200 Gb/s", "out_of_band": "1 Gb/s"}
+"""A rate that shows how a network is declared."""
 
 
 def check(
@@ -78,5 +80,5 @@ def check(
         yield RULE.problem(
             at,
             f"the {named} network{plural} not described: {its} ports, switches and rate are not checked",
-            f"declare {'each with its rate' if len(missing) > 1 else 'it with its rate'}, or with `shares: scale_out` where it has no links of its own",
+            f"declare {'each' if len(missing) > 1 else 'it'} under `cluster.networks` with its rate (`nic_bandwidth: {USUAL[missing[0]]}`, for example), or with `shares: scale_out` where it has no links of its own",
         )

@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain
+from clusterspec.units import plain, rounded_down
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 8.0
@@ -68,5 +68,5 @@ def check(thresholds: Thresholds, training: Workload, layout: Layout, scale_out:
     if factor > most:
         message = f"gradients are compressed {plain(factor)} times; beyond {plain(most)} published training of transformers starts with whole gradients"
         severity = "note" if scale_out is not None and scale_out.technology.family == "tcp" else ""
-        help_ = f"use {plain(most)} or less"
+        help_ = f"use {plain(rounded_down(most))} or less"
         yield RULE.problem("layout.gradient_compression", message, help_, severity=severity)

@@ -91,7 +91,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         "cluster.power.nodes_per_rack" if power.nodes_per_rack else "cluster.power.rack_limit",
         f"{plural(nodes, 'node')} of {display(each, 'W')}{least}{besides} {'draws' if nodes == 1 and not besides else 'draw'} {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
         f"use at most {plural(fit, 'node')} per rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
-        if fit and power.nodes_per_rack
+        if fit and power.nodes_per_rack and not (platform and platform.form == "rack")
         else "use a rack with more power",
         confidence="certain" if stated else "likely",
     )

@@ -54,15 +54,17 @@ operations: {mean_time_between_failures: 3 h, repair_time: 24 h}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.failures import FailureRate, poisson_percentile
+from clusterspec.rules.knowledge.spares import advice_to_add
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
-from clusterspec.units import display, plain, plural
+from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
@@ -78,6 +80,8 @@ def check(
     cluster: Cluster,
     layout: Layout | None,
     workload: Workload | None,
+    written_cluster: ClusterSpec,
+    procurement: ProcurementSpec | None,
 ) -> Iterator[Problem]:
     between = failures.stated
     idle = 0 if layout is None else cluster.nodes - layout.nodes
@@ -90,7 +94,8 @@ def check(
     if operations.repair_time is None:
         return
     if between is None:
-        yield from _unstated_rate_problem(operations.repair_time, failures, cluster, layout)
+        add = partial(advice_to_add, cluster=cluster, written=written_cluster, procurement=procurement)
+        yield from _unstated_rate_problem(operations.repair_time, failures, cluster, layout, add)
         return
     if between <= 0:
         return
@@ -107,7 +112,7 @@ def check(
         yield RULE.problem(
             "cluster.spare_nodes",
             message,
-            f"add {plural(missing, 'spare node')} on the same spine, or shorten the repair",
+            f"{advice_to_add(missing, missing, cluster, written_cluster, procurement)}, or shorten the repair",
             severity="note" if apart else _severity(away, needed, idle, cluster, layout),
         )
 
@@ -128,7 +133,7 @@ def _nodes_in_repair(count: str) -> str:
 
 
 def _unstated_rate_problem(
-    repair: Quantity, failures: FailureRate, cluster: Cluster, layout: Layout | None
+    repair: Quantity, failures: FailureRate, cluster: Cluster, layout: Layout | None, add: Callable[[int, int], str]
 ) -> Iterator[Problem]:
     """The problem with fewer spares than are in repair on average even where nodes fail as rarely as they ever have."""
     between = failures.best
@@ -143,8 +148,8 @@ def _unstated_rate_problem(
         f"no failure rate is stated; with a failure every {display(between, 's')}, as in the most reliable published fleet, and {repair.written} "
         f"per repair, {_nodes_in_repair(plain(away, 2))} in repair on average, and the cluster has {cluster.spare_nodes} spare"
     )
-    missing = plural(needed - cluster.spare_nodes, "spare node")
-    help_ = f"add {missing} on the same spine, shorten the repair, or state the failure rate"
+    missing = needed - cluster.spare_nodes
+    help_ = f"{add(missing, missing)}, shorten the repair, or state the failure rate"
     severity = "note" if _severity(away, needed, idle, cluster, layout) == "note" else "warning"
     yield RULE.problem("cluster.spare_nodes", message, help_, severity=severity)
 

@@ -75,7 +75,7 @@ from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
-from clusterspec.units import display
+from clusterspec.units import display, rounded_down
 
 RULE = Rule.of(__name__, "error", "likely")
 WARMEST = 35.0
@@ -141,7 +141,7 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
             message = (
                 f"{planned.written} is the capacity elsewhere; by the text it is {display(lower, 'W')} at this site"
             )
-            yield RULE.problem(f"cluster.power.{key}", message, f"plan with {display(lower, 'W')}")
+            yield RULE.problem(f"cluster.power.{key}", message, f"plan with {display(rounded_down(lower), 'W')}")
 
 
 def _dew_problem(text: str) -> Iterator[Problem]:

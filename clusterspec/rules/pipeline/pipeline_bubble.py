@@ -65,7 +65,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import Alternative, WhatIf
+from clusterspec.rules.advice.what_if import INTERLEAVES, Alternative, WhatIf
 from clusterspec.rules.knowledge.shares import A_QUARTER, SURELY_FITS, bubble, share
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -74,6 +74,8 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 MOST = 0.10
+GROUPS = "requires.micro_batch_groups"
+"""A condition of frameworks that take as many micro-batches as whole groups of the stages have."""
 LEAST_PER_STAGE = 2
 """Micro-batches for each stage below which a batch is too small for its stages; published runs have two or more."""
 USUAL = 0.2
@@ -95,6 +97,8 @@ def check(
     if round(idle, 2) <= most:
         return
     wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)
+    if layout.capabilities.has(GROUPS) or (layout.virtual_stages > 1 and layout.capabilities.has(INTERLEAVES)):
+        wanted = -(-wanted // layout.pp) * layout.pp
     batch = wanted * layout.dp * layout.micro_batch
     more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
     stages = _fewest_virtual_stages(model, layout) if layout.virtual_stages == 1 else None

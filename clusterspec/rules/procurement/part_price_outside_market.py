@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.market import StatedPrice, stated_prices
-from clusterspec.rules.knowledge.purchases import is_bought
+from clusterspec.rules.knowledge.purchases import band_in_currency, is_bought, price_ends
 from clusterspec.rules.knowledge.quoted_readings import counts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -74,6 +74,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     currency = procurement.currency or "USD"
     lines = {line.index: line for line in offered_lines(procurement.quote or (), cluster)}
     for price in stated_prices(procurement, design):
+        if price.kind == "support_per_year" and _has_impossible_node_price(procurement, cluster):
+            continue  # its share is of that price
         if price.ratio_to_range != 1:
             far = not 1 / FAR < price.ratio_to_range < FAR
             line = lines[int(price.at[2])] if price.at[1] == "quote" else None
@@ -86,6 +88,16 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
                 severity="error" if far else "",
                 confidence="likely" if far else "",
             )
+
+
+def _has_impossible_node_price(procurement: ProcurementSpec, cluster: Cluster) -> bool:
+    """Whether the stated price of a node is far from that of its accelerators, which another rule reports."""
+    node, market = (procurement.prices or {}).get("node"), cluster.accelerator.market_price
+    usual = band_in_currency(procurement.currency, market) if market else None
+    if not node or usual is None:
+        return False
+    low, high = (end / cluster.accelerators_per_node for end in price_ends(node))
+    return high < usual[0] / FAR or low > usual[1] * FAR
 
 
 def _price_of_unit(price: StatedPrice, currency: str) -> str:

@@ -263,6 +263,8 @@ def _problem(
     help_ = (
         f"it looks like the price of {reading}: write the price of a node"
         if reading
+        else f"write `{1000 * amount:.0f}` if a point separates the thousands: YAML reads it as a decimal point"
+        if not unit and limits[0] <= 1000 * amount / count <= limits[1]
         else "check the figure and its unit"
     )
     far = (

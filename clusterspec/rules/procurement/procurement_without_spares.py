@@ -52,6 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import is_bought
+from clusterspec.rules.knowledge.spares import advice_to_add
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
 from clusterspec.units import plural
@@ -72,7 +73,6 @@ def check(
 ) -> Iterator[Problem]:
     if cluster.spare_nodes == 0 and is_bought(procurement, cluster) and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
-        wanted = f"{few} to {many} spare nodes" if few < many else plural(many, "spare node")
         serves = workload is not None and workload.kind == "serve"
         effect = "stops its engines" if serves else "stops the job"
         message = f"{cluster.nodes:,} nodes are bought without a spare: a failure {effect} until the repair"
@@ -81,7 +81,7 @@ def check(
         soon = any(time is not None and time.value <= DAY for time in (repair, response))
         stated, idle = written_cluster.spare_nodes is not None, cluster.nodes - _used_nodes(cluster, workload, layout)
         severity = "warning" if stated and not (serves or idle or soon) and cluster.nodes >= MANY else "note"
-        add = f"add {wanted} on the same spine"
+        add = advice_to_add(few, many, cluster, written_cluster, procurement)
         if idle > 0:
             message = f"{cluster.nodes:,} nodes are bought without a spare: {_idle_text(idle)} can take over"
             add = f"keep them free, or {add}"

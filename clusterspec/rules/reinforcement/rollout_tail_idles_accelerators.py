@@ -84,6 +84,14 @@ MOST = 0.15
 WASTED = 0.7
 """Share of the step from which the finding is an error."""
 
+REMEDIES = {
+    "split": "let rollout run ahead (`max_staleness: 1`), or cut answers earlier",
+    "colocated": "give rollout nodes of its own (`placement: split` with `rollout.nodes`) and let it run ahead "
+    "(`max_staleness: 1`), or cut answers earlier",
+    "partial": "give the longest samples more nodes (`rollout.nodes`), or cut answers earlier",
+}
+"""What shortens the tail, by placement: engines that take turns with the trainer cannot run ahead."""
+
 
 def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
     if rl.rl.placement == "split" and rl.rl.max_staleness > 0:
@@ -96,6 +104,6 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         "workload.rl.output_tokens",
         f"{percent(lost, 2)} of the step of {display(rl.step, 's')} passes while slots are empty: the longest of {rl.rl.samples:,} samples has "
         f"{rollout.longest:,.0f} tokens, the mean {rollout.mean:,.0f}",
-        "let rollout run ahead (`max_staleness: 1`), use `placement: partial`, or cut answers earlier",
+        REMEDIES[rl.rl.placement],
         severity="error" if lost >= WASTED else "warning" if lost > USUAL_TAIL else "note",
     )

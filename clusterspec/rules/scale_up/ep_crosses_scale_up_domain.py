@@ -61,13 +61,14 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.records import replace
 from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, straddling_groups, used_domain
 from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec
+from clusterspec.spec.model import LayoutSpec, OverlapSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(
@@ -105,8 +106,8 @@ def check(
         severity = "warning"  # the machine is as slow with every other layout
     if severity == "note" and fits:
         severity = "warning"  # the group fits into one domain, and crosses it only by its alignment
-    inward = f"use `{inside.words}`" if inside else _degrees_inside(cluster, layout)
-    help_ = "; or ".join(filter(None, (inward, faster or "use a dispatcher that overlaps (`overlap: {ep: true}`)")))
+    inward = f"use `{inside.words}`" if inside else _degrees_inside(cluster, layout, what_if)
+    help_ = "; or ".join(filter(None, (inward, faster or _overlap_text(what_if, written_layout))))
     yield RULE.problem("layout.ep", message + what_if.comparison(inside), help_, severity=severity)
 
 
@@ -156,24 +157,34 @@ def _faster_dispatcher(what_if: WhatIf, layout: Layout) -> str:
     return f"write `{found[0].words}` ({display(found[0].step_seconds, 's')} per step)"
 
 
-def _degrees_inside(cluster: Cluster, layout: Layout) -> str:
+def _overlap_text(what_if: WhatIf, written: LayoutSpec) -> str:
+    """The advice to overlap the exchange; empty where the framework refuses it with this layout."""
+    overlap = replace(written.overlap or OverlapSpec(), ep=True)
+    plan = what_if.with_layout(overlap=overlap, dp=written.dp) if what_if.advises else None
+    refused = plan is not None and bool(plan.refused) and not what_if.refused
+    return "" if refused else "use a dispatcher that overlaps (`overlap: {ep: true}`)"
+
+
+def _degrees_inside(cluster: Cluster, layout: Layout, what_if: WhatIf) -> str:
     """The degrees that keep the groups inside a domain; empty if each accelerator is a separate domain."""
     domain = used_domain(cluster, layout)
     most = domain // max(1, layout.expert_tp)
     if domain == 1:
         return ""
     expert_tp = ", or write `expert_tp: 1`" if layout.expert_tp > 1 else ""
-    return f"use an ep of up to {most} whose groups divide the domain{expert_tp}{_aligned_nodes_text(cluster, layout)}"
+    return f"use an ep of up to {most} whose groups divide the domain{expert_tp}{_aligned_nodes_text(cluster, layout, what_if)}"
 
 
-def _aligned_nodes_text(cluster: Cluster, layout: Layout) -> str:
+def _aligned_nodes_text(cluster: Cluster, layout: Layout, what_if: WhatIf) -> str:
     """The nodes of a domain that hold whole groups, where the groups fit a domain and do not divide it."""
     domain, group = cluster.ranks_per_domain, layout.ep * max(1, layout.expert_tp)
     nodes = domain // group * group // cluster.ranks_per_node
     if layout.nodes_per_domain or cluster.scale_up.domain <= cluster.accelerators_per_node or domain % group == 0:
         return ""
     whole = f"{group} does not divide the {domain} ranks of a domain, so that some groups span two domains"
-    return f"; {whole}: use {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""
+    found = what_if.estimated_alternatives([{"nodes_per_domain": nodes}]) if nodes and what_if.advises else []
+    runs = [each for each in found if not each.stored.refused or what_if.refused]
+    return f"; {whole}: use {nodes} nodes of each domain (`{runs[0].words}`)" if runs else f"; {whole}"
 
 
 def _states_overlap(written: LayoutSpec) -> bool:

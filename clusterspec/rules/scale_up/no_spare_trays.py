@@ -67,6 +67,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.units.display import plural
@@ -75,25 +76,42 @@ RULE = Rule.of(__name__, "note")
 
 
 def check(
-    cluster: Cluster, layout: Layout, workload: Workload | None, operations: OperationsSpec | None
+    cluster: Cluster,
+    layout: Layout,
+    workload: Workload | None,
+    operations: OperationsSpec | None,
+    what_if: WhatIf,
 ) -> Iterator[Problem]:
     there = nodes_of_domain(cluster)
     switched = cluster.scale_up.topology == "switched"
     if there == 1 or not switched or layout.nodes < cluster.nodes:
         return
     if cluster.spare_nodes:
-        yield from _problem_of_spares_elsewhere(cluster, layout, there, operations)
+        yield from _problem_of_spares_elsewhere(cluster, layout, there, operations, what_if)
         return
     serves = workload is not None and workload.kind == "serve"
     effect = "stops its engines" if serves else "stops it"
     used = f"{'the plan' if serves else 'the job'} uses all {cluster.nodes:,} nodes ({there} per domain)"
     message = f"{used} without a spare: one failed node {effect}"
-    help_ = f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`), or add `spare_nodes`"
-    yield RULE.problem("layout", message, help_ if there > 3 else "add `spare_nodes`")
+    fewer = _fewer_nodes_text(what_if, cluster, there)
+    yield RULE.problem("layout", message, f"{fewer}, or add `spare_nodes`" if fewer else "add `spare_nodes`")
+
+
+def _fewer_nodes_text(what_if: WhatIf, cluster: Cluster, there: int) -> str:
+    """The advice to leave two nodes of each domain free, with the replicas that are left; empty where the layout cannot
+    run on the others.
+    """
+    if there <= 3 or not what_if.advises:
+        return ""
+    if what_if.design.workload is None:
+        return f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`)"
+    found = what_if.estimated_alternatives([{"nodes_per_domain": there - 2}])
+    runs = [each for each in found if not each.stored.refused and each.idle_nodes(cluster)]
+    return f"use {there - 2} of {there} nodes (`{runs[0].words}`)" if runs else ""
 
 
 def _problem_of_spares_elsewhere(
-    cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None
+    cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None, what_if: WhatIf
 ) -> Iterator[Problem]:
     """The problem with spares that no group of the full domains reaches over the scale-up links."""
     groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
@@ -105,8 +123,7 @@ def _problem_of_spares_elsewhere(
         f"the job uses all {there} nodes of each domain, and {spares} outside: a group of {axis} {groups[axis]} with a "
         "replaced node communicates over the fabric between the domains"
     )
-    help_ = (
-        f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`), or spare a whole domain of {there} nodes"
-    )
+    fewer, whole = _fewer_nodes_text(what_if, cluster, there), f"spare a whole domain of {there} nodes"
+    help_ = f"{fewer}, or {whole}" if fewer else whole
     hot = operations is not None and operations.recovery == "hot-spare"
     yield RULE.problem("cluster.spare_nodes", message, help_, severity="warning" if hot else "note")

@@ -71,7 +71,7 @@ from clusterspec.records import replace
 from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, percent
+from clusterspec.units import display, percent, rounded_up
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -99,6 +99,6 @@ def check(served: Served) -> Iterator[Problem]:
         f"{display(tier.capacity, 'B')} keep a cache for {display(most.retention, 's')}, and the next request comes after "
         f"{display(session.think_time, 's')}: {percent(times.prefix_hit, 2)} of the input tokens are in a cache, and "
         f"{percent(other.times.prefix_hit, 2)} would be with {display(most.working_set, 'B')}",
-        f"use {display(most.working_set, 'B')} for each {tier.scope}, or leave the tier out",
+        f"use {display(rounded_up(most.working_set), 'B')} for each {tier.scope}, or leave the tier out",
         severity=cost_severity(max(0.0, 1 - now / then), loss_factors(times), most="warning"),
     )

@@ -83,7 +83,7 @@ from clusterspec.cost.serving.times import serving_pools
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, plain
+from clusterspec.units import display, plain, rounded_up
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -100,7 +100,7 @@ def check(served: Served) -> Iterator[Problem]:
             (*TIERS, number, "writes_per_day"),
             f"the requests write {display(use.written, 'B/s')} of cache to {display(use.tier.capacity, 'B')}: {plain(actual, 2)} times the capacity "
             f"per day, and `writes_per_day` is {plain(rated)}",
-            f"use {display(needed, 'B')}, or drives for {plain(actual, 2)} overwrites per day",
+            f"use {display(rounded_up(needed), 'B')}, or drives for {plain(rounded_up(actual))} overwrites per day",
         )
 
 

@@ -85,8 +85,11 @@ def check(served: Served) -> Iterator[Problem]:
         key, lower = "concurrency", f"lower the concurrency to {held}"
     else:
         key, lower = "request_rate", f"lower the request rate until at most {held} are in flight"
-    wide = served.workload.kv_precision not in NARROW
-    smaller = ", or use a smaller cache (`kv_precision: fp8`)" if wide else ", or store weights in fewer bytes"
+    smaller = ", or store weights in fewer bytes"
+    if served.workload.kv_precision not in NARROW:
+        narrow = served.with_cache("fp8")
+        holds = f", which holds {narrow.times.places:,}" if narrow else ""
+        smaller = f", or use a smaller cache (`kv_precision: fp8`{holds})"
     yield RULE.problem(
         f"{LOAD}.{key}",
         f"{plural(round(times.offered), 'request')} in flight exceed the {held} that the cache holds "

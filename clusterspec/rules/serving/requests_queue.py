@@ -65,10 +65,12 @@ from clusterspec.cost.serving.targets import exceeds_capacity, mostly_waits
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served, link_advice
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, percent, plain
+from clusterspec.units import display, percent, plain, rounded_down
 
 RULE = Rule.of(__name__, "error", "likely")
 KEY = f"{LOAD}.request_rate"
+ATTEMPTS = 6
+"""Loads estimated to find one that the engines keep up with."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -83,8 +85,10 @@ def check(served: Served) -> Iterator[Problem]:
             f"{plain(load.request_rate)} requests a second ask for {offered:,.0f} output tokens a second, and the engines "
             f"produce {_rounded_rate(each)} ({_rounded_rate(low)} to {_rounded_rate(high)}){behind}: the queue grows without end"
         )
+        rate = _sustained_rate(served)
+        less = f"at most {plain(rate, 2)} requests a second" if rate else "a lower rate"
         more = f"use {plain(1.25 * offered / each, 2)} times as many engines, a quarter more than the mean load takes"
-        help_ = f"{link_advice(served) or more}, or at most {plain(each / load.output_tokens, 2)} requests a second"
+        help_ = f"{link_advice(served) or more}, or {less}"
         yield RULE.problem(
             KEY,
             message,
@@ -99,6 +103,22 @@ def check(served: Served) -> Iterator[Problem]:
         )
         help_ = f"{link_advice(served) or 'use more prefill engines'}, or a lower rate"
         yield RULE.problem(KEY, message, help_, severity="note")
+
+
+def _sustained_rate(served: Served) -> float | None:
+    """A rate of two digits at which the same engines keep up, which produce other numbers of tokens at other loads; None
+    if a few attempts find none.
+    """
+    rate = rounded_down(served.times.output_tokens_per_second / served.load.output_tokens, 2)
+    for _ in range(ATTEMPTS):
+        other = served.with_load(request_rate=rate)
+        if other is None:
+            return None
+        if not exceeds_capacity(other.times, other.load):
+            return rate
+        produced = other.times.output_tokens_per_second / other.load.output_tokens
+        rate = rounded_down(min(produced, 0.99 * rate), 2)
+    return None
 
 
 def _rounded_rate(rate: float) -> str:

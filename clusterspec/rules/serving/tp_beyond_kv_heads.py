@@ -79,9 +79,19 @@ def _problem(served: Served, legality: Legality, model: Model, layout: Layout, k
     return RULE.problem(
         f"{key}.tp",
         f"tp {layout.tp} exceeds the {model.kv_heads} key-value heads of the model: the ranks store {copies} copies of the cache{beside}",
-        f"use tp {model.kv_heads}, and `attention_dp` or replicas for the rest",
+        _remedy(served, model, layout, key, gain),
         severity=_severity(served, gain),
     )
+
+
+def _remedy(served: Served, model: Model, layout: Layout, key: str, gain: Gain | None) -> str:
+    """The layout to use: the one that gains; else as many ranks as heads, with stages where the weights need the rest."""
+    if gain is not None and gain.is_worth_it:
+        return f"use `{gain.words}`"
+    alone = served.with_layout(tp=model.kv_heads) if key == "layout" else None
+    if alone is not None and alone.plan.fits is False:
+        return f"use tp {model.kv_heads}, and stages (`pp`) for the rest: without them the weights do not fit"
+    return f"use tp {model.kv_heads}, and `attention_dp` or replicas for the rest"
 
 
 def _severity(served: Served, gain: Gain | None) -> str:

@@ -82,7 +82,7 @@ MACHINES = [
         rack("119 kW"),
         "cluster.power.nodes_per_rack",
         "error",
-        "nodes per rack",
+        "use a rack with more power",
         rack("121 kW"),
         "22.8 kW",
     ),

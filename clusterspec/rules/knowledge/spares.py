@@ -1,0 +1,53 @@
+"""Advice on spare nodes: how many can be bought, and the stated counts that grow with them."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.degrees import nodes_of_rack
+from clusterspec.cluster.model import Cluster
+from clusterspec.rules.words import and_list
+from clusterspec.spec.model import ClusterSpec, ProcurementSpec
+from clusterspec.units import plural
+
+COUNTED = ("leaf_switches", "spine_switches", "core_switches", "links", "cables", "transceivers")
+"""Keys of the fabric that state how many parts are ordered."""
+
+
+def advice_to_add(
+    few: int, many: int, cluster: Cluster, written: ClusterSpec | None, procurement: ProcurementSpec | None
+) -> str:
+    """The advice to add from ``few`` to ``many`` spare nodes, in whole units as they are sold, with what grows with them."""
+    unit = unit_of_sale(cluster)
+    least, most = (whole_units(cluster.all_nodes + number, unit) - cluster.all_nodes for number in (few, many))
+    wanted = f"{least} to {most} spare nodes" if least < most else plural(most, "spare node")
+    sold = f" (it is sold in units of {unit} nodes)" if unit > 1 else ""
+    where = "" if unit > 1 else " on the same spine"
+    return f"add {wanted}{sold}{where}{_growing_counts(written, procurement)}"
+
+
+def unit_of_sale(cluster: Cluster) -> int:
+    """The nodes that are sold together: those of a rack-scale machine, else as the platform says; 1 without one."""
+    platform = cluster.platform
+    if platform is None:
+        return 1
+    if platform.sold_nodes > 1:
+        return platform.sold_nodes
+    return nodes_of_rack(platform) if platform.form == "rack" and not cluster.cloud else 1
+
+
+def whole_units(nodes: int, unit: int) -> int:
+    """The least number of nodes in whole units that is not below a number.
+
+    >>> whole_units(20, 18), whole_units(36, 18), whole_units(5, 1)
+    (36, 36, 5)
+    """
+    return -(-nodes // unit) * unit
+
+
+def _growing_counts(written: ClusterSpec | None, procurement: ProcurementSpec | None) -> str:
+    """The clause that names the stated counts and limits that more nodes change; empty without any."""
+    fabric, power = (written.scale_out, written.power) if written else (None, None)
+    grown = ["counts of the fabric"] if fabric and any(getattr(fabric, key) is not None for key in COUNTED) else []
+    grown += ["the power budget"] if power and power.budget is not None else []
+    grown += ["the lines of the quote"] if procurement and procurement.quote else []
+    grown += ["the budget"] if procurement and procurement.budget is not None else []
+    return f", and adapt {and_list(grown)} to them" if grown else ""
