@@ -298,6 +298,8 @@ class Shard:
     """Whether the operations between GEMMs run one by one."""
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
+    separate: bool = False
+    """Whether queries, keys, values and the halves of a gated network have matrices, and adapters, of their own."""
     documents: float = 1.0
     """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` applies to one."""
     gathers_again: bool = True
@@ -344,6 +346,7 @@ class Shard:
             sum_width=precision_width(workload.gradient_precision),
             eager=layout.stack is not None and layout.stack.fused is False,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
+            separate=layout.stack is not None and layout.stack.separate_matrices,
             documents=documents,
             gathers_again=layout.stack is None or not layout.stack.memory.gathered_inputs,
             gathers_whole=layout.overlap.tp != "full",
