@@ -79,7 +79,6 @@ def check(
 ) -> Iterator[Problem]:
     written = written_workload
     stated = written.recipe or written.loss_scaling or written.quantization or written.expert_parameter_precision
-    stated = stated or written.bf16_layers
     keys = written_layout or LayoutSpec()
     of_layout = keys.dispatcher or keys.attention_dp or keys.shard_group or keys.capacity_factor
     of_layout = of_layout or keys.gradient_sync or keys.schedule or keys.recompute_layers or keys.fused_experts
@@ -90,6 +89,7 @@ def check(
         or written.implied_kind == "serve"
         or written.rl
         or written.trainable
+        or written.bf16_layers
         or written.kv_precision
     ):
         return
