@@ -282,6 +282,7 @@ def stack(read: FactReader) -> Stack:
         memory=framework_memory(read),
         serving=serving_software(read),
         compiled=read.flag("compiled") or False,
+        separate_matrices=read.flag("separate_matrices") or False,
         achievable=read.achievable(),
     )
 

@@ -140,7 +140,8 @@ class Model(Entry):
 
     ``heads`` to ``value_head_dim`` belong to layers with full attention. ``stated_attention_layers``
     is None if all layers without linear attention have softmax attention, ``stated_ffn_layers`` if all
-    layers have a feed-forward network. ``predicted`` further layers of multi-token prediction are trained with it, none
+    layers have a feed-forward network. ``wide_layers`` counts the layers at the start and at the end that multiply in
+    16 bits where others do in fewer. ``predicted`` further layers of multi-token prediction are trained with it, none
     in an entry. ``parameters`` includes multi-token prediction modules if
     ``parameters_with_prediction``, and the ``encoder_parameters``, which the entry does not describe.
     """
@@ -178,6 +179,7 @@ class Model(Entry):
     no_prediction_weights: bool = False
     """Whether the released weights are known to have no layers of multi-token prediction. False if that is unknown."""
     predicted: int = 0
+    wide_layers: tuple[int, int] = (0, 0)
     experts: int = 0
     experts_per_token: int = 0
     expert_ffn_hidden: int = 0

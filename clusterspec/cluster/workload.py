@@ -40,7 +40,7 @@ def resolve_workload(
     data_loading = section.data_loading
     return Workload(
         kind=kind,
-        model=_with_predicted_layers(model, section, kind, log),
+        model=_with_wide_layers(_with_predicted_layers(model, section, kind, log), section, kind, precisions.work),
         sequence_length=size.sequence_length,
         global_batch=size.global_batch,
         precision=precisions.work,
@@ -119,6 +119,15 @@ def _with_predicted_layers(model: Model, section: WorkloadSpec, kind: str, log: 
     predicted = log.written_or_assumed(section.predicted_layers, "workload.predicted_layers", 0, why)
     usual = TokenPrediction(predicted, "experts" if model.experts else "dense")
     return replace(model, prediction=model.prediction or usual, predicted=predicted) if predicted else model
+
+
+def _with_wide_layers(model: Model, section: WorkloadSpec, kind: str, precision: str) -> Model:
+    """The model with the layers at either end that training multiplies in 16 bits where ``precision`` has fewer."""
+    written = section.bf16_layers
+    if written is None or kind != "train" or precision not in NARROW:
+        return model
+    first = min(written.first, model.layers)
+    return replace(model, wide_layers=(first, min(written.last, model.layers - first)))
 
 
 def _document_length(section: WorkloadSpec, log: ResolutionLog) -> float | None:

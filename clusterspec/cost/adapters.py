@@ -47,7 +47,7 @@ def _layer_counts(held: tuple[Chunk, ...]) -> Iterator[tuple[Layer, int]]:
 
 def _adapters_of_layer(workload: Workload, layout: Layout, layer: Layer) -> tuple[float, float]:
     """Adapter weights of one layer on a rank: outside routed experts, and inside them."""
-    shard = Shard.of(workload, layout, layer.mixer)
+    shard = Shard.of(workload, layout, layer.mixer, layer.wide)
     dense, expert = [0.0], [0.0]
     for part, kernel in _forward_kernels(shard, layer):
         module = module_of_kernel(part, kernel)

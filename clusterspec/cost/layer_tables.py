@@ -247,8 +247,10 @@ MIXERS = {Mixer.FULL: "full_", Mixer.WINDOW: "window_", Mixer.LINEAR: "linear_",
 
 
 def layer_name(layer: Layer, one_mixer: bool) -> str:
-    """The name of a layer in terms: by its network, and by its token mixing where the model has several kinds."""
-    return ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
+    """The name of a layer in terms: by its network, by its token mixing where the model has several kinds, and by its
+    precision where it is another.
+    """
+    return ("wide_" if layer.wide else "") + ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
 
 
 class LayerKernels(NamedTuple):

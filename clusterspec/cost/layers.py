@@ -33,10 +33,13 @@ class FeedForward(StrEnum):
 
 
 class Layer(NamedTuple):
-    """The token mixing and the feed-forward network of one layer."""
+    """The token mixing and the feed-forward network of one layer; ``wide`` if it multiplies in 16 bits where others do
+    in fewer.
+    """
 
     mixer: Mixer
     network: FeedForward
+    wide: bool = False
 
 
 def model_of_mixer(model: Model, mixer: Mixer) -> Model:
@@ -65,12 +68,14 @@ def model_layers(model: Model) -> tuple[Layer, ...]:
     mixes = _evenly_spread(mixing, model.layers) if single else (True,) * model.layers
     fed = tuple(not mixed for mixed in mixes) if single else _evenly_spread(model.ffn_layers, model.layers)
     mixers, networks = _mixers_in_order(model), _networks_in_order(model)
+    first, last = model.wide_layers
     return tuple(
         Layer(
             next(mixers, Mixer.NONE) if mixed else Mixer.NONE,
             next(networks, FeedForward.NONE) if has else FeedForward.NONE,
+            place < first or place >= model.layers - last,
         )
-        for mixed, has in zip(mixes, fed, strict=True)
+        for place, (mixed, has) in enumerate(zip(mixes, fed, strict=True))
     )
 
 

@@ -187,7 +187,7 @@ class Tables:
         found = self._kernels.get(key)
         if found is None:
             known = recent_kernels(self.rates.speed, self.software)
-            same = (layer, Shard.of(self.workload, layout, layer.mixer))
+            same = (layer, Shard.of(self.workload, layout, layer.mixer, layer.wide))
             found = self._kernels[key] = known.get(same) or self._timed_kernels(*same)
             known[same] = found
         wanted = (layout.recompute, layout.recomputed_share, key)
@@ -206,7 +206,7 @@ class Tables:
     def layer_kernels(self, layer: Layer, layout: Layout) -> LayerKernels:
         """The kernels of a layer without recomputation; the degrees of the layout may be columns."""
         assert self.rates is not None
-        shard = Shard.of(self.workload, layout, layer.mixer)
+        shard = Shard.of(self.workload, layout, layer.mixer, layer.wide)
         return LayerKernels.of(layer, shard, layer_parts(layer.network, shard, self.software), self.rates.speed)
 
     def _end_time(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:

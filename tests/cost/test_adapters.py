@@ -131,6 +131,23 @@ def test_sums_of_adapters_and_widened_weights_are_counted_whatever_is_fused(
         assert moved(found, "dequantization", backward) == pytest.approx(stored * MATRICES / 32)
 
 
+@pytest.mark.parametrize(("framework", "matrices"), [("fsdp", 7), ("megatron-core", 4)])
+def test_each_matrix_of_its_own_launches_its_adapter(framework: str, matrices: int) -> None:
+    """Seven matrices of a layer, or four where queries, keys and values, and both halves of the gate, are one each.
+
+    Forward two GEMMs and a sum, backward four GEMMs and a sum; widened weights one kernel in each pass.
+    """
+    found = tuned({**LORA, "method": "qlora"}, {"framework": framework})
+    assert found.step is not None
+    layer = found.step.parts[0][0]
+    for part, kernels in ((layer.forward, 3), (layer.backward, 5)):
+        launches = {"adapter": 0.0, "dequantization": 0.0}
+        for kernel, _ in part.kernels:
+            for name in launches:
+                launches[name] += kernel.launches * (name in kernel.name)
+        assert launches == {"adapter": kernels * matrices, "dequantization": matrices}
+
+
 def test_laws_of_adapters() -> None:
     """Less is trained: less memory and time. A higher rank is never cheaper. QLoRA trades time for memory."""
     full, lora, qlora = tuned(None), tuned(LORA), tuned({**LORA, "method": "qlora"})

@@ -123,10 +123,11 @@ def test_the_widths_are_those_of_the_runs_left_out() -> None:
 
 
 def test_one_source_on_a_chip_is_less_evidence_than_twenty() -> None:
-    """GH200, which one source of the fitted side ran, and H100: 0.42 over the root of two, and of one more than its."""
+    """GH200, which one source of the fitted side ran, and H100: 0.42 over the root of two, and of one more than the
+    13 of one size that its sources weigh."""
     alone, many = (dict(evidence_figures(of_part(name).design)) for name in ("gh200-96gb", "h100-sxm-80gb"))
     assert alone["gh200-96gb spread.part"].value == pytest.approx(UNSEEN_PART.value / math.sqrt(2), abs=0.005)
-    assert many["h100-sxm-80gb spread.part"].value < 0.1
+    assert many["h100-sxm-80gb spread.part"].value == pytest.approx(UNSEEN_PART.value / math.sqrt(14), abs=0.005)
     assert list(many) == ["h100-sxm-80gb spread.part"]
     assert [figure for _, figure in evidence_figures(of_part("mi250").design)] == [UNSEEN_PART]
     gained = [figure.value for figure in alone.values()]
@@ -137,10 +138,12 @@ def test_every_chip_has_the_width_of_its_sources() -> None:
     known = evidence.Evidence.of(runs())
     for entry in accelerators():
         rates = {name for name in entry.achievable if name.startswith("sustained.")} - {"sustained.power"}
-        sources = known.chips.get(rated_family(entry.id), frozenset())
+        sources = known.chips.get(rated_family(entry.id), {}).values()
         assert (PART_SPREAD in entry.achievable) is bool(rates and sources), entry.id
         if PART_SPREAD in entry.achievable:
-            assert entry.achievable[PART_SPREAD].value == pytest.approx(evidence.part_spread(len(sources)), rel=0.03)
+            assert entry.achievable[PART_SPREAD].value == pytest.approx(
+                evidence.part_spread(evidence.effective_sources(sources)), rel=0.03
+            )
 
 
 def test_the_width_of_a_run_does_not_count_its_own_source() -> None:
@@ -150,9 +153,7 @@ def test_the_width_of_a_run_does_not_count_its_own_source() -> None:
     known = evidence.Evidence.of(found)
     nothing = math.hypot(UNSEEN_PART.value, UNSEEN_KIND.value)
     assert known.half_width_without_source(found[0]) == found[0].spread_without_software(nothing)
-    other = evidence.Evidence(
-        {"GH200": frozenset({"a", "b", "apertus"})}, {("GH200", found[0].record): frozenset({"a"})}
-    )
+    other = evidence.Evidence({"GH200": {"a": 7, "b": 7, "apertus": 5}}, {("GH200", found[0].record): frozenset({"a"})})
     two = UNSEEN_PART.value / math.sqrt(3)
     assert other.half_width_without_source(found[0]) == pytest.approx(found[0].spread_without_software(two))
 
@@ -160,12 +161,20 @@ def test_the_width_of_a_run_does_not_count_its_own_source() -> None:
 def test_the_width_of_a_chip_is_written_ahead_of_its_utilizations() -> None:
     rate = "kind: accelerator\nachievable:\n  sustained.bf16: {is: 0.8}\n"
     rest = "  mfu.bf16.x: {is: 0.1}\nnotes:\n  - one\n"
-    found = evidence.with_part_spread(rate + rest, 3)
+    found = evidence.with_part_spread(rate + rest, [4, 4, 4])
     assert found.startswith(f"{rate}  spread.part: {{is: 0.21, ") and found.endswith(rest)
-    assert evidence.with_part_spread(found, 3) == found
-    assert evidence.with_part_spread(found, 0) == rate + rest
+    assert evidence.with_part_spread(found, [4, 4, 4]) == found
+    assert evidence.with_part_spread(found, []) == rate + rest
     unknown = rate.replace("sustained.bf16", "sustained.power") + rest
-    assert evidence.with_part_spread(unknown, 3) == unknown
+    assert evidence.with_part_spread(unknown, [4, 4, 4]) == unknown
+
+
+def test_a_source_with_most_runs_weighs_more_than_another() -> None:
+    """22 runs of one machine and 2 of another are (24)² / (22² + 2²) = 1.18 sources; 12 of each are two."""
+    assert evidence.effective_sources([22, 2]) == pytest.approx(576 / 488)
+    assert evidence.effective_sources([12, 12]) == 2
+    one, alike = (evidence.part_spread(evidence.effective_sources(counts)) for counts in ([22, 2], [12, 12]))
+    assert UNSEEN_PART.value / math.sqrt(2) > one > alike == UNSEEN_PART.value / math.sqrt(3)
 
 
 def test_each_source_has_one_weight_in_the_spread_of_software() -> None:

@@ -332,6 +332,18 @@ def test_engines_draft_with_layers_that_the_released_weights_hold(kind: str, opt
         assert any("drafts of 1 tokens" in each for each in written.omitted) is not drafts, model
 
 
+def test_megatron_multiplies_layers_in_16_bits_that_the_design_states() -> None:
+    base = "workload: {{model: llama-3.1-8b, sequence_length: 4096, global_batch: 64, precision: fp8{0}}}\n"
+    for stated, flags in (
+        ("", []),
+        (", bf16_layers: {last: 5}", ["--num-layers-at-start-in-bf16 0", "--num-layers-at-end-in-bf16 5"]),
+    ):
+        rest = base.format(stated) + "layout: {framework: megatron-core, tp: 8}\n"
+        lines = exported("megatron", pod(1, rest=rest))
+        assert re.findall(r"--num-layers-at-[a-z]+-in-bf16 \d+", lines) == flags
+        assert ("--first-last-layers-bf16" in lines) is bool(flags)
+
+
 def test_megatron_trains_the_layers_of_prediction_that_the_design_states() -> None:
     for stated, flag in (("", None), ("predicted_layers: 1, ", "--mtp-num-layers 1")):
         work = f"workload: {{model: mimo-7b, {stated}sequence_length: 4096, global_batch: 64}}\n"

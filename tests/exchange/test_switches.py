@@ -40,6 +40,25 @@ def test_a_switch_that_is_stated_is_set() -> None:
     assert given(read(text.replace(" $SHARD", ""), "megatron"))["layout.sharding"] == "zero1"
 
 
+@pytest.mark.parametrize(
+    ("flags", "layers"),
+    [
+        ("--first-last-layers-bf16", {"first": 1, "last": 1}),
+        (
+            "--first-last-layers-bf16 --num-layers-at-start-in-bf16 0 --num-layers-at-end-in-bf16 4",
+            {"first": 0, "last": 4},
+        ),
+        ("--num-layers-at-end-in-bf16 4", {}),
+    ],
+)
+def test_layers_in_16_bits_are_one_at_each_end_unless_numbers_say_otherwise(flags: str, layers: dict[str, int]) -> None:
+    """Without the switch Megatron-LM does not read the numbers."""
+    model = "--tensor-model-parallel-size 1 --num-layers 8 --hidden-size 512 --num-attention-heads 8"
+    found = given(read(f"torchrun pretrain_gpt.py {model} --fp8-format hybrid {flags}\n", "megatron"))
+    base = "workload.bf16_layers."
+    assert {key.removeprefix(base): value for key, value in found.items() if key.startswith(base)} == layers
+
+
 SOURCED = 'source common.sh\nTP="${TP:-4}"\nvllm serve Qwen/Qwen3-8B --tensor-parallel-size "$TP"\n'
 
 

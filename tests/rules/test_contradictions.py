@@ -20,12 +20,14 @@ layout: {tp: 8%s}
 """
 PLANTED = """
 train workload  precision: bf16, recipe: delayed                    -> key-without-effect warning workload.recipe
+train workload  bf16_layers: {last: 2}                              -> key-without-effect warning workload.bf16_layers
 train workload  loss_scaling: dynamic                               -> key-without-effect note workload.loss_scaling
 train workload  quantization: awq                                   -> key-without-effect warning workload.quantization
 train layout    sharding: zero1, gradient_sync: step                 -> key-without-effect warning layout.gradient_sync
 train layout    attention_dp: 2                                     -> key-without-effect warning layout.attention_dp
 train layout    dispatcher: deepep                                  -> key-without-effect warning layout.dispatcher
 serve serving   redundant_experts: 8             -> key-without-effect warning workload.serving.redundant_experts
+serve workload  precision: fp8, bf16_layers: {first: 1}         -> key-without-effect warning workload.bf16_layers
 serve layout    recompute: full                                     -> key-without-effect warning layout.recompute
 train workload  document_tokens: 16384              -> documents-exceed-sequence error workload.document_tokens
 serve workload  parameter_precision: fp8, quantization: awq -> quantization-off-weights error workload.quantization

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import hypot, sqrt
 
@@ -18,8 +18,19 @@ CUSTOM = ".custom"
 """How the record of a program with a framework of its own ends: the catalog holds nothing of it."""
 
 
-def part_spread(sources: int) -> float:
-    """The half-width that the range of a step gains on a chip used by this many sources of published runs.
+def effective_sources(counts: Collection[int]) -> float:
+    """How many sources with one number of runs each weigh as much as sources with ``counts`` of them, to which a rate
+    is fitted run by run: (Σ n)² / Σ n² (Kish, Survey Sampling, 1965, section 11.7).
+
+    >>> effective_sources([5, 5, 5]), round(effective_sources([10, 1, 1]), 2), effective_sources([])
+    (3.0, 1.41, 0.0)
+    """
+    return sum(counts) ** 2 / sum(count**2 for count in counts) if counts else 0.0
+
+
+def part_spread(sources: float) -> float:
+    """The half-width that the range of a step gains on a chip used by this many sources of published runs, each with
+    one weight.
 
     Without any it is `UNSEEN_PART`. What is taken from a source holds for its machines, and errors with it as much as
     another source's machines differ, so that the square falls as one over one more than their number: the variance of
@@ -34,24 +45,24 @@ def part_spread(sources: int) -> float:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The sources of published runs on the accelerators whose rate is fitted together, and those of each precision and
-    framework on a family of chips.
+    """The published runs of each source on the accelerators whose rate is fitted together, and the sources of each
+    precision and framework on a family of chips.
     """
 
-    chips: Mapping[str, frozenset[str]]
+    chips: Mapping[str, Mapping[str, int]]
     kinds: Mapping[tuple[str, str], frozenset[str]]
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Evidence:
         """The evidence of some runs, without those that are not fitted to."""
-        chips: defaultdict[str, set[str]] = defaultdict(set)
+        chips: defaultdict[str, Counter[str]] = defaultdict(Counter)
         kinds: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for run in runs:
             if run.id not in left_out():
-                chips[run.rated_family].add(run.source)
+                chips[run.rated_family][run.source] += 1
                 kinds[run.family, run.record].add(run.source)
         return cls(
-            {name: frozenset(found) for name, found in chips.items()},
+            chips,
             {name: frozenset(found) for name, found in kinds.items()},
         )
 
@@ -63,33 +74,37 @@ class Evidence:
         rate = f"sustained.{share_precision(run.design.workload.precision)}"
         if rate not in run.design.cluster.accelerator.achievable:
             return run.spread_without_software(UNSEEN_PART.value)
-        others = self.chips.get(run.rated_family, frozenset()) - {run.source}
+        others = [count for name, count in self.chips.get(run.rated_family, {}).items() if name != run.source]
         alike = self.kinds.get((run.family, run.record), frozenset()) - {run.source}
         kind = 0.0 if alike and not run.record.endswith(CUSTOM) else UNSEEN_KIND.value
-        return run.spread_without_software(hypot(part_spread(len(others)), kind))
+        return run.spread_without_software(hypot(part_spread(effective_sources(others)), kind))
 
     def write(self) -> None:
         """Puts the half-width of each chip into the entries of its accelerators whose sustained rate is known."""
         for file in sorted((resources.catalog() / "accelerators").glob("*.yaml")):
-            text, sources = file.read_text("utf-8"), self.chips.get(rated_family(file.stem), frozenset())
-            if (found := with_part_spread(text, len(sources))) != text:
+            text, sources = file.read_text("utf-8"), self.chips.get(rated_family(file.stem), {})
+            if (found := with_part_spread(text, sources.values())) != text:
                 file.write_text(found, "utf-8")
 
 
-def with_part_spread(text: str, sources: int) -> str:
-    """The text of an entry with the half-width for this number of sources, ahead of the published utilizations; without
-    it where no sustained rate is known or no source ran.
+def with_part_spread(text: str, counts: Collection[int]) -> str:
+    """The text of an entry with the half-width for sources with ``counts`` runs, ahead of the published utilizations;
+    without it where no sustained rate is known or no source ran.
     """
     text = re.sub(rf"^  {re.escape(PART_SPREAD)}: .*\n", "", text, flags=re.MULTILINE)
     before, key, after = text.partition("\nachievable:\n")
     figures = re.match(r"(?: .*\n)*", after)
-    if not figures or not sources or not re.search(r"^  sustained\.[a-z]+\d+:", figures[0], re.MULTILINE):
+    if not figures or not counts or not re.search(r"^  sustained\.[a-z]+\d+:", figures[0], re.MULTILINE):
         return text
     own, mfu, reached = figures[0].partition("  mfu.")
-    return before + key + own + _line(sources) + mfu + reached + after[figures.end() :]
+    return before + key + own + _line(counts) + mfu + reached + after[figures.end() :]
 
 
-def _line(sources: int) -> str:
-    many, most = "one source" if sources == 1 else f"{sources} sources", f"{UNSEEN_PART.value:g}"
-    why = f"{many} published runs on it: {most} / √(1 + {sources}), with {most} for a chip that nobody ran"
-    return f'  {PART_SPREAD}: {{is: {part_spread(sources):.2g}, of: "the predicted step", assumed: "{why}"}}\n'
+def _line(counts: Collection[int]) -> str:
+    many, most = "one source" if len(counts) == 1 else f"{len(counts)} sources", f"{UNSEEN_PART.value:g}"
+    alike = effective_sources(counts)
+    weights = f"{many} published runs on it" + (
+        f", with the weight of {alike:.1f} of one size" if len(counts) > 1 else ""
+    )
+    why = f"{weights}: {most} / √(1 + {alike:.2g}), with {most} for a chip that nobody ran"
+    return f'  {PART_SPREAD}: {{is: {part_spread(alike):.2g}, of: "the predicted step", assumed: "{why}"}}\n'

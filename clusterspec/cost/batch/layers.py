@@ -194,7 +194,7 @@ class LayerTimes:
             timer = self._phase_timer({axis: self._group_columns(axis, places) for axis, places in rows.places.items()})
             values: list[float] = []
             for layer, there, back in zip(self.layers, *self._stored_passes(_taken_columns(sums, at)), strict=True):
-                shard = Shard.of(self.tables.workload, layout, layer.mixer)
+                shard = Shard.of(self.tables.workload, layout, layer.mixer, layer.wide)
                 time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
                 calls = sum(one.transfer.calls for one in time.recomputation.transfers)
                 values += [time.forward.total, time.backward.total, time.recomputation.exposed, calls]

@@ -126,6 +126,7 @@ class Role(IntEnum):
 
 UNFUSED = frozenset({Role.COUNTED, Role.GATHER, Role.SCATTER})
 """Roles of memory-bound kernels that are counted operation by operation."""
+NARROW_RATES = ("matmul_fp8", "matmul_fp4")
 
 
 class GemmShape(NamedTuple):
@@ -298,6 +299,8 @@ class Shard:
     """Whether the operations between GEMMs run one by one."""
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
+    separate: bool = False
+    """Whether queries, keys, values and the halves of a gated network are matrices of their own."""
     documents: float = 1.0
     """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` applies to one."""
     gathers_again: bool = True
@@ -315,11 +318,11 @@ class Shard:
         return activation_width(self.precision)
 
     @classmethod
-    def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
-        """The share of each rank, by the degrees of the layout."""
+    def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL, wide: bool = False) -> Shard:
+        """The share of each rank, by the degrees of the layout; ``wide`` in layers that multiply in 16 bits."""
         model, tp = model_of_mixer(workload.model, mixer), layout.tp
         tokens = layout.micro_batch * workload.filled_length / layout.cp
-        narrow = workload.precision in NARROW
+        kept = "bf16" if workload.precision in NARROW else workload.precision
         sequence_parallel = layout.sequence_parallel and is_divided(tp)
         documents = workload.filled_length / workload.attended_length
         return cls(
@@ -334,8 +337,8 @@ class Shard:
             rows=tokens / tp if sequence_parallel else tokens,
             heads=share_of_heads(model.heads, tp),
             kv_heads=share_of_heads(model.kv_heads, tp),
-            precision=workload.precision,
-            kept="bf16" if narrow else workload.precision,
+            precision=kept if wide else workload.precision,
+            kept=kept,
             flash=workload.attention != "plain",
             mixer=mixer,
             sequence_parallel=sequence_parallel,
@@ -344,15 +347,13 @@ class Shard:
             sum_width=precision_width(workload.gradient_precision),
             eager=layout.stack is not None and layout.stack.fused is False,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
+            separate=layout.stack is not None and layout.stack.separate_matrices,
             documents=documents,
             gathers_again=layout.stack is None or not layout.stack.memory.gathered_inputs,
             gathers_whole=layout.overlap.tp != "full",
             residual_width=residual_width(workload),
             copies_weights=copies_weights(workload, layout.sharding),
         )
-
-
-NARROW_RATES = ("matmul_fp8", "matmul_fp4")
 
 
 def expert_launches(kernel: Kernel) -> float:

@@ -59,10 +59,22 @@ def frozen_work(part: str, work: Work, shard: Shard) -> Work:
     for kernel in work.forward:
         module = module_of_kernel(part, kernel)
         if module is not None and trainable.method == QLORA:
-            result += _dequantization_work(kernel)
+            result += _launched_work(_dequantization_work(kernel), _launched_matrices(shard, kernel))
         if module in trainable.modules:
-            result += _adapter_work(shard, kernel)
+            result += _launched_work(_adapter_work(shard, kernel), _launched_matrices(shard, kernel))
     return result
+
+
+def _launched_matrices(shard: Shard, kernel: Kernel) -> int:
+    """The matrices of a GEMM that the software multiplies one after another, each with an adapter (huggingface/peft,
+    tuners/lora/layer.py; unslothai/unsloth, kernels/fast_lora.py); 1 where it multiplies them at once.
+    """
+    return matrices_of_kernel(shard, kernel) if shard.separate else 1
+
+
+def _launched_work(work: Work, launches: int) -> Work:
+    """The same kernels, each as so many that are launched one by one."""
+    return Work(*(tuple(each._replace(launches=launches) for each in part) for part in (work.forward, work.backward)))
 
 
 def _adapter_work(shard: Shard, kernel: Kernel) -> Work:

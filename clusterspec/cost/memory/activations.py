@@ -97,8 +97,8 @@ def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
             width=job.width,
         )
     ]
-    if job.kept != job.width:
-        found.append(_sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.kept))
+    if job.quantized:
+        found.append(_sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.quantized))
     return [*found, *_gate_lines(job, heads.heads, heads.value)]
 
 

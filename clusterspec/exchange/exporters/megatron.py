@@ -262,6 +262,9 @@ def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
     yield _PRECISIONS[work.precision]
     if work.precision == "fp8" and work.recipe in _RECIPES:
         yield f"--fp8-recipe {_RECIPES[work.recipe]}"
+    if any(work.model.wide_layers):
+        first, last = work.model.wide_layers
+        yield f"--first-last-layers-bf16 --num-layers-at-start-in-bf16 {first} --num-layers-at-end-in-bf16 {last}"
     yield f"--optimizer {_OPTIMIZERS[work.optimizer]}"
 
 

@@ -21,7 +21,7 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
     ),
     "workload": _keys_of_text(
         "parameter_precision expert_parameter_precision gradient_precision quantization recipe optimizer attention "
-        "tokens loss_scaling predicted_layers residual_precision"
+        "tokens loss_scaling predicted_layers residual_precision bf16_layers"
     ),
 }
 """Keys that a launch may have options for, beside the degrees, batches, and precision that every writer handles."""
@@ -37,7 +37,7 @@ _HANDLED = {
     "megatron": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
         "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
-        "overlap.tp overlap.ep capacity_factor gradient_precision residual_precision"
+        "overlap.tp overlap.ep capacity_factor gradient_precision residual_precision bf16_layers"
     ),
     "torchtitan": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload recipe "

@@ -21,6 +21,7 @@ from clusterspec.exchange.workloads.megatron_layers import (
     set_expert_layers,
     set_experts,
     set_predicted_layers,
+    set_wide_layers,
     set_window,
 )
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
@@ -298,6 +299,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     if shared and expert and shared % expert == 0:
         builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
     set_predicted_layers(keys, builder)
+    set_wide_layers(keys, builder)
     if match := re.match(r"\(?\s*([0-9]{1,9})\s*,", str(keys.get("window_size") or "")):
         set_window(keys, int(match[1]) + 1, builder)
     if not dense:

@@ -37,6 +37,17 @@ def set_predicted_layers(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.predicted_layers", predicted, at)
 
 
+def set_wide_layers(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the layers at either end that multiply in 16 bits: one each without numbers (Megatron-LM d98e8a64,
+    megatron/training/arguments.py)."""
+    if not keys.is_on("first_last_layers_bf16"):
+        return
+    for name, option in (("first", "num_layers_at_start_in_bf16"), ("last", "num_layers_at_end_in_bf16")):
+        stated = keys.get(option)
+        count = 1 if stated is None else 0 if str(stated) == "0" else keys.whole(option)
+        builder.set(f"workload.bf16_layers.{name}", count, keys.line(option) or keys.line("first_last_layers_bf16"))
+
+
 def set_experts(keys: Keys, builder: ImportBuilder) -> None:
     """Set the number of experts; a single expert is a dense layer.
 

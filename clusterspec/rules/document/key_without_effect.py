@@ -4,11 +4,11 @@
 
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
 `expert_parameter_precision`, `capacity_factor`) for a model without experts, and a `dispatcher` where no rank exchanges
-tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits beside products in
-16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan;
-`kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules that the model
-does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a reinforcement-learning
-algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
+tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits, or `bf16_layers`,
+beside products in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
+serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules
+that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
+reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
 
@@ -89,6 +89,7 @@ def check(
         or written.implied_kind == "serve"
         or written.rl
         or written.trainable
+        or written.bf16_layers
         or written.kv_precision
     ):
         return
@@ -121,6 +122,9 @@ def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[P
             f"the {written.recipe} recipe scales values to 8 or 4 bits, and the products are in {workload.precision}"
         )
         yield RULE.problem("workload.recipe", message, "write `precision: fp8` or `fp4`, or remove the recipe")
+    if written.bf16_layers is not None and workload.precision not in NARROW:
+        message = f"all layers multiply in {workload.precision}, the first and the last ones too"
+        yield RULE.problem("workload.bf16_layers", message, "write `precision: fp8` or `fp4`, or remove the key")
     if written.loss_scaling in {"dynamic", "static"} and workload.precision == "bf16":
         message = "bf16 has the exponents of fp32, so that its gradients need no scaled loss"
         yield RULE.problem("workload.loss_scaling", message, "remove the key", severity="note")
@@ -203,6 +207,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("workload.optimizer", written.optimizer),
         ("workload.gradient_precision", written.gradient_precision),
         ("workload.residual_precision", written.residual_precision),
+        ("workload.bf16_layers", written.bf16_layers),
         ("workload.global_batch", written.global_batch),
         ("workload.tokens", written.tokens),
         ("workload.dataset_tokens", written.dataset_tokens),

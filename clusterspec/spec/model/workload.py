@@ -146,6 +146,14 @@ class TrainableSpec:
 
 
 @dataclass(frozen=True)
+class WideLayersSpec:
+    """The layers at either end that multiply in 16 bits where the others do in fewer."""
+
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True)
 class WorkloadSpec:
     """The workload planned on the machine."""
 
@@ -157,6 +165,7 @@ class WorkloadSpec:
     trainable: TrainableSpec | None = None
     predicted_layers: int | None = None
     precision: str | None = None
+    bf16_layers: WideLayersSpec | None = None
     parameter_precision: str | None = None
     expert_parameter_precision: str | None = None
     kv_precision: str | None = None
