@@ -352,7 +352,7 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
 def _missing_part_problems(
     lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster, remarks: str
 ) -> Iterator[Problem]:
-    kinds = {kind for line in lines if not line.is_spare for kind in line.covered_kinds}
+    kinds = {kind for line in lines if line.kind != "accelerator" or not line.is_spare for kind in line.covered_kinds}
     kinds |= {kind for line in lines if line.kind in {"node", *WHOLE_NETWORK} for kind in line.described_cabling}
     whole = not kinds.isdisjoint(WHOLE_NETWORK)
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
