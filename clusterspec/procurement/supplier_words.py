@@ -280,7 +280,7 @@ def in_english(text: str) -> str:
     >>> in_english("h200 gpu-timmar, 24x7 wartung"), in_english("kw-måneder (300 x 36)")
     ('h200 gpu-hours, 24x7 maintenance', 'kw-months (300 x 36)')
     >>> in_english("valable jusqu'au 30 novembre 2026"), in_english("order by December 14, 2026")
-    ("valable jusqu'au 2026-11-30", 'order by 2026-12-14')
+    ("valid jusqu'au 2026-11-30", 'order by 2026-12-14')
     >>> in_english("platí do 31. 12. 2026"), in_english("do 5 stycznia 2027")
     ('valid do 2026-12-31', 'do 2027-01-05')
     >>> in_english("예비 광모듈"), in_english("opslagkast, kastjaren"), in_english("spare cable")

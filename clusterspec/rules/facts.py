@@ -16,8 +16,8 @@ from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, fabric_count, oversubscription
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
-from clusterspec.rules.parts import Placements, Thresholds, WrittenParts
-from clusterspec.spec.model import LayoutSpec, ProcurementSpec, Spec
+from clusterspec.rules.parts import Placements, PurchaseTexts, Thresholds, WrittenParts
+from clusterspec.spec.model import LayoutSpec, Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.term import MemoryUse
     from clusterspec.rules.knowledge.failures import FailureRate
-    from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
     from clusterspec.rules.knowledge.served import Served
 
 
@@ -75,11 +74,15 @@ class Facts(WrittenParts):
         return self._remarks()
 
     @cached_property
-    def texts(self) -> PurchaseTexts:
-        """What `remarks` and the section `procurement` say, in English."""
-        from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts  # most specs have no text
+    def texts(self) -> PurchaseTexts | None:
+        """What `remarks` and the section `procurement` say, in English; None without either."""
+        if self.procurement is not None:
+            return PurchaseTexts(self.procurement, self.remarks)
+        if not self.remarks:
+            return None
+        from clusterspec.spec.model import ProcurementSpec  # most specs buy nothing
 
-        return PurchaseTexts(self.procurement or ProcurementSpec(), self.remarks)
+        return PurchaseTexts(ProcurementSpec(), self.remarks)
 
     @cached_property
     def own_remarks(self) -> str | None:

@@ -1,13 +1,16 @@
-"""Parts of a design that checks take: sections as written, placements of groups, and configured thresholds."""
+"""Parts of a design that checks take: sections as written, placements of groups, texts, and configured thresholds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import prod
 
 from clusterspec.cluster.groups import Placement, axis_placement
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.planes import fabric_levels
+from clusterspec.records import dataclass
+from clusterspec.source import Path
 from clusterspec.spec.model import (
     ClusterSpec,
     ModelSpec,
@@ -136,3 +139,69 @@ def engines_stay_on_nodes(cluster: Cluster, workload: Workload | None, layout: L
     if workload is None or workload.kind != "serve" or layout is None or layout.separate_engines:
         return False
     return layout.replica_ranks <= cluster.ranks_per_node
+
+
+@dataclass(frozen=True)
+class PurchaseTexts:
+    """The texts of a purchase, in lower case and in English as far as suppliers' words go; each is translated once.
+
+    `remarks` are the description and the comments of the spec as written.
+
+    >>> from clusterspec.spec.model import DeliverySpec, ProcurementSpec
+    >>> milestones = DeliverySpec(milestones=("Abnahme 2027-03-01",))
+    >>> texts = PurchaseTexts(ProcurementSpec(delivery=milestones), "Ein Angebot. Two racks")
+    >>> texts.description, texts.milestones
+    ('ein offer. two racks', ['acceptance 2027-03-01'])
+    >>> texts.placed[1:]
+    [(('description',), 'two racks'), (('procurement', 'delivery', 'milestones', 0), 'acceptance 2027-03-01')]
+    """
+
+    procurement: ProcurementSpec
+    remarks: str
+
+    @cached_property
+    def description(self) -> str:
+        """The description and the comments."""
+        from clusterspec.procurement.supplier_words import in_english  # most specs have no text
+
+        return in_english(self.remarks.lower())
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The sentences of the description and the comments."""
+        from clusterspec.rules.knowledge.written_numbers import sentences_of
+
+        return sentences_of(self.description)
+
+    @cached_property
+    def milestones(self) -> list[str]:
+        """The milestones of the delivery."""
+        delivery = self.procurement.delivery
+        if delivery is None or not delivery.milestones:
+            return []
+        from clusterspec.procurement.supplier_words import in_english
+
+        return [in_english(each.lower()) for each in delivery.milestones]
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The parts of the lines of the quote."""
+        if not self.procurement.quote:
+            return []
+        from clusterspec.procurement.part_names import plain_part
+
+        return [plain_part(line) for line in self.procurement.quote]
+
+    @cached_property
+    def placed(self) -> list[tuple[Path, str]]:
+        """The sentences, the milestones and the lines with their keys."""
+        return [*((("description",), each) for each in self.sentences), *self.stated]
+
+    @cached_property
+    def stated(self) -> list[tuple[Path, str]]:
+        """The milestones and the lines with their keys."""
+        at: Path = ("procurement", "delivery", "milestones")
+        return [
+            *(((*at, index), each) for index, each in enumerate(self.milestones)),
+            *((("procurement", "quote", index, "part"), each) for index, each in enumerate(self.lines)),
+        ]

@@ -79,9 +79,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.knowledge.timeline import Timeline
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

@@ -5,71 +5,13 @@ and contracted power.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 from clusterspec.procurement.offered import is_credit
 from clusterspec.procurement.part_names import SWITCHES, plain_part
-from clusterspec.procurement.supplier_words import in_english
-from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.written_numbers import NUMBER, sentences_of, watts_in_text
 from clusterspec.source import Path
-from clusterspec.spec.model import ProcurementSpec, QuoteLine
+from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
-
-
-@dataclass(frozen=True)
-class PurchaseTexts:
-    """The texts of a purchase, in lower case and in English as far as suppliers' words go; each is translated once.
-
-    `remarks` are the description and the comments of the spec as written.
-
-    >>> from clusterspec.spec.model import DeliverySpec
-    >>> milestones = DeliverySpec(milestones=("Abnahme 2027-03-01",))
-    >>> texts = PurchaseTexts(ProcurementSpec(delivery=milestones), "Ein Angebot. Two racks")
-    >>> texts.description, texts.milestones
-    ('ein offer. two racks', ['acceptance 2027-03-01'])
-    >>> texts.placed
-    [(('description',), 'ein offer'), (('description',), 'two racks'), (('procurement', 'delivery', 'milestones', 0), 'acceptance 2027-03-01')]
-    """
-
-    procurement: ProcurementSpec
-    remarks: str
-
-    @cached_property
-    def description(self) -> str:
-        """The description and the comments."""
-        return in_english(self.remarks.lower())
-
-    @cached_property
-    def sentences(self) -> list[str]:
-        """The sentences of the description and the comments."""
-        return sentences_of(self.description)
-
-    @cached_property
-    def milestones(self) -> list[str]:
-        """The milestones of the delivery."""
-        delivery = self.procurement.delivery
-        return [in_english(each.lower()) for each in (delivery.milestones if delivery is not None else None) or ()]
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The parts of the lines of the quote."""
-        return [plain_part(line) for line in self.procurement.quote or ()]
-
-    @cached_property
-    def placed(self) -> list[tuple[Path, str]]:
-        """The sentences, the milestones and the lines with their keys."""
-        return [*((("description",), each) for each in self.sentences), *self.stated]
-
-    @cached_property
-    def stated(self) -> list[tuple[Path, str]]:
-        """The milestones and the lines with their keys."""
-        at: Path = ("procurement", "delivery", "milestones")
-        return [
-            *(((*at, index), each) for index, each in enumerate(self.milestones)),
-            *((("procurement", "quote", index, "part"), each) for index, each in enumerate(self.lines)),
-        ]
-
 
 _FORMER_OWNER = pattern(
     r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed|donat\w*|don(?!['’])|donnée?s?|mécénat|gespendet\w*|donaci[oó]n|donad[oa]s?|doação|doad[oa]s?|schenking|geschonken)\b"
@@ -91,7 +33,7 @@ _OF_A_RACK = pattern(
 def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
     """The key and the watts of each line of a quote that contracts one number of kilowatts for the whole machine.
 
-    >>> from clusterspec.spec.model import ProcurementSpec, QuoteLine
+    >>> from clusterspec.spec.model import QuoteLine
     >>> [contracted_power([QuoteLine(part=part)]) for part in ("Colocation, 400 kW, per kW", "Colo rack 17 kW, per rack")]
     [[(('procurement', 'quote', 0, 'part'), 400000.0)], []]
     """

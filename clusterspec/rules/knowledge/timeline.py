@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from functools import cached_property
 
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.source import Path
 from clusterspec.standard import pattern
 

@@ -62,10 +62,10 @@ from datetime import date
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.knowledge.written_numbers import time_in_text
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

@@ -62,10 +62,10 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote, line_price
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.contract_words import AMOUNT
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

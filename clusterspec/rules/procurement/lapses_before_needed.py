@@ -66,8 +66,8 @@ from datetime import date, timedelta
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.timeline import Timeline
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern

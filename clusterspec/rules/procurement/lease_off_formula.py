@@ -77,9 +77,9 @@ from clusterspec.procurement.offered import Offered, is_credit, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.contract_words import AMOUNT, IN_ADVANCE, IN_ARREARS, RESIDUAL
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.written_numbers import amount_in_text
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

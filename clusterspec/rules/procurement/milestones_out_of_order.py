@@ -81,9 +81,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.knowledge.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern

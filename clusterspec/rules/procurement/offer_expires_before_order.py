@@ -55,9 +55,9 @@ from collections.abc import Iterator
 from datetime import date
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
 from clusterspec.rules.knowledge.timeline import ORDER, clauses_of
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec

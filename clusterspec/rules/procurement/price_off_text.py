@@ -71,9 +71,10 @@ from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT
-from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES, PurchaseTexts
+from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text, months_in
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

@@ -109,9 +109,9 @@ from clusterspec.procurement.offered import is_credit, is_service, offered_lines
 from clusterspec.procurement.part_names import names_period, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import YEAR
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import DATE, SAME_TOTAL, amount_text, date_of_text, is_rented, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine

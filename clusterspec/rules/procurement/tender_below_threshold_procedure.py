@@ -56,8 +56,8 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote
-from clusterspec.rules.knowledge.purchase_texts import PurchaseTexts
 from clusterspec.rules.knowledge.purchases import money_text
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
