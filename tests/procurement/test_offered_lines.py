@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.procurement.offered import Offered, offered_lines
-from clusterspec.procurement.part_names import kind_of_part, plain_part
+from clusterspec.procurement.part_names import kind_of_part, kinds_of_words, plain_part
 from clusterspec.spec.model import QuoteLine
 from tests.analysis.jobs import study_of
 
@@ -253,3 +253,10 @@ def test_an_option_without_units_offers_nothing(part: str, quantity: int | None,
     assert cluster is not None
     (line,) = offered_lines([QuoteLine(part, quantity, 301_000)], cluster)
     assert line.kind == kind
+
+
+def test_a_word_of_figures_is_read_in_bounded_time() -> None:
+    """Each figure once began another group of the pattern of order codes, so that sixty of them took hours."""
+    assert kinds_of_words("1" * 3000) == []
+    assert kinds_of_words("1x" * 1000 + "g-" * 100) == []
+    assert kinds_of_words("800g-2xdr4") == kinds_of_words("2x400g-sr4") == ["transceiver"]
