@@ -59,7 +59,7 @@ _KIND_OF_NOUN = {word: kind for kind, words in _NOUNS.items() for word in words.
 _KIND_OF_FORM = {word: kind for kind, words in _FORMS.items() for word in words.split()}
 _WORD = pattern(r"[^\W_][\w.\-]*")
 _CODES = (
-    (pattern(r"mm[asf]\d|(?:\d{1,4}[xg]?-?){0,4}x?(?:dr|sr|fr|lr|vr)\d{1,3}(?:\+|$)"), "transceiver"),
+    (pattern(r"mm[asf]\d|(?:\d{1,4}[xg]?-?){0,4}x?(?:dr|sr|fr|lr|vr)\d{1,8}(?:\+|$)"), "transceiver"),
     (pattern(r"(?:mcp|mca|mfa|mfp|mfs)\d|cat-?[5678]"), "cable"),
     (
         pattern(r"m?(?:qm|sn)\d{4}|q3[24]\d\d|as9\d{3}|qfx\d{4}|7[0358][0-9]{2}[a-z]*\d|dcs-7\d|z9\d{3}|n9k|s5\d{3}f"),
