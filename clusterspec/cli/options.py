@@ -218,7 +218,7 @@ def suggestion_text(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-class OneFile(argparse.Action):
+class _OneFile(argparse.Action):
     """An option that names the one output file of a call; a second name would leave the first file unwritten."""
 
     def __call__(
@@ -227,6 +227,11 @@ class OneFile(argparse.Action):
         if getattr(namespace, self.dest, None) is not None:
             raise argparse.ArgumentError(self, "given twice, and a call writes one file")
         setattr(namespace, self.dest, values)
+
+
+def output_option(parser: argparse.ArgumentParser, help_: str) -> None:
+    """Adds the option of the one output file of a call, which it needs."""
+    parser.add_argument("-o", "--output", metavar="FILE", type=path, required=True, action=_OneFile, help=help_)
 
 
 def day(text: str) -> date:

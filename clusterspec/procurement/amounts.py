@@ -62,3 +62,8 @@ def quoted_total(procurement: ProcurementSpec, currency: str) -> Money | None:
     """`amount_of_quote` as money in the currency of a bill."""
     amount = amount_of_quote(procurement)
     return None if amount is None else Money.of(amount, currency)
+
+
+def is_credit(line: QuoteLine) -> bool:
+    """Whether a line takes an amount off the quote, such as a trade-in: it offers no part of the bill."""
+    return min(line.price or 0, line.unit_price or 0) < 0

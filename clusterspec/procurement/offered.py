@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
-from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.amounts import is_credit, line_price
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,
     CABLING,
@@ -334,11 +334,6 @@ def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
     split = kind == "cable" and (_SPLIT.search(text) is not None or _WAYS.search(text) is not None)
     of_nodes = (min if split else max)(rates, default=0.0)
     return 0 < of_nodes < 0.99 * fabric.nic_bandwidth.value / max(1, fabric.planes)
-
-
-def is_credit(line: QuoteLine) -> bool:
-    """Whether a line takes an amount off the quote, such as a trade-in: it offers no part of the bill."""
-    return min(line.price or 0, line.unit_price or 0) < 0
 
 
 def is_option(line: QuoteLine) -> bool:

@@ -8,9 +8,9 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.amounts import is_credit, line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
-from clusterspec.procurement.offered import Offered, is_credit, lines_of_pools, offered_lines
+from clusterspec.procurement.offered import Offered, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,
     CABLING,

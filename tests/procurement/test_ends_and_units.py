@@ -8,11 +8,11 @@ import pytest
 
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.term import Term
+from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.bill import ASSUMED_BY, bill
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.growth import leaves_of_nodes
 from clusterspec.procurement.neighbor import _idle_nodes
-from clusterspec.procurement.offered import is_credit
 from clusterspec.procurement.quotes import quoted_parts
 from clusterspec.procurement.total import PICKS, _figure_at_end
 from clusterspec.records import replace

@@ -21,10 +21,10 @@ from clusterspec.cli.inputs import (
     with_errors_named,
 )
 from clusterspec.cli.options import (
-    OneFile,
     fleet_options,
     format_option,
     nonempty_name,
+    output_option,
     path,
     positive_integer,
     spec_argument,
@@ -48,15 +48,7 @@ if TYPE_CHECKING:
 def describe_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of `report` to its parser."""
     spec_argument(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=path,
-        required=True,
-        action=OneFile,
-        help="the file to write: .html, .pdf or .json",
-    )
+    output_option(parser, "the file to write: .html, .pdf or .json")
     parser.add_argument(
         "--kind",
         choices=("design", "procurement"),

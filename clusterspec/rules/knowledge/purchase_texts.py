@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from clusterspec.procurement.offered import is_credit
+from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import SWITCHES, plain_part
 from clusterspec.rules.knowledge.written_numbers import NUMBER, sentences_of, watts_in_text
 from clusterspec.source import Path

@@ -328,7 +328,7 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
     """
     runs = (written.distance if written else None) or {}
     cables = [
-        (line, text, _lengths_in(text))
+        (line, text, lengths_in(text))
         for line, text in lines
         if line.kind == "cable" and not (line.is_spare or line.is_piece_of_link)
     ]
@@ -346,10 +346,10 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
             return
 
 
-def _lengths_in(text: str) -> list[float]:
+def lengths_in(text: str) -> list[float]:
     """Meters that a text names, or that order codes of cables in it stand for, with other lengths behind a bar.
 
-    >>> _lengths_in("fibre, 20 m"), _lengths_in("mfp7e30-n040/-n050 fiber"), _lengths_in("mfp7e10-n007 fiber")
+    >>> lengths_in("fibre, 20 m"), lengths_in("mfp7e30-n040/-n050 fiber"), lengths_in("mfp7e10-n007 fiber")
     ([20.0], [40.0, 50.0], [7.0])
     """
     meters = [number_in_text(each) for each in _METERS.findall(text)]

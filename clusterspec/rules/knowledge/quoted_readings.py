@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem, Severity
-from clusterspec.procurement.offered import Offered, is_service
+from clusterspec.procurement.offered import Offered, is_service, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import CABLING, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.records import replace
 from clusterspec.rules.words import and_list
+from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
+
+
+def lines_of_quote(quote: Sequence[QuoteLine], cluster: Cluster | None, fleet: Fleet | None) -> list[Offered]:
+    """The lines of a quote for a machine, else for all pools of a fleet; none where no machine is known."""
+    if cluster is not None:
+        return [*offered_lines(quote, cluster)]
+    machines = [pool.cluster for pool in fleet.pools.values() if pool.cluster is not None] if fleet is not None else []
+    return lines_of_pools(quote, machines) if machines else []
+
 
 ABOVE = 1.10
 """Up to this multiple of the need, a number is one with spares."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.amounts import is_credit
+from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,
     HOURS,

@@ -70,7 +70,8 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import loop_heat
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import is_credit, is_option
+from clusterspec.procurement.amounts import is_credit
+from clusterspec.procurement.offered import is_option
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount

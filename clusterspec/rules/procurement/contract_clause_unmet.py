@@ -157,6 +157,7 @@ from clusterspec.rules.knowledge.contract_words import (
 from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
@@ -179,15 +180,15 @@ KEPT = 99.0
 """Percent of a month from which an availability needs machines that nobody stops."""
 
 
-def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
     lines = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote)]
-    text = remarks.lower()
+    text = texts.remarks.lower()
     yield from _late_notice(procurement, lines, text)
-    yield from _uncovered_days(procurement, text)
+    yield from _uncovered_days(procurement, texts)
     yield from _ended_cover(procurement, text)
-    yield from _lesser_term(procurement, remarks)
+    yield from _lesser_term(procurement, texts.remarks)
     yield from _late_call_off(procurement, text)
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
@@ -221,7 +222,7 @@ def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
         yield RULE.problem(at, message, "give notice earlier, or plan the next period")
 
 
-def _uncovered_days(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _uncovered_days(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """Days between the end of the present support and the start of the next, by the dates of two milestones, or by those
     of the description and of the lines for support.
     """
@@ -231,20 +232,22 @@ def _uncovered_days(procurement: ProcurementSpec, remarks: str) -> Iterator[Prob
     ]
     ends = [day for _, each, day in dated if END_OF_PRESENT.search(each) is not None]
     starts = [(index, day) for index, each, day in dated if START_OF_NEXT.search(each) is not None]
-    sells = any(sells_support(plain_part(line)) for line in procurement.quote or ())
+    sells = any(map(sells_support, texts.lines))
     if sells and len(ends) == 1 and len(starts) == 1 and (starts[0][1] - ends[0]).days > 1:
         yield from _gap_problem(ends[0], starts, "procurement.delivery.milestones.{}")
         return
     ends = [
         days[0]
-        for each in map(in_english, sentences_of(remarks))
+        for each in texts.sentences
         if END_OF_PRESENT.search(each) and COVER.search(each) and len(days := dates_in(each)) == 1
     ]
-    texts = [(index, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
-    begins = [(index, days[0]) for index, text in texts if sells_support(text) and len(days := dates_in(text)) == 2]
+    begins = [
+        (index, days[0])
+        for index, text in enumerate(texts.lines)
+        if sells_support(text) and len(days := dates_in(text)) == 2
+    ]
     planned: list[tuple[int, date]] = []
-    for index, each in enumerate(milestones if sells else ()):
-        text = in_english(each.lower())
+    for index, text in enumerate(texts.milestones if sells else ()):
         if PERIOD.search(text) is not None and len(days := dates_in(text)) == 2:
             planned.append((index, days[0]))
     if len(ends) == 1 and (begins or planned):

@@ -55,8 +55,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.rules.knowledge.quoted_links import levels_named
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.quoted_links import lengths_in, levels_named
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
@@ -73,7 +72,6 @@ _STATED = pattern(
     r"(?<![\w.,])(\d{1,3}) ?m(?:eters?|etres?)?\b[^;()\d]{0,12}?\bom[45]\b|\bom[45]\b[^;()\d]{0,12}?(\d{1,3}) ?m\b"
 )
 _KIND = pattern(r"(?<![a-wyz])(vr|sr)[48](?![\d.])")
-_LENGTH = pattern(r"(?<![\w.,])(\d{1,3}(?:[.,]\d)?) ?m(?:eters?|etres?)?\b")
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, written_scale_out: ScaleOutSpec | None) -> Iterator[Problem]:
@@ -91,8 +89,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, written_scale_out: Sca
         if line.kind != "cable" or _OM3.search(text) is None or _BETTER.search(text) is not None:
             continue
         named = {run for level, run in runs.items() if level in levels_named(text)} or {*runs.values()}
-        lengths = [number_in_text(each) for each in _LENGTH.findall(text)]
-        run = min(named) if named else max(lengths, default=0.0)
+        run = min(named) if named else max(lengths_in(text), default=0.0)
         if run > OM3_SHARE * reach:
             message = f"`{name_of_part(line.line.part)}` is of OM3 for a run of {run:g} m, and `{name_of_part(module.line.part)}` reaches {reach:g} m over OM4, about {OM3_SHARE * reach:.0f} m or less over OM3"
             at = ("procurement", "quote", line.index, "part")

@@ -54,9 +54,11 @@ from collections.abc import Collection, Iterator, Sequence
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, is_credit, lines_of_pools, offered_lines
+from clusterspec.procurement.amounts import is_credit
+from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import ANY_SWITCH, plain_part
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
+from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -76,13 +78,7 @@ def check(
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    machines = [pool.cluster for pool in fleet.pools.values() if pool.cluster is not None] if fleet is not None else []
-    if cluster is not None:
-        lines: Sequence[Offered] = [*offered_lines(procurement.quote, cluster)]
-    elif machines:
-        lines = lines_of_pools(procurement.quote, machines)
-    else:
-        return
+    lines = lines_of_quote(procurement.quote, cluster, fleet)
     switches = [(line, ports) for line in lines if (ports := _ports_of(line)) is not None]
     if not switches or are_elsewhere({"leaf_switch": 1}, remarks):
         return

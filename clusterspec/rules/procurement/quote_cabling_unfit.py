@@ -100,7 +100,7 @@ from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import is_credit, lines_of_pools, offered_lines
+from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, plain_part
 from clusterspec.procurement.quotes import lines_by_end, offered_quantity
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, connectors_of_node, fits_cage
@@ -120,6 +120,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     too_long_copper,
     unequal_ends,
 )
+from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
@@ -160,14 +161,9 @@ def check(
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    machines = [pool.cluster for pool in fleet.pools.values() if pool.cluster is not None] if fleet is not None else []
-    if cluster is not None:
-        found = [*offered_lines(procurement.quote, cluster)]
-    elif machines:
-        found = lines_of_pools(procurement.quote, machines)
-    else:
+    lines = [line for line in lines_of_quote(procurement.quote, cluster, fleet) if not is_credit(line.line)]
+    if not lines:
         return
-    lines = [line for line in found if not is_credit(line.line)]
     every = [link_part(line, plain_part(line.line), catalog) for line in lines]
     for part in every:
         yield from _impossible_part_problem(part)

@@ -104,8 +104,8 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import line_price, total_of_lines
-from clusterspec.procurement.offered import is_credit, is_service, offered_lines
+from clusterspec.procurement.amounts import is_credit, line_price, total_of_lines
+from clusterspec.procurement.offered import is_service, offered_lines
 from clusterspec.procurement.part_names import names_period, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import YEAR

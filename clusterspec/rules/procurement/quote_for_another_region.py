@@ -74,7 +74,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import is_credit
+from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import HOURS
 from clusterspec.records import NamedTuple
 from clusterspec.rules.rule import Rule

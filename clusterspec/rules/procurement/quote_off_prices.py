@@ -76,9 +76,9 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.amounts import is_credit, line_price
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import CABLING, HOURS, kinds_of_words, plain_part
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple

@@ -96,8 +96,8 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import line_price, total_of_lines
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.amounts import is_credit, line_price, total_of_lines
+from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.quotes import lines_with_texts, offered_quantity
 from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL

@@ -83,7 +83,8 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines
+from clusterspec.procurement.amounts import is_credit
+from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.quoted_parts import (
     airflow_off_code,
