@@ -48,7 +48,7 @@ def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
 
 
 _ELSEWHERE = pattern(
-    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|no [\w-]{2,20} in it|bought last|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
+    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|no [\w-]{2,20} in it|bought last|stays?|remains?|kept|donat(?:ed|ion)|gave (?:us|away)|given away|gifts?|exist(?:s|ing)?|already|in place|separate(?:ly)?"
     r"|(?:is|are) there|elsewhere|(?:from|on|in) (?:stock|store)|"
     r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
     r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
