@@ -57,7 +57,7 @@ _TIME_LIMIT = pattern(
 )
 _CUES = ("wall", "time limit", "kill", "preempted", "job")
 _ON_SIGNAL = pattern(
-    r"(?i)\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
+    r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
 )
 """Words of a job that saves before its end, whatever the interval."""
 

@@ -363,7 +363,8 @@ def _stopped_service(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterat
 
 def _returned_drives(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
     """Support for which failed drives are returned, where the text keeps all media on the site."""
-    if STAYS.search(texts.description) is None or any(KEPT_DRIVES.search(part) is not None for part in texts.lines):
+    stays = any(STAYS.search(each) is not None for each in (texts.remarks.lower(), texts.description))
+    if not stays or any(KEPT_DRIVES.search(part) is not None for part in texts.lines):
         return
     for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
