@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.money import Money
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
-from clusterspec.standard import sum_of
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units.display import plain
 
 
@@ -67,3 +67,30 @@ def quoted_total(procurement: ProcurementSpec, currency: str) -> Money | None:
 def is_credit(line: QuoteLine) -> bool:
     """Whether a line takes an amount off the quote, such as a trade-in: it offers no part of the bill."""
     return min(line.price or 0, line.unit_price or 0) < 0
+
+
+_REBATE = pattern(
+    r"(?i)\b(?:rebates?|discounts?|\w*nachlass|\w*rabatt?|remises?|descuentos?|descontos?|sconti|sconto|korting\w*|alennus|sleva)\b|値引|割引|折扣|할인"
+)
+_OF_ONE_PART = pattern(
+    r"(?i)\b(?:on|of|for|auf|sur|sobre|su|op|på) (?:the |den |die |les? |los? |las? |gli |de |het )?(?:\w+ )?"
+    r"(?:support|service|cables?|optics|switch\w*|storage|licen[cs]es?)\b"
+)
+
+
+def discount_of_quote(procurement: ProcurementSpec) -> float:
+    """The share that the discount, and lines that take a rebate off all others, take off the prices of the quote.
+
+    >>> nodes, rebate = QuoteLine(part="nodes", price=1000), QuoteLine(part="Rebate", price=-250)
+    >>> discount_of_quote(ProcurementSpec(quote=(nodes, rebate))), discount_of_quote(ProcurementSpec(discount=0.1))
+    (0.25, 0.1)
+    """
+    prices = [(line, price) for line in procurement.quote or () if (price := line_price(line)) is not None]
+    listed = sum_of(price for _, price in prices if price > 0)
+    rebates = [
+        price
+        for line, price in prices
+        if is_credit(line) and _REBATE.search(line.part or "") and _OF_ONE_PART.search(line.part or "") is None
+    ]
+    taken = -sum_of(rebates) / listed if listed else 0.0
+    return 1 - (1 - (procurement.discount or 0.0)) * (1 - taken) if taken else procurement.discount or 0.0

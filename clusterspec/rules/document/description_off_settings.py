@@ -112,8 +112,11 @@ _SCALE = {
     "MW": 1e6,
     "%": 0.01,
 }
-_OF_OTHERS = pattern(r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b")
-"""Words after the name of what a text was made from."""
+_OF_OTHERS = pattern(
+    r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b|"
+    r"^[^.;]{0,40}?\b(?:removed|taken out|stripped|not included|wymontow\w*|ausgebaut|entfernt|retirée?s?|rimoss\w*|verwijderd|borttag\w*)\b"
+)
+"""Words after the name of what a text was made from, or of a part that is gone."""
 _EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|earlier|ago|previously|last (?:month|year))\b")
 """Words behind a number of an earlier run."""
 _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")

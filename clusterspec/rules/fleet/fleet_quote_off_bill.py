@@ -105,7 +105,7 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
     yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]
     kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
-    offered = {kind for line in lines for kind in line.covered_kinds}
+    offered = {kind for line in every for kind in line.covered_kinds}
     networked = not offered.isdisjoint(WHOLE_NETWORK)
     for kind in kinds:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}

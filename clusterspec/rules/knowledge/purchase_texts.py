@@ -54,7 +54,9 @@ _ELSEWHERE = pattern(
     r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with)|"
     r"vorhanden\w*|bleib\w*|besteh\w*|bereits|existant\w*|restent|reste|conserv\w*|déjà|existentes?|ya existen?|quedan|se mantienen|"
     r"n?outro lote|otro lote|autre lot|anderen los|altro lotto|ander perceel|ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
-    r"|既存|既設|流用|既有|已有|已裝|已装|現有|现有|기존"
+    r"|\b(?:still|go on|continue[sd]?|keep) (?:to (?:be used|run|use)|in (?:use|service)|running|using|working)\b|\b(?:weiter(?:hin)? (?:genutzt|verwendet|betrieben|laufen)"
+    r"|continu\w* (?:à|de) (?:servir|tourner)|sig(?:ue|uen) en uso|restano in uso|blijven in gebruik|fortsatt i bruk|nadal (?:pracuj|służ)\w*)\b"
+    r"|계속 ?(?:쓰|사용|운영)|(?:만|만을) ?포함|引き続き|継続(?:使用|利用)|继续使用|既存|既設|流用|既有|已有|已裝|已装|現有|现有|기존"
 )
 """Words by which a text says that a part is there, or is bought with something else."""
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
@@ -67,7 +69,9 @@ _NAMES_OF = {
         r"[oó]pticas?|ottiche|optiques|m[oó]dulos|moduli)\b|光模块|光收發|トランシーバ"
     ),
     "nic": pattern(r"(?i)\b(?:nics?|adapters?|network cards)\b"),
-    "node": pattern(r"(?i)\b(?:nodes?|servers?|[dh]gx|machines?|systems?|serv(?:idore|eur)s?|knoten)\b"),
+    "node": pattern(
+        r"(?i)\b(?:nodes?|servers?|[dh]gx|machines?|systems?|serv(?:idore|eur)s?|knoten|[abhv][1-3]00|mi\d{3}x?)\b|\b[ABHV][1-3]00 ?\d{0,4}대|서버|サーバ|服务器"
+    ),
     "switch": _SWITCH_NAMES,
     **dict.fromkeys(SWITCHES, _SWITCH_NAMES),
 }

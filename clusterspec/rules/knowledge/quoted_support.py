@@ -38,6 +38,8 @@ _DURATION = pattern(
     r"(?![a-zäöåéñ])"
 )
 """A number of years, or of months, in the languages of suppliers."""
+MOST_YEARS = 10
+"""Up to this quantity, a line of one year that names no part is sold as often as the years."""
 BUSINESS_DAY = 24.0
 """Hours of a response on the next business day, at best."""
 _NEXT_DAY = pattern(
@@ -156,14 +158,17 @@ def is_support_of_nodes(text: str) -> bool:
 
 
 def years_of_support(line: Offered, text: str) -> float | None:
-    """Years of support that a line sells: a range (years 1 to 3), a price of each year as often as its quantity, or the
-    longest duration of its text; None if unknown.
+    """Years of support that a line sells: a range (years 1 to 3), a price of each year or of `1 year` as often as its
+    quantity, or the longest duration of its text; None if unknown.
     """
     ranged = _RANGE_OF_YEARS.search(text)
     if ranged is not None:
         return int(ranged[2]) - int(ranged[1]) + 1
     named = [int(number) * (1.0 if years else 1 / 12) for number, years, _ in _DURATION.findall(text)]
     longest = max(named, default=None)
+    counted = line.line.quantity or 0
+    if longest == 1 and 1 < counted <= MOST_YEARS and _OF_EACH_PART.search(text) is None:
+        return counted
     if _BY_THE_YEAR.search(text) is None:
         return longest
     if line.line.quantity is None or _OF_EACH_PART.search(text) is not None:

@@ -71,7 +71,7 @@ _RATED = pattern(
 )
 """Units of a text, and the rating of one: their number, which may be a word, the rating and its unit."""
 _FACTOR = pattern(
-    r"\b(?:power factor|pf|cos ?(?:phi|φ)|leistungsfaktor|facteur de puissance)\b[^.;\d]{0,12}(0?[.,]\d{1,2}|1[.,]0)\b"
+    r"\b(?:power factor|pf|cos ?(?:phi|φ)|\w{0,10}leistungsfaktor|facteur de puissance)\b[^.;\d]{0,12}(0?[.,]\d{1,2}|1[.,]0)\b"
 )
 _OF_PART = pattern(
     r"\b(?:switch\w*|storage|stores?|management|control\w*|head|login|network|frontend|pumps?|cdus?|crahs?|fans?|lights?|monitoring|bms|only|half|each rack|per rack|shutdown|graceful\w*)\b"

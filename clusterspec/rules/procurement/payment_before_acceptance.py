@@ -59,6 +59,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.procurement.part_names import kind_of_part, plain_part
 from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.purchases import is_rented, is_small
 from clusterspec.rules.parts import PurchaseTexts
@@ -132,7 +133,7 @@ def check(
         if acceptance:
             message = f"{percent(1 - acceptance, 2)} of the price is paid before acceptance"
         help_ = "withhold 10 % or more until the acceptance tests pass"
-        goods = not order and is_small(procurement, ORDINARY)
+        goods = (not order or _has_free_nodes(procurement)) and is_small(procurement, ORDINARY)
         severity = "note" if goods or is_small(procurement) else ""
         yield RULE.problem("procurement.payment", message, help_, severity=severity)
     elif order > ADVANCE:
@@ -140,6 +141,11 @@ def check(
         severity = "note" if order < MOST or is_small(procurement) else ""
         help_ = "ask for a bank guarantee, or a smaller advance"
         yield RULE.problem("procurement.payment", message, help_, severity=severity)
+
+
+def _has_free_nodes(procurement: ProcurementSpec) -> bool:
+    """Whether the quote has nodes without a price: donated ones, which nobody pays for before or after a test."""
+    return any(line.price == 0 and kind_of_part(plain_part(line)) == "node" for line in procurement.quote or ())
 
 
 def _other_shares(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:

@@ -85,6 +85,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import discount_of_quote
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import names_accelerator, plain_part, unit_of_hours
 from clusterspec.procurement.quotes import offered_quantity
@@ -116,6 +117,8 @@ the catalog with a price.
 """
 COMPARED_SINCE = 2023
 """Accelerators of this year and later are compared by memory when bought; older ones are sold used."""
+MOST_NODES = 10
+"""Above this multiple of the accelerators, a quantity is that of hours, whatever its line calls them."""
 SAME_LIST = 1.1
 """Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
 
@@ -130,9 +133,9 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
             [(("procurement", "prices", "node"), node)] if (node := prices.get("node")) else []
         )
         stated += [
-            (("procurement", "quote", line.index, "unit_price"), line.unit_price * (1 - (procurement.discount or 0)))
+            (("procurement", "quote", line.index, "unit_price"), line.unit_price * (1 - discount_of_quote(procurement)))
             for line in _nodes_with_accelerators(procurement, cluster)
-            if line.unit_price and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
+            if line.unit_price and _counts_nodes(line, cluster)
         ]
         for at, amount in stated:
             least = limits[0] * (USED if _is_sold_used(at, procurement, remarks) else 1.0)
@@ -169,6 +172,12 @@ def _nodes_with_accelerators(procurement: ProcurementSpec, cluster: Cluster) -> 
         for line in nodes
         if len(nodes) == 1 or line.quantity in whole or names_accelerator(plain_part(line.line)) or line.units > 1
     ]
+
+
+def _counts_nodes(line: Offered, cluster: Cluster) -> bool:
+    """Whether the quantity of a line may be that of nodes, not of accelerators or of hours of the machine."""
+    accelerators = cluster.all_nodes * cluster.accelerators_per_node
+    return line.quantity is not None and line.quantity != accelerators and line.quantity <= MOST_NODES * accelerators
 
 
 def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:

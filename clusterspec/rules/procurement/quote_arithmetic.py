@@ -97,6 +97,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.part_names import names_option, plain_part
 from clusterspec.quantity import YEAR
+from clusterspec.rules.knowledge.exchange_rates import amounts_in, stated_rate
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
@@ -195,23 +196,19 @@ def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
             yield RULE.problem(at, message, "remove the line, or the key")
 
 
-_RATE = pattern(r"\b1 ?([A-Z]{3}) ?= ?(\d+(?:\.\d+)?) ?([A-Z]{3})\b")
 LEAST_OFF = 0.15
 """The logarithm of the least factor between a rate and that of its currencies which no change of rates explains here."""
-_AMOUNT = pattern(
-    r"\b([A-Z]{3}) ?(\d{1,3}(?:[,']\d{3})+|\d{3,})(?![\d.,])|(\d{1,3}(?:[,']\d{3})+|\d{3,}) ?([A-Z]{3})\b"
-)
 
 
 def _inverse_rate_problem(number: int, line: QuoteLine) -> Iterator[Problem]:
     """The problem with an exchange rate whose inverse is nearer to the rate of the two currencies."""
-    rate = _RATE.search(line.part or "")
-    if rate is None or not {rate[1], rate[3]} <= UNITS_PER_DOLLAR.keys() or not float(rate[2]):
+    rate = stated_rate(line.part or "")
+    if rate is None or not {rate.one, rate.other} <= UNITS_PER_DOLLAR.keys():
         return
-    usual = UNITS_PER_DOLLAR[rate[3]] / UNITS_PER_DOLLAR[rate[1]]
-    off, inverse_off = abs(log(float(rate[2]) / usual)), abs(log(float(rate[2]) * usual))
+    usual = UNITS_PER_DOLLAR[rate.other] / UNITS_PER_DOLLAR[rate.one]
+    off, inverse_off = abs(log(rate.units / usual)), abs(log(rate.units * usual))
     if off > 2 * inverse_off and off > LEAST_OFF:
-        message = f"the rate `{rate[0]}` is inverted: about {usual:.3g} {rate[3]} are one {rate[1]}"
+        message = f"the rate `{rate.text}` is inverted: about {usual:.3g} {rate.other} are one {rate.one}"
         at = ("procurement", "quote", number, "part")
         yield RULE.problem(
             at, message, "ask the supplier for the rate, and for the amount that it gives", confidence="likely"
@@ -220,22 +217,17 @@ def _inverse_rate_problem(number: int, line: QuoteLine) -> Iterator[Problem]:
 
 def _conversion_problem(number: int, line: QuoteLine, currency: str | None) -> Iterator[Problem]:
     """The problem with a line whose text states a rate and one amount in the other currency."""
-    rate, price = _RATE.search(line.part or ""), line_price(line)
-    if rate is None or price is None or currency not in {rate[1], rate[3]}:
+    rate, price = stated_rate(line.part or ""), line_price(line)
+    if rate is None or price is None or currency not in {rate.one, rate.other}:
         return
-    other = rate[3] if currency == rate[1] else rate[1]
-    rest = (line.part or "").replace(rate[0], "")
-    amounts = {
-        float((first or second).replace(",", "").replace("'", ""))
-        for before, first, second, after in _AMOUNT.findall(rest)
-        if (before or after) == other
-    }
+    other = rate.other if currency == rate.one else rate.one
+    amounts = amounts_in((line.part or "").replace(rate.text, ""), other)
     if len(amounts) != 1:
         return
-    (amount,), each = amounts, float(rate[2])
-    expected = amount / each if currency == rate[1] else amount * each
+    (amount,) = amounts
+    expected = amount / rate.units if currency == rate.one else amount * rate.units
     if abs(expected - float(price)) > ROUNDED * expected:
-        message = f"{amount:,.0f} {other} at {rate[0]} are {money_text(f'{expected:,.0f}', currency)}, not {money_text(f'{float(price):,.0f}', currency)}"
+        message = f"{amount:,.0f} {other} at {rate.text} are {money_text(f'{expected:,.0f}', currency)}, not {money_text(f'{float(price):,.0f}', currency)}"
         at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
         yield RULE.problem(at, message, "ask the supplier for the conversion", confidence="likely")
 
@@ -369,7 +361,7 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             own
             and named in UNITS_PER_DOLLAR
             and named != own
-            and _RATE.search(line.part or "") is None
+            and stated_rate(line.part or "") is None
             and line_price(line)
         ):
             message = (
