@@ -60,6 +60,12 @@ def test_an_exception_of_a_file_that_checks_settings_is_of_a_setting(file: str, 
         ("pyxis: imported docker image after 401 layers", "outside-server"),
         ("srun: error: n3: task 3: Exited with exit code 1", "invalid-setting"),
         ("ValueError: at most 4 values may follow", "invalid-setting"),
+        ("ucp_context_0 intra-node cfg#2 am(tcp/lo) ka(tcp/lo)", "socket-fall-back"),
+        ("ucp_context_0 inter-node cfg#2 rma_am(rc_mlx5/mlx5_0:1) am(tcp/eth1)", "socket-fall-back"),
+        ("ucp_context_0 inter-node cfg#2 am(tcp/eth1) rma_am(rc_mlx5/mlx5_0:1)", "socket-fall-back"),
+        ("libnuma: Warning: /sys not mounted or invalid. Assuming one node", "invalid-setting"),
+        ("a binding that would result in binding no more processes than cpus", "invalid-setting"),
+        ("Nrt::BuildGlobalComm on NeuronCores 0-1(2) took 3 s", "invalid-setting"),
     ],
 )
 def test_a_near_miss_of_a_stated_symptom_does_not_name_its_cause_first(line: str, cause: str) -> None:
