@@ -148,6 +148,8 @@ PLATFORM_PATTERNS = (
     ("driver-release", re.compile(r"(Unable to determine Neuron Driver version.{0,80})")),
     ("driver-state", re.compile(r"(\[NRTD:\w{1,20}\] Failed to initialize devices.{0,40})")),
     ("shared-accelerator", re.compile(r"(NeuronCore\(s\) not available.{0,60})")),
+    # aws-neuron/aws-neuron-sdk issue 298, in its spelling
+    ("shared-accelerator", re.compile(r"(\binsuffici?ent NCs for the requested operation)")),
     # aws-neuron-samples issue 44: processes of an earlier run held the devices
     ("uncounted-cores", re.compile(r"(cannot determine the number of available NeuronCores)")),
     ("no-device", re.compile(r"(NRT_LOAD_NOT_ENOUGH_NC|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}9\b.{0,60})")),

@@ -138,6 +138,10 @@ names, and lines in the form that programs print them.
   m2lines/Samudra issue 634 waits for its data, but prints no time of a step. The design has NVLink: with one over PCIe
   the missing `iommu=pt` of ROCm/vllm issue 390 comes first. All 18 logs of whole runs without a fault, drawn from
   files of repositories, were silent; of two of them the table was not compared before its cut rows were joined.
+- `Z30` (2026-11-27): queries for the same parts, after Z29 was mended; threads that stand in a table are left out. Of
+  15, eleven were named first, and no other, before anything was changed; two were refused, one was left undecided, and
+  one stays with an unreachable peer first (ROCm/rocm-systems pull 11174: a fault of a release that no line names). Of
+  two (aws/aws-ofi-nccl issue 1020, aws-samples/aws-hpc-tutorials pull 448) a cause of the same event was allowed.
 """
 
 from __future__ import annotations

@@ -66,6 +66,8 @@ def test_an_exception_of_a_file_that_checks_settings_is_of_a_setting(file: str, 
         ("libnuma: Warning: /sys not mounted or invalid. Assuming one node", "invalid-setting"),
         ("a binding that would result in binding no more processes than cpus", "invalid-setting"),
         ("Nrt::BuildGlobalComm on NeuronCores 0-1(2) took 3 s", "invalid-setting"),
+        ("amdgpu 0000:29:00.0: GPU is not throttled, as expected", "throttled-clocks"),
+        ("sufficient NCs for the requested operation", "shared-accelerator"),
     ],
 )
 def test_a_near_miss_of_a_stated_symptom_does_not_name_its_cause_first(line: str, cause: str) -> None:
