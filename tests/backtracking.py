@@ -64,6 +64,8 @@ class Program:
             self._sequence(given[3])
         elif operation is sre.GROUPREF:  # whatever the group could match, not only what it did
             self._sequence(self._groups[given])
+        elif operation is sre.GROUPREF_EXISTS:  # both ways, whether or not the group matched
+            self._branch([given[1], given[2] or []])
         elif operation is sre.BRANCH:
             self._branch(given[1])
         elif operation in (sre.ASSERT, sre.ASSERT_NOT):

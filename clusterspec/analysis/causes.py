@@ -70,8 +70,8 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
-        stops = causes_of_a_hang(run, (_separate_jobs, release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered(run, without_refuted(run, stops))
+        stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
+        likeliest = _ordered(run, without_refuted(run, (*_separate_jobs(run), *stops)))
         if all(each.name in SYMPTOMS or is_own_exception(run, each) or is_of_an_end(run, each) for each in likeliest):
             others = (*explained_symptoms(run, likeliest), *families_of_causes(run), *refused_connections(run))
             likeliest = _ordered(run, others)

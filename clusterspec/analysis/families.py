@@ -70,6 +70,10 @@ ANYWHERE = {
         ),
         ("missing-accelerator", "nvidia-smi -L on every node, against the ranks that start there"),
     ),
+    "argument": (
+        ("library-release", "grep libnccl /proc/PID/maps: one library, of the release that the program was built with"),
+        ("program-error", "NCCL_DEBUG=WARN names the argument; the program on two accelerators of one node"),
+    ),
     "remote": (("peer-ended", _FIRST), ("unreachable-peer", f"{_FIRST}dmesg | grep -i link on its host")),
     "exhausted": (
         (

@@ -136,3 +136,20 @@ DRIVER_NODE = (
 RESHARD = "load it on as many ranks as wrote it, or of a format for any number of ranks (torch.distributed.checkpoint)"
 """Lightning-AI/pytorch-lightning issue 16815, X-Square-Robot/wall-x issue 114."""
 OOPS = "the trace below that line: the module that failed; uname -r, and dkms status or modinfo of it: another release"
+DATA = (
+    "iostat -x and nfsiostat on the nodes during such a step; one run with data that are in memory: if it is fast, "
+    "read from local disks, with more workers or larger files"
+)
+"""NVIDIA/DALI issues 1325 and 2608, horovod/horovod issue 824."""
+BINDING = (
+    "taskset -cp and nproc within the job: the processors that each rank has; --cpus-per-task of srun and of sbatch, "
+    "--bind-to none or numactl without processors that the job does not hold"
+)
+"""mlcommons/training_results_v0.7 issue 6, openai/baselines issue 325."""
+NEURON_ROOT = (
+    "export NEURON_RT_ROOT_COMM_ID=ADDRESS_OF_THE_FIRST_NODE:PORT for every rank on every node; the security group is "
+    "to let that port through"
+)
+"""ray-project/ray issue 65070."""
+LANES = "ucx_info -d | grep -E 'Transport|Device': rc or srd of the NICs; else a backend of NIXL for this network"
+"""openucx/ucx issue 10854: UCX has no GPUDirect-TCPX."""

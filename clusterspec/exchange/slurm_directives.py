@@ -60,14 +60,19 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
 def _accelerators_of_tasks(found: dict[str, tuple[str, int]]) -> tuple[int, int] | None:
     """The accelerators of a node whose tasks each ask for some, with the line; None if the tasks of a node are unknown.
 
-    A job that states no tasks has one on each node; several tasks on several nodes may lie on them unevenly.
+    A job that states no tasks has one on each node, and one task is on one node; several tasks on several nodes may lie
+    on them unevenly.
+
+    >>> _accelerators_of_tasks({"gpus-per-task": ("8", 2), "ntasks": ("1", 1)})
+    (8, 2)
+    >>> _accelerators_of_tasks({"gpus-per-task": ("8", 2), "ntasks": ("2", 1)})
     """
     if "gpus-per-task" not in found:
         return None
     each, line = int(found["gpus-per-task"][0]), found["gpus-per-task"][1]
     tasks, nodes, on_node = (int(found.get(name, ("0", 0))[0]) for name in ("ntasks", "nodes", "ntasks-per-node"))
     if not on_node:
-        on_node = tasks if nodes == 1 and tasks else 1 if tasks in {0, nodes} else 0
+        on_node = tasks if nodes == 1 and tasks else 1 if tasks in {0, 1, nodes} else 0
     return (each * on_node, line) if each and on_node else None
 
 

@@ -21,7 +21,7 @@ from clusterspec.logs.progress import (
     waiting_ranks,
 )
 from clusterspec.logs.statement_search import line_statements
-from clusterspec.logs.step_values import lasting_non_finite
+from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.records import dataclass
 
 # Statements of logs
@@ -58,6 +58,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
         "non-finite": lasting_non_finite,
+        "data-wait": waiting_for_data,
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))

@@ -280,7 +280,7 @@ FAILURE_PATTERNS = (
     ),  # Ray
     ("no-device", re.compile(r"(No HIP GPUs are available|Found no NVIDIA driver on your system)")),
     ("too-many-ranks", re.compile(r"(.{0,60}larger than the number of available GPUs.{0,60})")),
-    ("no-device", re.compile(r"(number of required GPUs exceeds the total number of available GPUs.{0,40})")),
+    ("few-devices", re.compile(r"(number of required GPUs exceeds the total number of available GPUs.{0,40})")),
     ("no-device", re.compile(r"(kernel driver does not appear to be running on this host)")),  # TensorFlow
     (
         "no-kernel",

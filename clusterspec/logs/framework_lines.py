@@ -27,6 +27,16 @@ FRAMEWORK_PATTERNS = (
         re.compile(rf"(\bno [\w ]{{1,40}} transport to (?!.{{1,400}}?\b{_NETWORK} - (?!{_LACKING})).{{1,160}})"),
     ),
     ("no-common-transport", re.compile(r"^(?!.{0,200}\btransport to\b)(.{0,60}\bDestination is unreachable\b)")),
+    # ucp_ep.c, ucp_ep_config_name and its lanes: all of them over TCP. Thread: openucx/ucx issue 10854
+    (
+        "tcp-lanes",
+        re.compile(
+            r"(\binter-node cfg#[0-9]{1,6}(?: \w{1,12}\(tcp/[\w.:-]{1,40}(?: tcp/[\w.:-]{1,40}){0,16}\)){1,16})"
+            r"(?! \w{1,12}\()"
+        ),
+    ),
+    # numactl/numactl 93c1fe5f, libnuma.c lines 2157 and 2273: processors or memory outside the set of the job
+    ("binding", re.compile(r"(libnuma: Warning: (?:cpu|node) argument .{1,60}? ?(?:is )?out of range)")),
     # NVIDIA/Megatron-LM d98e8a64, megatron/core/dist_checkpointing/strategies/torch.py line 513
     ("checkpoint", re.compile(r"([Gg]lobal shape mismatch for loaded .{1,120})")),
     # pytorch/pytorch d4cc86dc, torch/nn/modules/module.py (`_load_from_state_dict`, `load_state_dict`)

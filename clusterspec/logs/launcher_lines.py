@@ -36,6 +36,8 @@ LAUNCHER_PATTERNS = (
     ("bus-error", re.compile(r"(noticed that process rank .{1,120} exited on signal 7\b.{0,20})")),
     ("crash", re.compile(r"(noticed that process rank .{1,120} exited on signal (?:4|6|8|11)\b.{0,20})")),
     ("signal", re.compile(r"(noticed that process rank .{1,120} exited on signal (?:1|2|15)\b.{0,20})")),
+    # Open MPI 3 and 4, orte/mca/rmaps/base/help-orte-rmaps-base.txt. Thread: openai/baselines issue 325
+    ("binding", re.compile(r"(would result in binding more processes than cpus on a resource)")),
     ("mixed-fabrics", re.compile(r"(detected two different OpenFabrics transport types.{0,40})")),
 )
 """Names of statements and the patterns of the joined lines of a message."""
@@ -43,7 +45,7 @@ _WORDS = (
     "OMPI was|library was not compiled|requested component|No components were|active ports|daemon has|enough slots|"
     "find the specified|launch the specified|pair of MPI|one MPI process|Open MPI failed|retry count between|"
     "communication peer|inbound MPI|trying to|registering part|not enough space|system call failed|OpenFabrics|"
-    "noticed that process|detected an attempt|MPI_INIT has failed|usually indicates"
+    "noticed that process|would result in|detected an attempt|MPI_INIT has failed|usually indicates"
 )
 LAUNCHER_WORDS = tuple(_WORDS.split("|"))
 """Words of which the first line of a message, or the second, has at least one."""

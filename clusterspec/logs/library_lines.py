@@ -121,6 +121,8 @@ LIBRARY_PATTERNS = (
     ("storage-fault", re.compile(r"(Lustre(?:Error)?: .{1,120}(?:was lost|timed out|evicted|-EIO|-5\b).{0,40})")),
     ("storage-fault", re.compile(r"((?:EXT4|XFS|BTRFS)\S{0,3} (?!.{0,40}mounted).{0,40}(?:error|I/O).{0,60})")),
     ("throttled", re.compile(r"(temperature above threshold, cpu clock throttled)")),
+    # Linux, arcturus_ppt.c, aldebaran_ppt.c and smu_v13_0_6_ppt.c. Thread: ROCm/legacy-rocm-build issue 1468
+    ("throttled", re.compile(r"(GPU (?:thermal throttling temperature reached|is throttled), expect perf.{0,60})")),
     (
         "nic-limit",
         re.compile(r"(mlx[45]_\w{1,20}.{0,80}failed, status (?:limits exceeded|no resources|exceed lim).{0,40})"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 NCCL_PATTERNS = (
     ("version", re.compile(r"(?:NCCL|RCCL) version\s*+:?\s*+([0-9][0-9A-Za-z.+:_-]{2,40})")),
@@ -120,3 +121,46 @@ NCCL_PATTERNS = (
     ("environment", re.compile(r"\b(FI_[A-Z0-9_]{2,40})=(\S{1,80})")),
 )
 """Names of statements and the patterns of their lines."""
+_OF_A_LIBRARY = r"\S{1,80}:[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] (?:NCCL|RCCL) INFO "
+_ROW_CUT = re.compile(
+    r"(\s{0,20}[0-9]{1,18}\s{1,20}[0-9]{1,18}\s{1,12}\w{1,12}\s{1,12}\w{1,12}\s{1,12}(?:-1|[0-9]))" + _OF_A_LIBRARY
+)
+"""The begin of a row, behind which a line of the library follows: nccl-tests print a row in three parts."""
+_REST = re.compile(
+    r"(\s{0,20}[0-9]{1,12}(?:\.[0-9]{1,4})?(?:\s{1,12}[0-9]{1,9}\.[0-9]{1,4}){2}\s{1,12}(?:N/A|[0-9]))"
+    rf"(?:[0-9]{{0,14}}\s{{0,8}}$|{_OF_A_LIBRARY})"
+)
+"""Time, bandwidths and wrong values of one of the two halves of such a row."""
+
+
+def lines_with_whole_rows(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a log without those of the library, each with its number; the parts of a row between which the
+    library printed (NCCL_DEBUG_SUBSYS=COLL or TUNING) are one line.
+
+    >>> told = "h:1:1 [0] NCCL INFO AllReduce: 8 Bytes\\n"
+    >>> list(lines_with_whole_rows(f"8 2 float sum -1{told}  5.0  0.00  0.00  0{told} 4.0  0.00  0.00  0"))
+    [(1, '8 2 float sum -1  5.0  0.00  0.00  0 4.0  0.00  0.00  0')]
+    """
+    row, at, parts = "", 0, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        told = "CCL INFO " in line
+        rest = _REST.match(line) if row else None
+        if rest:
+            row, parts = row + rest[1], parts + 1
+        elif not told or _ROW_CUT.match(line):
+            if parts:
+                yield at, row
+            row, parts = "", 0
+        if begin := _ROW_CUT.match(line) if told and not rest else None:
+            row, at = begin[1], number
+        if parts == BOTH:
+            yield at, row
+            row, parts = "", 0
+        if not told and not rest:
+            yield number, line
+    if parts:
+        yield at, row
+
+
+BOTH = 2
+"""Halves of a row: results in another buffer than the data, and in place."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby, islice, pairwise
 from math import isclose
 
+from clusterspec.logs.nccl_lines import lines_with_whole_rows
 from clusterspec.records import dataclass, replace
 
 LARGEST = 4 * 1024 * 1024
@@ -202,8 +203,8 @@ def _table_lines(text: str) -> Iterator[tuple[int, LogRow | None]]:
     """The numbers of headings (with None) and of rows, with columns from the heading if there is one."""
     columns: tuple[str, ...] = _COLUMNS
     whole, rows = 0, 0
-    for number, raw in enumerate(text.splitlines(), 1):
-        if not SHORTEST <= len(raw) < 2_000 or "NCCL INFO" in raw:
+    for number, raw in lines_with_whole_rows(text):
+        if not SHORTEST <= len(raw) < 2_000:
             continue
         tokens = raw[_PREFIX.match(raw).end() :].split()  # type: ignore[union-attr]
         names = tuple(token.lstrip("#").lower() for token in tokens)

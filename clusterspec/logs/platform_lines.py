@@ -148,6 +148,8 @@ PLATFORM_PATTERNS = (
     ("driver-release", re.compile(r"(Unable to determine Neuron Driver version.{0,80})")),
     ("driver-state", re.compile(r"(\[NRTD:\w{1,20}\] Failed to initialize devices.{0,40})")),
     ("shared-accelerator", re.compile(r"(NeuronCore\(s\) not available.{0,60})")),
+    # aws-neuron/aws-neuron-sdk issue 298, in its spelling
+    ("shared-accelerator", re.compile(r"(\binsuffici?ent NCs for the requested operation)")),
     # aws-neuron-samples issue 44: processes of an earlier run held the devices
     ("uncounted-cores", re.compile(r"(cannot determine the number of available NeuronCores)")),
     ("no-device", re.compile(r"(NRT_LOAD_NOT_ENOUGH_NC|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}9\b.{0,60})")),
@@ -159,6 +161,8 @@ PLATFORM_PATTERNS = (
     ("out-of-memory", re.compile(r"(\b(?:nrt_|neff)\w{0,30}\W.{0,40}?status[ =:]{1,3}4\b.{0,60})")),
     ("kernel-fault", re.compile(r"(NRT_EXEC_(?:BAD_INPUT|OOB)\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status=100[26]\b)")),
     ("task-silent", re.compile(r"(NRT_TIMEOUT\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}5\b.{0,60})")),
+    # its communicator over instances, for which each rank needs NEURON_RT_ROOT_COMM_ID. Thread: ray-project/ray 65070
+    ("neuron-root", re.compile(r"(\b(?:Nrt::BuildGlobalComm|nrt_build_global_comm)\b.{0,60}fail.{0,80})")),
     # the coordination of processes in JAX and XLA
     ("task-silent", re.compile(r"(Task /job:\S{1,60} heartbeat timeout)")),
     ("task-silent", re.compile(r"(Terminating process because the (?:coordinator|JAX distributed service).{1,80})")),

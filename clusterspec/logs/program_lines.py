@@ -131,6 +131,7 @@ _PATTERNS = (
 STATING = frozenset(
     {
         "cache-starved",
+        "data-wait",
         "failing-nic",
         "preparing",
         "reverse-name",

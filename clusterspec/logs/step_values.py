@@ -1,10 +1,12 @@
-"""Losses and norms that stay NaN or infinite over the steps of a training log."""
+"""Values over the steps of a training log: losses that stay NaN or infinite, and times that go to waiting for data."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
-from clusterspec.logs.text_lines import shown_part
+from clusterspec.logs.text_lines import lines_of, shown_part
 
 _VALUE = re.compile(
     r"(?<![\w/])((?:(?:lm|train|training|total)[ _/]?)?loss|(?:global|total|local)?[ _]?grad(?:ient)?[ _]?norm|gnorm)"
@@ -43,3 +45,54 @@ def lasting_non_finite(text: str) -> tuple[str, int] | None:
         return None
     first = min(lasting, key=lambda match: match.start())
     return shown_part(first[0], 0, len(first[0])), text.count("\n", 0, first.start()) + 1
+
+
+_SECONDS = r":? {1,4}([0-9]{1,7}(?:\.[0-9]{1,9})?)s?(?![\w.:-])"
+_STEP_TIME = re.compile(rf"(?<![\w.-])(?:[Tt]ime|Batch \(t\)){_SECONDS}")
+_DATA_TIME = re.compile(rf"(?<![\w.-])[Dd]ata(?:_time| \(t\))?{_SECONDS}")
+"""The time of a step and the part of it for which the step waited for its data, as training programs print them.
+
+pytorch/examples (imagenet/main.py) and pytorch-image-models (train.py): "Time 0.2 (0.2) Data 0.1 (0.1)"; torchvision
+(references/detection/utils.py) and MMEngine (runner/log_processor.py): "time: 0.2  data: 0.1", "time: 0.2, data_time:
+0.1"; open_clip (training/train.py): "Data (t): 0.1 Batch (t): 0.2".
+"""
+MOST_STEPS = 2_000
+"""Steps that are read."""
+LATE = 3
+"""Steps of the later half below which a log tells nothing: the first ones wait for workers to start."""
+WAITING = 0.5
+"""Share of a step's time, and share of the steps, from which they wait for their data."""
+LONGEST = 1_000
+"""Characters of a line of a step that are read."""
+
+
+def waiting_for_data(text: str) -> tuple[str, int] | None:
+    """The wait for data of the last such step, where half of the later steps wait half of their time or more, with its
+    line; None where they do not.
+
+    >>> waiting_for_data("\\n".join(f"time: {0.25 + late}  data: {0.25 + late}" for late in (0, 0, 0, 8, 8, 8)))
+    ('8.25 s of the 8.25 s of a step go to waiting for data, as in 3 of the last 3 steps', 6)
+    >>> waiting_for_data("\\n".join("time: 0.3  data: 0.1" for _ in range(9)))
+    """
+    start = text.find("\n", max(0, len(text) - AT_END)) + 1 if len(text) > AT_END else 0
+    part = text[start:]
+    if not _DATA_TIME.search(part):
+        return None
+    before = text.count("\n", 0, start)
+    steps = list(islice(_steps_with_data(part), MOST_STEPS))
+    later = steps[len(steps) // 2 :]
+    waiting = [each for each in later if 0 < WAITING * each[0] <= each[1] <= each[0]]
+    if len(later) < LATE or len(waiting) < WAITING * len(later):
+        return None
+    step, wait, line = waiting[-1]
+    of = f"{len(waiting)} of the last {len(later)} steps"
+    return f"{wait:g} s of the {step:g} s of a step go to waiting for data, as in {of}", before + line
+
+
+def _steps_with_data(text: str) -> Iterator[tuple[float, float, int]]:
+    """The time of each step of a text, the part of it that went to waiting for data, and its line."""
+    for number, line in enumerate(lines_of(text), 1):
+        step = _STEP_TIME.search(line, 0, LONGEST) if "ata" in line else None
+        data = _DATA_TIME.search(line, 0, LONGEST) if step else None
+        if step and data:
+            yield float(step[1]), float(data[1]), number

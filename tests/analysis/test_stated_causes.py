@@ -130,6 +130,18 @@ names, and lines in the form that programs print them.
   all, one was refused; of eight of Z27, drawn after Z26 was mended, three first and four at all, three refused; of six
   of Z28, drawn after Z27 was mended, four first and at all, one refused. Two of Z26 had a setting
   as the likely cause (clocks that differ, processes that are each rank 0 of 1).
+- `Z29` (2026-11-27): queries for communication, RoCE, fabrics, drivers, limits of containers, binding, engines, AMD,
+  Neuron and Gaudi, after Z28; threads that stand in a table are left out. Of 32, 21 were named first and 25 at all
+  before anything was changed, six were refused. Of six (vllm-project/vllm issue 14111, NVIDIA/nccl issues 1105, 1664
+  and 2241, ROCm/vllm issue 390, openucx/ucx issue 6000) the cause is what a line or a maintainer says, and no mend is
+  told; of three (NVIDIA/nccl issues 925 and 550, openucx/ucx issue 6000) the lines are in the form of their program.
+  m2lines/Samudra issue 634 waits for its data, but prints no time of a step. The design has NVLink: with one over PCIe
+  the missing `iommu=pt` of ROCm/vllm issue 390 comes first. All 18 logs of whole runs without a fault, drawn from
+  files of repositories, were silent; of two of them the table was not compared before its cut rows were joined.
+- `Z30` (2026-11-27): queries for the same parts, after Z29 was mended; threads that stand in a table are left out. Of
+  15, eleven were named first, and no other, before anything was changed; two were refused, one was left undecided, and
+  one stays with an unreachable peer first (ROCm/rocm-systems pull 11174: a fault of a release that no line names). Of
+  two (aws/aws-ofi-nccl issue 1020, aws-samples/aws-hpc-tutorials pull 448) a cause of the same event was allowed.
 """
 
 from __future__ import annotations

@@ -460,15 +460,19 @@ def test_launches_whose_program_one_variable_holds_are_listed_by_the_lines_of_th
         ("--nodes=3 --ntasks=3", 4),
         ("--nodes=3 --ntasks=6 --ntasks-per-node=2", 8),
         ("--nodes=3 --ntasks=6", None),
+        ("--ntasks=1", 4),
+        ("--ntasks=2", None),
     ],
 )
 def test_accelerators_of_a_task_are_those_of_a_node_if_its_tasks_are_known(
     tasks: str, accelerators: int | None
 ) -> None:
-    """Four accelerators per task; without a number of tasks each node has one, and six tasks on three nodes may lie
-    unevenly.
+    """Four accelerators per task; without a number of tasks each node has one, one task is on one node, and six tasks
+    on three nodes may lie unevenly.
     """
     reading = read(f"#!/bin/bash\n#SBATCH {tasks} --gpus-per-task=4\nsrun ./own\n")
+    nodes = 3 if "--nodes=3" in tasks else None if tasks == "--ntasks=2" else 1
+    assert given(reading).get("layout.nodes") == nodes
     assert given(reading).get("cluster.accelerators_per_node") == accelerators
     assert ("how many of the tasks are on one node" in unknown(reading)) == (accelerators is None)
 

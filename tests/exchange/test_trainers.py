@@ -389,6 +389,8 @@ def test_a_launch_of_torchtitan_with_a_configuration_states_its_ranks_and_slurm_
         "#SBATCH --nodes=16\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 a.py --job.config_file x.toml\n"
     )
     assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (16, 8)
+    step = read("srun -n 4 -N 4 \\\n  torchrun --nproc_per_node 8 ./train.py --job.config_file x.toml\n")
+    assert (given(step)["layout.nodes"], counts(step)["ranks_per_node"]) == (4, 8)
     nodes = read("NodeName  = gpu[001-013] Gres=gpu:volta:2 CPUs=48\n")
     assert (given(nodes)["cluster.nodes"], given(nodes)["cluster.accelerators_per_node"]) == (13, 2)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.logs.nccl import collective_of, ranks_of
+from clusterspec.logs.nccl_lines import lines_with_whole_rows
 from clusterspec.logs.nccl_rows import LARGEST, MOST_TABLES, LogRow, NcclLog, NotALogError, read_log
 from clusterspec.logs.readers import read_logs
 
 from .printed import COLUMNS, GIB, PARTED, POINTS, TESTS, run
 
+_CUT = re.compile(r"( *\d+ +\d+ +\w+ +\w+ +-?\d)((?: +[\d.]+){3} +(?:\d|N/A))((?: +[\d.]+){3} +(?:\d|N/A))")
+"""The parts in which nccl-tests print a row."""
 GROUPS = st.tuples(st.sampled_from(sorted(TESTS)), st.sampled_from([2, 3, 4, 6, 8, 16, 24, 32, 64, 72]))
 
 
@@ -52,6 +56,31 @@ def test_prefixes_of_a_launcher_are_skipped(prefix: str) -> None:
     plain = run("all-reduce", 16).text()
     prefixed = "".join(prefix + line + "\n" for line in plain.splitlines())
     assert [line.busbw for line in read_log(prefixed).lines] == [line.busbw for line in read_log(plain).lines]
+
+
+@pytest.mark.parametrize("between", [1, 3])
+@pytest.mark.parametrize("told", ["AllReduce: opCount 1f sendbuff 0x7f count 4", "8 Bytes -> Algo 1 proto 2 time 9.5"])
+def test_rows_that_lines_of_the_library_cut_are_read_as_whole_ones(between: int, told: str) -> None:
+    """nccl-tests print a row in three parts: before, between and behind both kinds of runs; a fourth ends the line."""
+    plain = run("all-reduce", 16).text().splitlines()
+    line = f"h:7:9 [0] NCCL INFO {told}\n" + f"h:7:8 [1] NCCL INFO {told}\n" * (between - 1)
+    cut: list[str] = []
+    for each in plain:
+        row = _CUT.fullmatch(each)
+        cut.append(line.join(row.groups()) if row else each)
+    text = "\n".join(cut)
+    assert text.count("NCCL INFO") == 2 * between * len(POINTS)
+    assert read_log(text).lines and [row.busbw for row in read_log(text).lines] == [
+        row.busbw for row in read_log("\n".join(plain)).lines
+    ]
+
+
+def test_parts_of_two_rows_are_not_joined() -> None:
+    told = "h:7:9 [0] NCCL INFO AllReduce: opCount 1f\n"
+    begin = "  1048576  262144  float  sum  -1"
+    half = "  40.0  26.21  49.15  0"
+    assert list(lines_with_whole_rows(begin + told + begin + told + half + "\n")) == [(2, begin + half)]
+    assert list(lines_with_whole_rows(begin + told + "a line\n" + half + "\n")) == [(2, "a line"), (3, half)]
 
 
 def test_fewer_columns_and_separated_digits_are_read_by_the_header() -> None:

@@ -1,4 +1,4 @@
-"""Laws of losses and norms that stay NaN, and of the forms of lines that searches compare."""
+"""Laws of losses and norms that stay NaN, of waits for data, and of the forms of lines that searches compare."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.analysis.diagnosis import with_lines_cut
 from clusterspec.exchange.import_result import LONGEST_LINE
-from clusterspec.logs.step_values import lasting_non_finite
+from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import with_digits_as_zero
 
 STEP = "step {number} | loss: {loss} | grad norm: {norm} | lr: 3e-4"
@@ -60,3 +60,55 @@ def test_only_what_exceeds_a_line_is_cut() -> None:
         data = b"\n".join(bytes([65 + place]) * length for place, length in enumerate(lengths))
         cut = b"\n".join(line[:LONGEST_LINE] for line in data.split(b"\n"))
         assert with_lines_cut(data) == cut
+
+
+FORMS = (
+    "Epoch: [1][20/500]\tTime {0} ({1})\tData {2} ({3})\tLoss 1.2",  # imagenet of pytorch/examples
+    "Epoch: [3]  [ 50/100]  eta: 0:00:09  loss: 2.1  time: {0}  data: {2}  max mem: 900",  # torchvision
+    "Epoch(train) [1][50/100]  lr: 1e-2  eta: 0:01:00  time: {0}  data_time: {2}  memory: 900",  # MMEngine
+    "Train Epoch: 0 [9/90 (10%)] Data (t): {2} Batch (t): {0}, 9.9/s LR: 0.001",  # open_clip
+)
+
+
+def waits(form: str, *steps: tuple[float, float]) -> str:
+    """Lines of steps, each with its time and the part of it that is a wait for data; averages tell nothing."""
+    return "\n".join(form.format(time, 99, data, 98) for time, data in steps)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_steps_of_which_half_of_the_later_ones_wait_half_of_their_time_wait_for_data(form: str) -> None:
+    early, fast, slow = (8.0, 7.9), (0.2, 0.09), (0.2, 0.1)
+    text = waits(form, *[early] * 4, slow, fast, slow, fast)
+    assert waiting_for_data(text) == (
+        "0.1 s of the 0.2 s of a step go to waiting for data, as in 2 of the last 4 steps",
+        7,
+    )
+    assert waiting_for_data(waits(form, *[early] * 4, slow, fast, fast, fast)) is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_first_steps_that_wait_tell_nothing(form: str) -> None:
+    assert waiting_for_data(waits(form, *[(8.0, 7.9)] * 5)) is not None, "three of the later half"
+    assert waiting_for_data(waits(form, *[(8.0, 7.9)] * 4)) is None, "two of the later half"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "time: 0.2  data: 0.3",  # a part of a step is not longer than the step
+        "time: 0.0  data: 0.0",
+        "eta_time: 0.2  data: 0.1",
+        "time: 0.2  metadata: 0.1",
+        "time: 12:30:05  data: 12",
+        "time: 0.2  data: 0.1.2",
+    ],
+)
+def test_other_lines_are_no_waits(line: str) -> None:
+    assert waiting_for_data("\n".join([line] * 12)) is None
+
+
+def test_the_line_of_a_wait_is_that_of_the_log_where_it_is_long() -> None:
+    text = "a line of a log\n" * 80_000 + waits(FORMS[1], *[(1.0, 0.9)] * 6)
+    stated = waiting_for_data(text)
+    assert stated is not None
+    assert stated[1] == 80_006

@@ -39,7 +39,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
             "is a Slurm job without a count of accelerators (--gpus-per-node, --gpus-per-task, --gres=gpu:N, --gpus)"
         )
     count, line = int(found[name][0]), found[name][1]
-    nodes, at = found.get("nodes", ("", 0))
+    alone = name == _OF_TASK and found.get("ntasks", ("",))[0] == "1"
+    nodes, at = found.get("nodes", found["ntasks"] if alone else ("", 0))
     builder.set("layout.nodes", int(nodes or 0) or None, at)
     if parts := parts_asked(file.text):
         list_parts(parts, builder)

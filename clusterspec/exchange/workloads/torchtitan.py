@@ -127,7 +127,8 @@ def read_torchtitan(file: InputFile) -> ImportResult:
 def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
     """The options of a launch; options left to a configuration are in another file."""
     keys = read_arguments(file, _LAUNCH)
-    set_counts(keys, {"layout.nodes": ("nnodes",)}, builder)
+    of_step = ("nodes", "N") if keys.command.words and keys.command.words[0].text == "srun" else ()
+    set_counts(keys, {"layout.nodes": ("nnodes", *of_step)}, builder)
     builder.count("ranks_per_node", keys.whole("nproc_per_node"), keys.line("nproc_per_node"))
     if keys.find("fault_tolerance.enable"):
         why = "of one group of replicas: fault tolerance adds others"
