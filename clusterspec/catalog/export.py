@@ -94,6 +94,7 @@ def catalog_row(raw_entry: RawEntry) -> CatalogRow:
     """The row of one raw entry."""
     headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
     year, repository = raw_entry.facts.get("year"), raw_entry.facts.get("repository")
+    names = (*raw_entry.aliases, *_new_part_numbers(raw_entry))
     return CatalogRow(
         raw_entry.kind,
         raw_entry.id,
@@ -103,7 +104,7 @@ def catalog_row(raw_entry: RawEntry) -> CatalogRow:
         raw_entry.status.as_of,
         year.value if year and isinstance(year.value, int) else None,
         headline,
-        ", ".join((*raw_entry.aliases, *_new_part_numbers(raw_entry), *([str(repository.value)] if repository else []))),
+        ", ".join((*names, *([str(repository.value)] if repository else []))),
     )
 
 
