@@ -121,6 +121,7 @@ def interconnect(read: FactReader) -> Interconnect:
         mtu=read.figure("mtu", "bytes"),
         largest_slice=read.count("largest_slice"),
         rdma_priorities=read.counts("rdma_priorities"),
+        replaced_by=read.raw_entry.replaced_by,
         on_accelerator=read.flag("on_accelerator") or False,
         year=read.count("year"),
         achievable=read.achievable(),

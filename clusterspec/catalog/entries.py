@@ -137,7 +137,8 @@ class Interconnect(Entry):
     largest frame of Ethernet; ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud
     schedules, None if that is the whole torus. ``rdma_priorities`` are those that its driver gives to RDMA packets,
     the first to data; empty if a host chooses them. ``on_accelerator`` says whether its ports are on the
-    accelerator, so that no adapter brings it to accelerators of other vendors.
+    accelerator, so that no adapter brings it to accelerators of other vendors. ``replaced_by`` is the id of what its
+    maker sells in its place.
     """
 
     scope: str = ""
@@ -167,6 +168,7 @@ class Interconnect(Entry):
     mtu: Figure | None = None
     largest_slice: int | None = None
     rdma_priorities: tuple[int, ...] = ()
+    replaced_by: str = ""
     on_accelerator: bool = False
     year: int | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)

@@ -26,7 +26,7 @@ class CatalogRow:
     """The summary of an entry.
 
     ``headline`` has its main figures as written; ``year`` is that of first shipment, or None; ``aliases`` are the other
-    names by which it is sold, and the repository of a model's checkpoint.
+    names by which it is sold, its part numbers, and the repository of a model's checkpoint.
     """
 
     kind: str
@@ -94,6 +94,7 @@ def catalog_row(raw_entry: RawEntry) -> CatalogRow:
     """The row of one raw entry."""
     headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
     year, repository = raw_entry.facts.get("year"), raw_entry.facts.get("repository")
+    names = (*raw_entry.aliases, *_new_part_numbers(raw_entry))
     return CatalogRow(
         raw_entry.kind,
         raw_entry.id,
@@ -103,8 +104,16 @@ def catalog_row(raw_entry: RawEntry) -> CatalogRow:
         raw_entry.status.as_of,
         year.value if year and isinstance(year.value, int) else None,
         headline,
-        ", ".join((*raw_entry.aliases, *([str(repository.value)] if repository else []))),
+        ", ".join((*names, *([str(repository.value)] if repository else []))),
     )
+
+
+def _new_part_numbers(raw_entry: RawEntry) -> Iterator[str]:
+    """The part numbers of an entry that are not among its names."""
+    numbers = raw_entry.facts.get("part_numbers")
+    names = {each.lower() for each in (raw_entry.id, raw_entry.name, *raw_entry.aliases)}
+    listed = numbers.value if numbers is not None and isinstance(numbers.value, list | tuple) else ()
+    yield from (str(each) for each in listed if str(each).lower() not in names)
 
 
 def index_text(raw_entries: Sequence[RawEntry]) -> str:

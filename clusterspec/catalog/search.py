@@ -28,6 +28,10 @@ _RELEASE = re.compile(r"v?\d+(?:\.\d+)+(?:\.?(?:post|rc|a|b)\d+)?")
 _SOFTWARE = frozenset({"framework", "library"})
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)(k?)m")
 """A length of a cable or a run as it is typed: 2m, 0.5m, 2km."""
+_SIZE = re.compile(r"\d{1,6}(?:\.\d{1,3})?(?:[tp]b|[km]?w|[km]va|g)")
+"""The size in which a part is ordered, as it is typed: 122.88TB, 1250kW, 800G."""
+_SIZE_UNIT = re.compile(r"(?<!\S)(\d{1,6}(?:\.\d{1,3})?) ([tp]b|[km]?w|[km]va|g)(?!\S)")
+"""A size whose unit is a word of its own: 1250 kW."""
 _PLAIN = frozenset(
     {
         *("rack", "server", "system", "node", "instance", "vm", "accelerator", "gpu", "card", "chip", "cpu", "nic"),
@@ -64,7 +68,7 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     The kinds of what is called so come first. A rate matches in either spelling (800G, 800 Gb/s), and the name of
     software with a release, the software; the name of a server finds its boards, and of a slice of TPUs, its chip.
     Where nothing has all words, those for what a part is (rack, instance) are left out, and lengths are those that an
-    optical part or a cable has to reach.
+    optical part or a cable has to reach. Parts without an entry are found without the size in which they are ordered.
 
     >>> found = found_by_words(Catalog.open(), "H20")
     >>> found.rows[0].id, found_by_words(Catalog.open(), "Vulcano 800G").rows[0].id
@@ -78,6 +82,9 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     words = text.lower().split()
     if found.rows or found.parts:
         return found
+    sized = _part_without_size(catalog, words)
+    if sized.parts:
+        return sized
     software = _software_of_release(catalog, words)
     telling = [word for word in words if word not in _PLAIN and not _LENGTH.fullmatch(word)]
     if software.rows or software.parts or len(telling) in {0, len(words)}:
@@ -87,6 +94,18 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
     parts = () if length else wider.parts
     return wider._replace(rows=rows, parts=parts) if rows or parts else found
+
+
+def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
+    """The parts without an entry that words name beside a size (122.88TB, 1250 kW); nothing if no word is a size, or if
+    an entry has the others.
+    """
+    joined = _SIZE_UNIT.sub(r"\1\2", " ".join(words)).split()
+    named = [word for word in joined if not _SIZE.fullmatch(word)]
+    if len(named) == len(joined) or set(named) <= _PLAIN:
+        return Found((), ())
+    wider = _found_by_all_words(catalog, " ".join(named))
+    return Found((), () if wider.rows else wider.parts)
 
 
 def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:

@@ -122,3 +122,10 @@ def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) ->
     document, problems = parse(decode(path.name, path.read_bytes()))
     assert document is not None and problems == []
     assert yaml_value(path.read_text("utf-8")) == document.value
+
+
+def test_what_replaces_an_entry_is_sold_and_of_its_kind() -> None:
+    replaced = {f"{each.kind}/{each.id}": each.replaced_by for each in CARDS if each.replaced_by}
+    assert replaced["interconnect/infiniband-edr"] == "infiniband-ndr"
+    for name, successor in replaced.items():
+        assert CATALOG.raw_entry(name.partition("/")[0], successor).status.state == "shipping", name

@@ -75,6 +75,29 @@ def test_a_length_is_what_a_cable_has_to_reach() -> None:
     assert found_by_words(CATALOG, "OSFP DAC 800G 0.03km").rows == ()
 
 
+@pytest.mark.parametrize(
+    ("typed", "part"),
+    [
+        ("Micron 6600 ION 122.88TB", "6600 ION"),
+        ("Galaxy VXL 1250 kW", "Galaxy VXL"),
+        ("Credo ZeroFlap AEC 800G", "HiWire AEC"),
+    ],
+)
+def test_a_part_without_an_entry_is_found_beside_the_size_in_which_it_is_ordered(typed: str, part: str) -> None:
+    assert [each.name for each in found_by_words(CATALOG, typed).parts] == [part]
+
+
+@pytest.mark.parametrize("typed", ["H100 900TB", "server 800G", "1250 kW", "OSFP DAC 800G 3m 4kw"])
+def test_a_size_alone_or_beside_an_entry_finds_no_part(typed: str) -> None:
+    assert found_by_words(CATALOG, typed).parts == ()
+
+
+def test_an_optical_part_is_found_by_the_number_under_which_it_is_ordered() -> None:
+    """The manual of the switch lists MMS4X00-NS as 980-9I30H-00NM00."""
+    assert [each.id for each in found_by_words(CATALOG, "980-9I30H-00NM00").rows] == ["mms4x00-ns"]
+    assert [each.id for each in found_by_words(CATALOG, "MCA4J80-N004").rows] == ["acc-mca4j80"]
+
+
 def test_a_designation_does_not_end_within_a_word() -> None:
     """6000D is not in "RTX PRO 6000 domain"."""
     assert found_by_words(CATALOG, "RTX 6000D").rows == ()

@@ -133,3 +133,12 @@ def test_a_power_of_two_of_the_nodes_is_offered_where_it_divides_the_batch(
     work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}\nlayout: {sharding: fsdp}\n"
     (found,) = of("global-batch-indivisible", f"cluster: {{{cluster}}}\n{work}", check)
     assert found.help == advice
+
+
+def test_a_technology_that_is_phased_out_has_a_successor_with_a_name(check: Check) -> None:
+    for technology, successor in (("infiniband-edr", "infiniband-ndr"), ("infiniband-fdr", "infiniband-ndr")):
+        text = f"cluster: {{platform: hgx-h200, nodes: 4, scale_out: {{technology: {technology}}}}}\n"
+        (found,) = of("phased-out-technology", text, check)
+        assert (str(found.severity), found.help) == ("warning", f"use {successor} for new machines")
+    sold = "cluster: {platform: hgx-h200, nodes: 4, scale_out: {technology: infiniband-ndr}}\n"
+    assert of("phased-out-technology", sold, check) == []

@@ -40,10 +40,14 @@ LEFT_OUT = frozenset(
         "catalog/messages.csv",
         "catalog/xids.csv",
         "catalog/exceptions.csv",
+        "schemas/catalog-export.schema.json",
+        "schemas/check.schema.json",
+        "schemas/editor.schema.json",
+        "schemas/schemastore.json",
     }
 )
 """Data that no verb of the page reads (`clusterspec.cli.editor.verbs.VERBS`): changes of the catalog between releases,
-parts without entries for `catalog`, and messages of logs and Xids for `diagnose`.
+parts without entries for `catalog`, messages of logs and Xids for `diagnose`, and schemas for editors and readers.
 """
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",

@@ -13,8 +13,8 @@ all use RoCE, at twice the rate of TCPXO.
 
 ## What to do
 
-Use the successor: A3 Ultra or A4 with `roce-v2` instead of TCPX and TCPXO, otherwise the next generation of the
-technology.
+Use the successor that the finding names: A3 Ultra or A4 with `gcp-roce` instead of TCPX and TCPXO, otherwise the
+generation of the technology that is sold in its place.
 
 ## When to ignore it
 
@@ -65,5 +65,5 @@ def check(scale_out: ScaleOut, accelerator: Accelerator) -> Iterator[Problem]:
         return
     why = f"is superseded by {successor}" if successor else f"was discontinued (as of {entry.status.as_of})"
     severity = "note" if old or entry.cloud else "warning"
-    help_ = "use its successor for new machines"
+    help_ = f"use {entry.replaced_by or 'its successor'} for new machines"
     yield RULE.problem("cluster.scale_out.technology", f"{entry.name} {why}", help_, severity=severity)
