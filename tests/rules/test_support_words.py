@@ -14,7 +14,11 @@ ADVICE = (
     ("tp + pp", Feature(False, until="2.0"), "change `layout.tp` or `layout.pp`, or use release 2.0 or later"),
     ("tp + pp", Feature(False), "change `layout.tp` or `layout.pp`, or use other software"),
     ("pp", Feature(False, since="1.2"), "do without it, or use other software"),
-    ("pp without sequence-parallel", Feature(False), "change `layout.pp` or `layout.sequence_parallel`, or use other software"),
+    (
+        "pp without sequence-parallel",
+        Feature(False),
+        "change `layout.pp` or `layout.sequence_parallel`, or use other software",
+    ),
     ("experts on sm_80", Feature(False), "do without it, or use other software"),
     ("tp + experts", Feature(False), "change `layout.tp`, or use other software"),
 )
