@@ -21,6 +21,7 @@ DEGREES: Mapping[str, tuple[str, str]] = {
     "sequence-parallel": ("layout.sequence_parallel", "sequence parallelism"),
     "cp": ("layout.cp", "context parallelism"),
     "ep": ("layout.ep", "expert parallelism"),
+    "ep-across-domains": ("layout.ep", "expert parallelism across scale-up domains"),
     "expert-tp": ("layout.expert_tp", "tensor parallelism of experts"),
     "attention-dp": ("layout.attention_dp", "data-parallel attention"),
     "partial-ep": ("layout.ep", "expert parallelism over a part of the ranks of an engine"),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
 
-ALIASES = {"step time": "step", "one optimizer step": "step"}
+ALIASES = {"step time": "step", "one optimizer step": "step", "weight sync": "sync"}
 """Printed names of terms that have another one."""
 SHARES = frozenset({"MFU", "HFU"})
 
