@@ -266,7 +266,7 @@ APPLIED = (
         "ulysses-exceeds-heads",
         f"cluster: {{platform: dgx-h100, nodes: 8}}\n{LONG}\nlayout: {{tp: 4, cp: 16, cp_method: "
         f"all-to-all, recompute: full}}",
-        "or lower cp to 2",
+        "or use `cp` 2",
         ("cp: 16", "cp: 2"),
     ),
     # 512 prompts of one sample are 64 of eight: a minibatch has 128 samples as before
@@ -392,3 +392,17 @@ def test_gradients_in_bf16_are_proposed_only_where_their_sum_keeps_its_terms(
     ]
     assert len(helps) == 2
     assert [("gradient_precision: bf16" in help_) for help_ in helps] == [offered, offered]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "advice"), [(250, "add 3 spare nodes"), (256, "keep 3 spare nodes among the 256 nodes")]
+)
+def test_spares_are_added_only_where_the_tiers_have_ports_for_them(nodes: int, advice: str, check: Check) -> None:
+    """Two tiers of 64 ports connect 2,048 NICs of 256 nodes; 253 nodes leave ports for three more."""
+    fabric = "scale_out: {topology: rail-optimized, tiers: 2, switch: quantum-2-qm9700}"
+    text = (
+        f"{HEAD}cluster: {{platform: dgx-h200, nodes: {nodes}, {fabric}}}\n"
+        "workload: {model: llama-3.1-405b, sequence_length: 8192, global_batch: 512, tokens: 2T}\n"
+        "layout: {tp: 8, pp: 2}\noperations: {repair_time: 48 h, burn_in: 72 h, mean_time_between_failures: 46.9 h}\n"
+    )
+    assert of("too-few-spares", text, check).help.startswith(advice)
