@@ -259,6 +259,7 @@ def model(read: FactReader) -> Model:
         checkpoint_expert_precision=read.text("checkpoint_expert_precision"),
         fp8_block=read.count("fp8_block") or 0,
         repository=read.text("repository") or "",
+        license=read.text("license") or "",
     )
 
 

@@ -199,6 +199,8 @@ class Model(Entry):
     block: Block | None = None
     repository: str = ""
     """The Hugging Face repository of the weights, as organization/name; empty if unknown."""
+    license: str = ""
+    """The license of the weights, by its SPDX id where it has one; empty if unknown."""
     checkpoint_precision: str | None = None
     """How its publisher stores the weights; None for 16 bits, or where that is not known."""
     checkpoint_expert_precision: str | None = None

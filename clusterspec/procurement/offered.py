@@ -38,7 +38,8 @@ _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|connector|direct[- ]attach|activ
 _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _NETWORK_OF_LEASE = pattern(r"\b(?:networks?|r[eé]seaux?|netzwerke?|red(?:es)?|fabric|switch(?:es)?|optics|cabling)\b")
-"""The network in a lease of a whole machine."""
+_NODE_OF_LEASE = pattern(r"\b(?:leas(?:e|es|ing)|rental|rent) (?:[\w-]{1,16} ){0,4}?(?:servers?|nodes?|machines?)\b")
+"""The network in a lease of nodes, and the nodes in a lease, whatever its line names beside them."""
 _OF_LEVEL = pattern(r"\b(?:leaf|leaves|spines?|nics?|rails?)\b")
 _WITH_ENDS = pattern(
     r"\b(?:with|incl|including|mit|avec|con|com|med|met) (?:the )?(?:both|beiden|les deux|ambos|entrambi|begge|beide) "
@@ -169,7 +170,8 @@ class Offered:
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return WHOLE_NETWORK
-        if self.kind == "node" and self.is_periodic and _NETWORK_OF_LEASE.search(text) is not None:
+        leased = _NETWORK_OF_LEASE if self.kind == "node" else _NODE_OF_LEASE
+        if self.is_periodic and leased.search(text) is not None:
             return ("node", *WHOLE_NETWORK)
         if self.is_periodic and len({*kinds_of_words(text)} & {*WHOLE_NETWORK}) > 1:
             return WHOLE_NETWORK

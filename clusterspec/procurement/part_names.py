@@ -119,11 +119,12 @@ _PORTS = pattern(r"(?<![\w.])(?:1[6-9]|[2-9]\d|1\d\d)(?: ?[x×] ?(?:\d{2,3} ?g|o
 _INCLUDED = pattern(r"\b(?:with|incl|including|includes|inkl|med|mit|con)\b[^,;(]*|\bw/[^,;(]*")
 _OTHER_NETWORK = pattern(
     r"\b(?:front-?end|storage|nas|out[- ]of[- ]band|oob|management|mgmt|bmc|ipmi|in-?band|campus|login|"
-    r"north-south|border|wan|cat ?-?[5678]a?|rj-?45|1 ?gb?(?:e|ase-?t)?|per (?:appliance|enclosure|array)|"
+    r"cxl|sas|fibre channel|north-south|border|wan|"
+    r"cat ?-?[5678]a?|rj-?45|1 ?gb?(?:e|ase-?t)?|per (?:appliance|enclosure|array)|"
     r"lagrings?\w*|speichernetz\w*|stockage|almacenamiento|archiviazione|tallennus\w*|opslag\w*|hallinta\w*|"
     r"käyttäjäverkko\w*|verwaltungs\w*|beheer\w*|förvaltning\w*|zarządzani\w*)\b|存储|前端|带外|管理网|ストレージ|管理用|관리|스토리지"
 )
-"""Words for the frontend, storage and out-of-band networks."""
+"""Words for the frontend, storage and out-of-band networks, and for links to shelves of memory and drives."""
 _COMPUTE = pattern(r"\b(?:compute|back-?end|east-west|scale-out)\b")
 _LEASE = pattern(r"\b(?:lease|leasing|rent|rental|location)\b")
 _MONTHS = pattern(r"\b(?:\w+-)?months?\b")

@@ -296,17 +296,17 @@ def in_english(text: str) -> str:
     return _WORD.sub(lambda match: _english_word(match[0]), text)
 
 
-_DATE_IN_FIGURES = re.compile(r"(?<![\d.])([0-3]?\d)\. ?([01]?\d)\. ?(20\d\d)(?![\d-])")
-"""A date by its day, month and year with points between them."""
+_DATE_IN_FIGURES = re.compile(r"(?<![\d./])([0-3]?\d)(?:\. ?([01]?\d)\. ?|/([01]?\d)/)(20\d\d)(?![\d/-])")
+"""A date by its day, month and year with points or slashes between them."""
 
 
 def _iso_date_of_figures(match: re.Match[str]) -> str:
     """A date in figures as ISO 8601 writes it; one that is in no calendar stays.
 
-    >>> [_iso_date_of_figures(each) for each in _DATE_IN_FIGURES.finditer("31. 12. 2026, 8.1.2027, 1.13.2027")]
+    >>> [_iso_date_of_figures(each) for each in _DATE_IN_FIGURES.finditer("31. 12. 2026, 8/1/2027, 1.13.2027")]
     ['2026-12-31', '2027-01-08', '1.13.2027']
     """
-    day, month, year = int(match[1]), int(match[2]), int(match[3])
+    day, month, year = int(match[1]), int(match[2] or match[3]), int(match[4])
     return f"{year}-{month:02}-{day:02}" if 1 <= month <= _MONTHS_OF_YEAR and day else match[0]
 
 

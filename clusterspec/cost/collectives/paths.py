@@ -215,7 +215,7 @@ def crosses_host_memory(cluster: Cluster) -> bool:
 
 
 def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int) -> Between:
-    network = network_of(fabric)
+    network = network_of(fabric, cluster.accelerator.unified_memory)
     taper = _crossed_oversubscription(cluster, group)
     sharing = max(1, group.groups_per_node)
     node = shared_bandwidth(network.line * fabric.nics_per_node, sharing, taper)

@@ -238,14 +238,16 @@ def _is_of_another_size(before: list[str]) -> bool:
     """Whether the words before a count make it that of a larger machine, or of a block of its fabric: 128 of the 256
     nodes, up to 256 nodes, pods of 3,072 accelerators.
 
-    >>> [_is_of_another_size(text.split()) for text in ("128 of the", "up to", "in pods of", "a cluster of")]
+    >>> [_is_of_another_size(text.split()) for text in ("128 of the", "keeps three of our", "in pods of", "a cluster of")]
     [True, True, True, False]
     """
     if before[-2:] == ["up", "to"] or (before[-1:] == ["of"] and before[-2:-1] and before[-2].lower() in _BLOCKS):
         return True
     if before[-1:] in (["the"], ["its"], ["our"], ["all"]):
         before = before[:-1]
-    return before[-1:] == ["of"] and bool(before[-2:-1]) and _stated_count(before[-2].strip("(,")) is not None
+    return (
+        before[-1:] == ["of"] and bool(before[-2:-1]) and _stated_count(before[-2].strip("(,").capitalize()) is not None
+    )
 
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:

@@ -109,6 +109,7 @@ _FLAGS = {
     "cluster.nodes": pattern(rf"(?<!\w)--nnodes{_N}"),
     "cluster.accelerators_per_node": pattern(rf"(?<!\w)--nproc[-_]per[-_]node{_N}"),
 }
+_ADAPTER_RANK = pattern(rf"(?<!\w)--(?:max-)?lora-rank{_N}")
 _MODEL_LENGTH = pattern(rf"(?<!\w)--(?:max-model-len|context-length){_N}")
 _ADAPTERS = pattern(r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w+(?::\d)?,)+\w+(?::\d)?)")
 _TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
@@ -137,6 +138,7 @@ def check(
     if "--" in own_remarks or "-tp" in own_remarks or "-pp" in own_remarks:
         yield from _flag_problems(own_remarks, cluster, layout, workload)
         yield from _length_problem(own_remarks, spec)
+        yield from _rank_problem(own_remarks, spec)
     written = spec.cluster.scale_out if spec.cluster is not None else None
     if "NCCL_" in own_remarks or "FI_PROVIDER" in own_remarks:
         yield from _variable_problems(own_remarks, cluster, written)
@@ -181,6 +183,14 @@ def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
     if prompt and answer and prompt + answer > number_in_text(match[1]):
         longest = f"{prompt:,}, and answers up to {answer:,}: {prompt + answer:,} tokens"
         yield _problem(match[0], "workload.serving.input_tokens", f"up to {longest}")
+
+
+def _rank_problem(text: str, spec: Spec) -> Iterator[Problem]:
+    """Engines whose largest rank of adapters is below that of the adapters that training makes."""
+    trained = spec.workload.trainable if spec.workload is not None else None
+    match = only_setting(_ADAPTER_RANK, text)
+    if trained is not None and trained.rank and match is not None and number_in_text(match[1]) < trained.rank:
+        yield _problem(match[0], "workload.trainable.rank", f"{trained.rank}: the engines refuse these adapters")
 
 
 def _longest_length(lengths: object) -> int:

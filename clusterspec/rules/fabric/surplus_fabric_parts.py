@@ -3,7 +3,7 @@
 ## What it finds
 
 Stated leaves, spines, cores or links more than 10 % above the number computed: a note, and a warning from four times
-the number on, where that is more than eight parts. Core switches beside `tiers: 1` or `tiers: 2` are an error, and so
+the number on, where that is more than eight parts and the topology is not `unknown`. Core switches beside `tiers: 1` or `tiers: 2` are an error, and so
 are spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these
 switches connect four times the endpoints at the same oversubscription, and a note where they connect twice as many.
 
@@ -99,7 +99,8 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         if written and needed and written > MOST * needed:
             parts = plural(written, f"{key.removesuffix('_switches')} switch")
             message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
-            severity = "warning" if is_far_surplus(written, needed) else "note"
+            known = written_scale_out.topology != "unknown"
+            severity = "warning" if known and is_far_surplus(written, needed) else "note"
             yield RULE.problem(f"cluster.scale_out.{key}", message, HELP, severity=severity)
     for level in LEVELS:
         wanted = fabric.links[level] or 0

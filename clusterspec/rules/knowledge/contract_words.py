@@ -38,7 +38,7 @@ MEDIA = (
     r"discos?|unidades|dischi|supporti|schijven|diskar|harddisk\w*)"
 )
 RETURNED = pattern(
-    r"\b(?:(?:is|are|be|must be) (?:returned|sent back|handed back)|returns?|restitué\w*|zurückge\w*|zurückzu\w*|retourn\w*|"
+    r"\b(?:(?:is|are|be|must be|est|sont|wird|werden|viene|vengono|es|son|é|são|wordt|worden) (?:returned|sent back|handed back)|returns?|restitué\w*|zurückge\w*|zurückzu\w*|retourn\w*|"
     r"devuel\w*|devolv\w*|devolu\w*|restituit\w*|teruggestuurd|retour|återlämna\w*|(?:go|goes|gaan|gehen|gaat|geht) (?:[\w ]{0,20}?)(?:back|terug|zurück))\b"
 )
 OF_MEDIA = pattern(rf"\b{MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b")

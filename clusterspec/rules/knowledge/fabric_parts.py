@@ -153,6 +153,18 @@ def _are_apart(layout: Layout | None, cluster: Cluster) -> bool:
     return layout is not None and layout.ranks // max(1, layout.dp) <= cluster.ranks_per_node
 
 
+def has_unknown_shape(design: Design) -> bool:
+    """Whether the topology of the fabric is none that the bill counts, and the spec states its switches."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    return out is not None and out.topology == "unknown" and bool(out.leaf_switches)
+
+
+def states_modules(design: Design) -> bool:
+    """Whether the spec states the number of all modules of the fabric."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    return out is not None and out.transceivers is not None
+
+
 def states_links(design: Design, fabric: Fabric | None) -> bool:
     """Whether the spec states the links or the cables of every level of the fabric, so that none has to be counted."""
     out = design.spec.cluster.scale_out if design.spec.cluster else None

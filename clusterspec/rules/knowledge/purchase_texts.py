@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import SWITCHES, plain_part
-from clusterspec.rules.knowledge.written_numbers import NUMBER, sentences_of, watts_in_text
+from clusterspec.rules.knowledge.written_numbers import sentences_of, watts_of_whole
 from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -24,7 +24,6 @@ def had_an_owner(*texts: str) -> bool:
 
 
 _COLOCATION = pattern(r"\b(?:colo(?:cation)?|co-location|housing|hosting|contracted|it[- ]load)\b")
-_KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
 _OF_A_RACK = pattern(
     r"\brack,? (?:of |at |with |up to )?\d|\bracks (?:of |at |with |up to )\d|\b(?:per|each|/) ?racks?\b"
 )
@@ -40,7 +39,7 @@ def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
     found: list[tuple[Path, float]] = []
     for index, line in enumerate(lines):
         text = plain_part(line)
-        watts = {watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)}
+        watts = watts_of_whole(text)
         whole = _COLOCATION.search(text) is not None and _OF_A_RACK.search(text) is None
         if whole and len(watts) == 1 and not is_credit(line):
             found.append((("procurement", "quote", index, "part"), watts.pop()))
@@ -48,7 +47,7 @@ def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
 
 
 _ELSEWHERE = pattern(
-    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|no [\w-]{2,20} in it|bought last|stays?|remains?|kept|exist(?:s|ing)?|already|in place|separate(?:ly)?"
+    r"(?i)\b(?:re-?us(?:e|ed|es|ing)|used again|no [\w-]{2,20} in it|bought last|stays?|remains?|kept|donat(?:ed|ion)|gave (?:us|away)|given away|gifts?|exist(?:s|ing)?|already|in place|separate(?:ly)?"
     r"|(?:is|are) there|elsewhere|(?:from|on|in) (?:stock|store)|"
     r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
     r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"

@@ -101,8 +101,6 @@ DATE = r"(?<![\w-])(20\d\d-\d\d-\d\d)(?![\d-])"
 """The pattern of a date in a text."""
 
 
-_OTHER_DATE = pattern(r"(?<![\d./])([0-3]?\d)[./]([01]?\d)[./](20\d\d)(?![\d/])")
-"""A date with the day first, as most of Europe and South America writes it."""
 _ISO_DATE = pattern(DATE)
 
 
@@ -121,13 +119,12 @@ def months_in(text: str) -> list[tuple[int, int]]:
 
 
 def dates_in(text: str) -> list[date]:
-    """The dates of a text, in its order: those of ISO 8601, and those with the day first.
+    """The dates of a text as ISO 8601 writes them, in its order.
 
-    >>> [str(each) for each in dates_in("dal 2026-12-14 fino al 31/03/2027")]
+    >>> [str(each) for each in dates_in("from 2026-12-14 until 2027-03-31, and 2027-02-30")]
     ['2026-12-14', '2027-03-31']
     """
-    iso = _OTHER_DATE.sub(lambda match: f"{match[3]}-{int(match[2]):02}-{int(match[1]):02}", text)
-    return [day for each in _ISO_DATE.findall(iso) if (day := date_of_text(each)) is not None]
+    return [day for each in _ISO_DATE.findall(text) if (day := date_of_text(each)) is not None]
 
 
 def date_of_text(text: str | None) -> date | None:

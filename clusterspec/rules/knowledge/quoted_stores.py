@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.procurement.offered import Offered
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.quoted_parts import BYTES, SAME, OtherFigure
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.spec.model import NetworkSpec
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
@@ -68,11 +68,9 @@ def states_size(text: str) -> bool:
     return _SIZE.search(text) is not None
 
 
-def stated_protection(remarks: str) -> str:
-    """The first sentence of a text about the protection of stored data; empty without one."""
-    return next(
-        (each for each in map(in_english, sentences_of(remarks.lower())) if _PROTECTION.search(each) is not None), ""
-    )
+def _stated_protection(sentences: Sequence[str]) -> str:
+    """The first sentence about the protection of stored data; empty without one."""
+    return next((each for each in sentences if _PROTECTION.search(each) is not None), "")
 
 
 def erasure_code(text: str, stated: str) -> re.Match[str] | None:
@@ -165,13 +163,15 @@ def rate_of_store(text: str, kind: str) -> float:
     return (min if kind == "write" and not told and len(rates) == 2 else max)(rates, default=0.0)
 
 
-def small_store(lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, remarks: str) -> Iterator[OtherFigure]:
+def small_store(
+    lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, texts: PurchaseTexts
+) -> Iterator[OtherFigure]:
     """Storage systems whose stated sizes sum to less than the capacity of the design."""
     sold = sold_stores(lines)
     if capacity is None or not sold:
         return
-    stated = stated_protection(remarks)
-    reserved = _RESERVED.search(in_english(remarks.lower())) if _CODE.search(stated) is not None else None
+    stated = _stated_protection(texts.sentences)
+    reserved = _RESERVED.search(texts.description) if _CODE.search(stated) is not None else None
     kept = 1 - int(reserved[1]) / 100 if reserved is not None else 1.0
     total = kept * sum_of(_data_of_line(line, text, stated) for line, text in sold)
     if total < capacity.value * (1 - SAME):
@@ -186,13 +186,15 @@ LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
 
 
 def small_license(
-    lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, remarks: str
+    lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, sentences: Sequence[str]
 ) -> Iterator[OtherFigure]:
-    """Licenses of a store for fewer terabytes than the quoted stores hold, and than the capacity of the design."""
+    """Licenses of a store for fewer terabytes than the quoted stores hold, and than the capacity of the design, whose
+    protection one of the ``sentences`` may state.
+    """
     licensed = [(line, text) for line, text in lines if LICENSE.search(text) is not None]
     if capacity is None or not licensed:
         return
-    stated = stated_protection(remarks)
+    stated = _stated_protection(sentences)
     stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
     held = sum_of(_data_of_line(line, text, stated) for line, text in stores)
     sizes = [licensed_sizes(text) for _, text in licensed]

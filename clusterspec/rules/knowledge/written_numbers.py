@@ -163,6 +163,20 @@ def watts_in_text(digits: str, unit: str) -> float:
     return number_in_text(digits) * (1e6 if unit.startswith("m") else 1e3)
 
 
+_WATTS_OF_WHOLE = pattern(
+    rf"{NUMBER} ?(kw|mw)(?![a-z])(?! ?(?:/|per|a|each) ?(?:rack|cabinet|node|server|system|cdu|unit))"
+)
+
+
+def watts_of_whole(text: str) -> set[float]:
+    """Watts that a text in lower case names, without those of each rack, node or unit.
+
+    >>> sorted(watts_of_whole("1.2 mw in two halls, 17 kw per rack, 400 kwh"))
+    [1200000.0]
+    """
+    return {watts_in_text(number, unit) for number, unit in _WATTS_OF_WHOLE.findall(text)}
+
+
 def agree(one: float, other: float, tolerance: float) -> bool:
     """Whether two figures are the same within a relative difference."""
     return abs(one - other) <= tolerance * other

@@ -3,7 +3,7 @@
 ## What it finds
 
 `attention: plain` without recomputation, where the scores exceed all other activations that a layer stores: 5 × heads ×
-sequence / hidden above 34. The finding is a warning, and a note on accelerators older than Ampere, for which
+sequence / hidden above 34. The finding is a warning, and a note in fp32 and tf32 and on accelerators older than Ampere, for which
 FlashAttention has no kernels.
 
 ## Why it matters
@@ -68,6 +68,9 @@ REST_OF_A_LAYER = 34
 OLDER = ("sm_60", "sm_70", "sm_75")
 """Architectures on which FlashAttention 2 does not run; kernels of other libraries exist for some models."""
 
+WIDE = ("fp32", "tf32")
+"""Precisions for which FlashAttention has no kernels (https://github.com/Dao-AILab/flash-attention)."""
+
 
 def check(training: Workload, model: Model, layout: Layout, accelerator: Accelerator) -> Iterator[Problem]:
     if training.attention != "plain" or layout.recompute != "none" or model.hidden <= 0:
@@ -76,5 +79,5 @@ def check(training: Workload, model: Model, layout: Layout, accelerator: Acceler
     if scores > REST_OF_A_LAYER:
         at = "workload.attention"
         message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of all other activations of a layer"
-        severity = "note" if accelerator.architecture in OLDER else ""
+        severity = "note" if accelerator.architecture in OLDER or training.precision in WIDE else ""
         yield RULE.problem(at, message, "write `attention: flash`", severity=severity, fix=rewrite(at, "flash"))

@@ -4,7 +4,7 @@
 
 `tokens` above 4 × `dataset_tokens`: a note. By the law of Muennighoff et al., R passes after the first are worth 15.4 ×
 (1 − exp(−R / 15.4)) passes over new data. Where repetition wastes a quarter of the computation (from 12 passes on), the
-finding is a warning. The rule applies where the spec states `dataset_tokens`.
+finding is a warning, but for vocabularies below 10,000 (patches, codes, residues), since passes were measured on text. The rule applies where the spec states `dataset_tokens`.
 
 ## Why it matters
 
@@ -62,6 +62,8 @@ from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 4.0
+LEAST_OF_TEXT = 10_000
+"""Below this vocabulary, tokens are patches, codes or residues rather than text, on which passes were measured."""
 DECAY = 15.39
 """Passes after which a further one has 1/e of the value of new data: R* of Muennighoff et al., section 3.1."""
 
@@ -75,11 +77,12 @@ def check(thresholds: Thresholds, training: Workload, written_workload: Workload
         return
     worth = worth_of_passes(passes)
     lost = 1 - worth / passes
-    severity = "note" if lost < A_QUARTER else "warning"
+    of_text = not training.model.vocab or training.model.vocab >= LEAST_OF_TEXT
+    severity = "warning" if of_text and lost >= A_QUARTER else "note"
     message = f"{display(training.tokens, '1')} tokens are {plain(passes, 2)} passes over a data set of {held.written}"
     worse = f", worth {plain(worth, 2)} over new data: {percent(lost, 2)} of the computation is lost"
     help_ = "use more data, or a shorter run"
-    near = "; up to four are nearly as good as new data"
+    near = "; up to four are nearly as good as new data" if of_text else "; the worth of passes was measured on text"
     yield RULE.problem(
         "workload.dataset_tokens", message + (near if severity == "note" else worse), help_, severity=severity
     )

@@ -5,7 +5,8 @@
 `precision: fp32` or `tf32` on an accelerator whose peak in bf16 or fp16 is at least 1.9 times as high; and weights stored in fp32
 (`parameter_precision`) in serving. Also a serving plan whose `precision` is fp8, fp4 or int8 while its weights have 16 bits: if
 `parameter_precision` is absent, they have those of the published checkpoint. An accelerator of which no 16-bit peak is published
-has to be described with another one, so that its plans are not reported.
+has to be described with another one, so that its plans are not reported. The finding is a warning, and a note where the text
+names `tf32` or `fp32` as the choice.
 
 ## Why it matters
 
@@ -95,7 +96,7 @@ NARROW = frozenset({"fp8", "fp4", "int8"})
 WHOLE = ("bf16", "fp16")
 
 
-def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
+def check(workload: Workload, accelerator: Accelerator, own_remarks: str | None) -> Iterator[Problem]:
     if workload.kind == "serve" and workload.parameter_precision == "fp32":
         message = f"weights in fp32 take {display(4 * model_weights(workload.model).total, 'B')}, twice those in bf16, and each decode step reads all of them"
         yield RULE.problem("workload.parameter_precision", message, "serve the weights in bf16 or in fewer bytes")
@@ -115,7 +116,9 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
                 f"GEMMs in {workload.precision} run at 1/{ratio} of the peak that {accelerator.name} has in {narrow}"
             )
             master = "" if workload.kind == "serve" else " with fp32 master weights"
-            yield RULE.problem("workload.precision", message, f"use {narrow}{master}")
+            chosen = workload.precision in (own_remarks or "").lower()  # the text names the precision and its reason
+            severity = "note" if chosen else ""
+            yield RULE.problem("workload.precision", message, f"use {narrow}{master}", severity=severity)
             return
 
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `killed after`) that is at
-or below the checkpoint interval.
+A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `kills every job after`) that is
+at or below the checkpoint interval. A text by which the job saves on a signal is silent.
 
 ## Why it matters
 
@@ -53,9 +53,13 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _TIME_LIMIT = pattern(
-    r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|killed after|preempted (?:after|every))\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
+    r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|kill(?:s|ed) (?:\w{1,12} ){0,3}?after|preempted (?:after|every)|jobs? (?:may run|can run|runs?|ends?|(?:is|are) (?:ended|limited|stopped|cut))(?: at most| up to| for at most| after| to)?)\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
 )
-_CUES = ("wall", "time limit", "killed after", "preempted")
+_CUES = ("wall", "time limit", "kill", "preempted", "job")
+_ON_SIGNAL = pattern(
+    r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
+)
+"""Words of a job that saves before its end, whatever the interval."""
 
 
 def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
@@ -63,7 +67,8 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         return
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
-    match = only_setting(_TIME_LIMIT, own_remarks, _CUES) if interval is not None else None
+    stated = interval is not None and _ON_SIGNAL.search(own_remarks) is None
+    match = only_setting(_TIME_LIMIT, own_remarks, _CUES) if stated else None
     if interval is not None and match is not None and interval.value >= time_in_text(match[1], match[2]):
         message = f"a job ends after {match[1]} {match[2]}, and a checkpoint is written every {interval.written}: no job reaches one"
         yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")

@@ -11,7 +11,8 @@ Conditions of the site in the description or a comment:
 - a capacity at two temperatures of the water (`250 kW at 30 °C, 170 kW at 40 °C`), where the key has that of one, and the
   water of the site has the other.
 
-A coolant below the dew point of the room, by the temperatures and the relative humidity of the text: an error.
+A coolant, or the water of rear doors, below the dew point of the room, by the temperatures and the relative humidity of the
+text: an error.
 
 ## Why it matters
 
@@ -112,6 +113,10 @@ _HUMIDITY = pattern(
     rf"\b(?:relative humidity|humidity|luftfeuchte|luftfeuchtigkeit|humidité|humedad|umidade|umidità|vochtigheid)\b[^.;\d]{{0,20}}{NUMBER} ?%"
 )
 _COOLANT = pattern(r"\b(?:coolant|water|loops?|liquid|pg25|cdus?|wasser|eau|agua|água|acqua|vatten|vann)\b")
+_REAR_DOORS = pattern(
+    r"\b(?:rear[- ]doors?|portes? arrière|rücktür\w*|puertas? traseras?|porte posteriori|achterdeur\w*)\b"
+)
+"""Heat exchangers in the doors of racks that air cools."""
 MARGIN = 2.0
 """K that a coolant stays above the dew point of the room (ASHRAE TC 9.9)."""
 
@@ -129,7 +134,7 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
     if power.cooling != "liquid" and warmest > limit:
         message = f"the air at the intake of the servers has {warmest:g} °C by the text, and {whose} {limit:g} °C"
         yield RULE.problem("description", message, "cool the air, or ask the maker for a release at this temperature")
-    if power.cooling == "liquid":
+    if power.cooling == "liquid" or _REAR_DOORS.search(remarks.lower()) is not None:
         yield from _dew_problem(remarks.lower())
     keys = (
         ("rack_limit", power.rack_limit),

@@ -49,7 +49,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import NUMBER, watts_in_text
+from clusterspec.rules.knowledge.written_numbers import watts_of_whole
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
@@ -64,7 +64,6 @@ _WITH_COOLING = pattern(
     r"\b(?:cooling included|includ\w+ (?:the )?cooling|with (?:its |the )?cooling|it and cooling|cooling and it|inkl\w*\.? kühlung|mit kühlung|refroidissement (?:compris|inclus)|"
     r"refrigeración incluida|raffreddamento compreso|inclusief koeling|inklusive kyl\w*)\b|냉방 ?포함|空調込|冷却込|含制冷|含冷卻"
 )
-_POWER = pattern(rf"{NUMBER} ?(kw|mw)(?![a-z])(?! ?(?:/|per|a|each) ?(?:rack|cabinet|node|server|cdu|unit))")
 
 
 def check(
@@ -81,7 +80,7 @@ def check(
         return
     needed = drawn[0] * procurement.pue
     for at, text in texts.placed:
-        stated = {watts_in_text(number, unit) for number, unit in _POWER.findall(text)}
+        stated = watts_of_whole(text)
         if _OF_SITE.search(text) is None or _WITH_COOLING.search(text) is None or len(stated) != 1:
             continue
         given = stated.pop()

@@ -126,7 +126,6 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.rules.knowledge.contract_words import (
     AVAILABLE,
@@ -156,12 +155,12 @@ from clusterspec.rules.knowledge.contract_words import (
 )
 from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
-from clusterspec.spec.model import ProcurementSpec, Spec
+from clusterspec.spec.model import ProcurementSpec, QuoteLine, Spec
 from clusterspec.units import percent
 from clusterspec.units.display import plural
 
@@ -183,35 +182,27 @@ KEPT = 99.0
 def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    lines = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote)]
-    text = texts.remarks.lower()
-    yield from _late_notice(procurement, lines, text)
-    yield from _uncovered_days(procurement, texts)
-    yield from _ended_cover(procurement, text)
-    yield from _lesser_term(procurement, texts.remarks)
-    yield from _late_call_off(procurement, text)
+    yield from _late_notice(texts)
+    yield from _uncovered_days(texts)
+    yield from _ended_cover(procurement, texts)
+    yield from _lesser_term(procurement, texts)
+    yield from _late_call_off(texts)
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
         watts = max([drawn[0] if drawn is not None else 0.0, *(budget.value for _, budget in spec.power_budgets)])
-        yield from _unused_energy(lines, procurement, watts * procurement.pue, text)
-    yield from _stopped_service(procurement, lines, text)
-    yield from _returned_drives(procurement, lines, text)
+        yield from _unused_energy(texts, procurement, watts * procurement.pue)
+    yield from _stopped_service(procurement.quote, texts)
+    yield from _returned_drives(procurement.quote, texts)
 
 
-def _milestones(procurement: ProcurementSpec) -> Sequence[str]:
-    """The milestones of the delivery."""
-    return (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
-
-
-def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
+def _late_notice(texts: PurchaseTexts) -> Iterator[Problem]:
     """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
-    milestones = _milestones(procurement)
     given = [
-        (index, day) for index, each in enumerate(milestones) if NOTICE.search(each.lower()) for day in dates_in(each)
+        (index, day) for index, each in enumerate(texts.milestones) if NOTICE.search(each) for day in dates_in(each)
     ]
-    clauses = [each for each in [part for _, part in lines] + sentences_of(text) if EXTENDED.search(each) is not None]
+    clauses = [each for each in (*texts.lines, *texts.sentences) if EXTENDED.search(each) is not None]
     months = {int(one or other) for each in clauses for one, other in MONTHS_BEFORE.findall(each)}
-    ends = [day for each in (*milestones, text, *(part for _, part in lines)) for day in dates_in(each)]
+    ends = [day for each in (*texts.milestones, texts.description, *texts.lines) for day in dates_in(each)]
     if len(given) != 1 or len(months) != 1 or not ends:
         return
     ((index, day),), (before,) = given, months
@@ -222,14 +213,11 @@ def _late_notice(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]],
         yield RULE.problem(at, message, "give notice earlier, or plan the next period")
 
 
-def _uncovered_days(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _uncovered_days(texts: PurchaseTexts) -> Iterator[Problem]:
     """Days between the end of the present support and the start of the next, by the dates of two milestones, or by those
     of the description and of the lines for support.
     """
-    milestones = _milestones(procurement)
-    dated = [
-        (index, each.lower(), days[0]) for index, each in enumerate(milestones) if len(days := dates_in(each)) == 1
-    ]
+    dated = [(index, each, days[0]) for index, each in enumerate(texts.milestones) if len(days := dates_in(each)) == 1]
     ends = [day for _, each, day in dated if END_OF_PRESENT.search(each) is not None]
     starts = [(index, day) for index, each, day in dated if START_OF_NEXT.search(each) is not None]
     sells = any(map(sells_support, texts.lines))
@@ -268,11 +256,11 @@ def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iter
         yield RULE.problem(at.format(place), message, "let the next period begin on the day after")
 
 
-def _ended_cover(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _ended_cover(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """Support of a part beyond the day on which its maker ends it."""
     ordered, weeks = date_of_text(procurement.as_of), procurement.delivery.weeks if procurement.delivery else None
     planned = [] if ordered is None or weeks is None else [ordered + timedelta(days=min(7 * weeks, 36500))]
-    named = [day for each in sentences_of(remarks) if DELIVERED.search(in_english(each)) for day in dates_in(each)]
+    named = [day for each in texts.sentences if DELIVERED.search(each) for day in dates_in(each)]
     needed = date_of_text(procurement.needed_by)
     delivered = max([*planned, *named], default=needed)
     support = procurement.support.term if procurement.support is not None else None
@@ -290,16 +278,18 @@ def _ended_cover(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem
             yield RULE.problem(at, message, "choose a part that the maker supports for the whole time")
 
 
-def _lesser_term(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _lesser_term(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """A term of delivery of a milestone or a line that leaves more to the buyer than the one that the description asks for,
     where no line pays for it.
     """
-    asked = {*TERM.findall(remarks)}
-    lines = procurement.quote or ()
-    if len(asked) != 1 or any(CARRIED.search(plain_part(line)) for line in lines):
+    asked = {*TERM.findall(texts.remarks)}
+    if len(asked) != 1 or any(CARRIED.search(each) for each in texts.lines):
         return
-    places = [(f"procurement.delivery.milestones.{index}", each) for index, each in enumerate(_milestones(procurement))]
-    places += [(f"procurement.quote.{index}.part", line.part or "") for index, line in enumerate(lines)]
+    milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
+    places = [(f"procurement.delivery.milestones.{index}", each) for index, each in enumerate(milestones)]
+    places += [
+        (f"procurement.quote.{index}.part", line.part or "") for index, line in enumerate(procurement.quote or ())
+    ]
     (wanted,) = asked
     for at, each in places:
         for offered in TERM.findall(each):
@@ -309,12 +299,11 @@ def _lesser_term(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem
                 return
 
 
-def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _late_call_off(texts: PurchaseTexts) -> Iterator[Problem]:
     """The milestone of an order that is signed after the end of the framework agreement by the text."""
-    lives = [day for each in FRAMEWORK.findall(text) if (day := date_of_text(each)) is not None]
-    milestones = _milestones(procurement)
-    for index, each in enumerate(milestones):
-        signed = dates_in(each) if SIGNED.search(each.lower()) is not None else []
+    lives = [day for each in FRAMEWORK.findall(texts.description) if (day := date_of_text(each)) is not None]
+    for index, each in enumerate(texts.milestones):
+        signed = dates_in(each) if SIGNED.search(each) is not None else []
         if len(lives) == 1 and signed and signed[0] > lives[0]:
             message = f"the order is signed on {signed[0]}, and the framework agreement ends on {lives[0]}"
             at = ("procurement", "delivery", "milestones", index)
@@ -322,20 +311,19 @@ def _late_call_off(procurement: ProcurementSpec, text: str) -> Iterator[Problem]
             return
 
 
-def _unused_energy(
-    lines: Sequence[tuple[int, str]], procurement: ProcurementSpec, watts: float, remarks: str
-) -> Iterator[Problem]:
+def _unused_energy(texts: PurchaseTexts, procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
     """A committed energy of a year, by a line or a sentence, above what the machine with its cooling draws at the stated
     utilization, else at full load.
     """
     used = procurement.utilization or 1.0
     most = watts * YEAR / HOUR * used
     quote = procurement.quote or ()
-    texts: list[tuple[Path, str, str]] = [
-        (("procurement", "quote", index, "part"), part, f"`{name_of_part(quote[index].part)}`") for index, part in lines
+    placed: list[tuple[Path, str, str]] = [
+        (("procurement", "quote", index, "part"), text, f"`{name_of_part(quote[index].part)}`")
+        for index, text in enumerate(texts.lines)
     ]
-    texts += [(("description",), each, "the text") for each in sentences_of(remarks)]
-    for at, text, what in texts:
+    placed += [(("description",), each, "the text") for each in texts.sentences]
+    for at, text, what in placed:
         found = ENERGY.search(text) if COMMITTED.search(text) is not None else None
         number, scale = (
             next(((one, two) for one, two in (found.group(1, 2), found.group(3, 4)) if one), ("", ""))
@@ -355,31 +343,32 @@ def _energy_text(watt_hours: float) -> str:
     return f"{watt_hours / 1e6:,.0f} MWh"
 
 
-def _stopped_service(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
+def _stopped_service(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
     """Instances that the provider may stop, beside an availability that the text asks for."""
     asked = [
         float(percent.replace(",", "."))
-        for sentence in sentences_of(text)
+        for sentence in texts.sentences
         if AVAILABLE.search(sentence) is not None
         for percent in PERCENT.findall(sentence)
     ]
     if not asked or max(asked) < KEPT:
         return
-    for index, part in lines:
+    for index, part in enumerate(texts.lines):
         if INTERRUPTED.search(part) is not None:
-            message = f"`{name_of_part((procurement.quote or ())[index].part)}` may be stopped at any time, and the text asks for an availability of {max(asked):g} %"
+            message = f"`{name_of_part(quote[index].part)}` may be stopped at any time, and the text asks for an availability of {max(asked):g} %"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "buy reserved instances or those on demand, or ask for less")
             return
 
 
-def _returned_drives(procurement: ProcurementSpec, lines: Sequence[tuple[int, str]], text: str) -> Iterator[Problem]:
+def _returned_drives(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
     """Support for which failed drives are returned, where the text keeps all media on the site."""
-    if STAYS.search(text) is None or any(KEPT_DRIVES.search(part) is not None for _, part in lines):
+    stays = any(STAYS.search(each) is not None for each in (texts.remarks.lower(), texts.description))
+    if not stays or any(KEPT_DRIVES.search(part) is not None for part in texts.lines):
         return
-    for index, part in lines:
+    for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
-            message = f"`{name_of_part((procurement.quote or ())[index].part)}` has failed parts returned, and by the text no medium leaves the site"
+            message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and by the text no medium leaves the site"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
             return

@@ -3,7 +3,8 @@
 ## What it finds
 
 Switches for out-of-band management whose lines give their ports (`48 x 1GbE`, `SN2201`: 48), and together fewer of them than
-the quote has nodes and other switches: each has a management controller with a port of its own.
+the quote has nodes, other switches and coolant distribution units: each has a management controller with a port of its own.
+Power distribution units that are metered or switched count for one port to every four, as they can be chained.
 
 ## Why it matters
 
@@ -49,7 +50,9 @@ procurement:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
+from math import ceil
 
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
@@ -60,7 +63,7 @@ from clusterspec.procurement.part_names import ANY_SWITCH, plain_part
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import name_of_part
+from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units.display import plural
@@ -71,6 +74,12 @@ _OTHER_USE = pattern(r"\b(?:front-?end|in-?band|storage|and cables|set|lot)\b")
 _PORTS = pattern(r"(?<![\w.,])(\d{2}) ?(?:x |× ?|[- ]?ports?\b|p )")
 _SN2201 = pattern(r"\bsn2201\b")
 SN2201_PORTS = 48
+_COOLANT_UNIT = pattern(r"^(?:[\w./-]{1,24} ){0,3}?(?:cdus?|coolant distribution units?)\b")
+_METERED = pattern(
+    r"\bpdus?\b[^;]{0,48}?\b(?:metered|switched|monitored|managed|intelligent)\b|\b(?:metered|switched|monitored|managed|intelligent) (?:[\w-]{1,16} ){0,2}?pdus?\b"
+)
+CHAINED = 4
+"""Metered power distribution units on one port at most, as makers allow four in a chain."""
 
 
 def check(
@@ -84,11 +93,21 @@ def check(
         return
     total = sum_of(each * float(line.line.quantity or 0) for line, each in switches)
     nodes, others = _count(lines, {"node"}), _count(lines, ANY_SWITCH)
-    if nodes and total < nodes + others:
+    units = round(sum_of(float(line.line.quantity or 0) for line in lines if _is_sold(line, _COOLANT_UNIT)))
+    chains = ceil(sum_of(float(line.line.quantity or 0) for line in lines if _is_sold(line, _METERED)) / CHAINED)
+    if nodes and total < nodes + others + units + chains:
         line, _ = switches[0]
-        message = f"`{name_of_part(line.line.part)}` gives {total:,.10g} ports, and the quote has {plural(nodes, 'node')} and {plural(others, 'switch')} with a management controller each"
+        managed = [(nodes, "node"), (others, "switch"), (units, "coolant distribution unit"), (chains, "chain")]
+        named = and_list(plural(number, what) for number, what in managed if number)
+        of_units = " of metered power distribution units" if chains else ""
+        message = f"`{name_of_part(line.line.part)}` gives {total:,.10g} ports, and the quote has {named}{of_units} with a management controller each"
         at = ("procurement", "quote", line.index, "quantity")
         yield RULE.problem(at, message, "order more, or say in the line what manages the others")
+
+
+def _is_sold(line: Offered, kind: re.Pattern[str]) -> bool:
+    """Whether a line sells parts of a kind by its text, neither as a credit nor by the month."""
+    return not is_credit(line.line) and not line.is_periodic and kind.search(plain_part(line.line)) is not None
 
 
 def _ports_of(line: Offered) -> int | None:

@@ -57,6 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.purchases import is_rented, is_small
@@ -84,7 +85,7 @@ SAME = 0.02
 """Relative difference up to which two times are the same."""
 _DEEMED = pattern(
     r"(?i)\baccept(?:ance|ed)\b[^.;]{0,40}?\b(?:deemed|counts?|considered|regarded|automatic\w*|tacit\w*|gilt|réputée?|tenue pour|tácit\w*|se considera\w*|"
-    r"considerad[ao]|si intende|geldt|anses|uważa się)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b|"
+    r"considerad[ao]|si intende|geldt|anses|uważa się)\b[^.;]{0,64}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b|"
     r"\b(?:deemed|counts? as|considered|regarded as|automatically)\s(?:to be )?accept(?:ed|ance)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b"
 )
 """Words by which a machine is accepted after a number of days without a test."""
@@ -104,7 +105,9 @@ _SHARE = {
 """The percents of a price that are due with a step of the purchase, in English as far as suppliers' words go."""
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts: PurchaseTexts) -> Iterator[Problem]:
+def check(
+    procurement: ProcurementSpec, operations: OperationsSpec | None, cluster: Cluster | None, texts: PurchaseTexts
+) -> Iterator[Problem]:
     if procurement.payment is None and procurement.delivery is None and not procurement.quote:
         return
     yield from _shipment_problems(texts)
@@ -113,7 +116,8 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
     if operations is not None and operations.burn_in is not None:
         yield from _deemed_problems(operations.burn_in, texts)
     payment = procurement.payment
-    if payment is None or is_rented(procurement):  # a rent is paid for a time, not for a delivery
+    rented = is_rented(procurement) or (cluster is not None and cluster.cloud)
+    if payment is None or rented:  # a rent is paid for a time, not for a delivery
         return
     order, delivery, acceptance = (float(share or 0) for share in (payment.order, payment.delivery, payment.acceptance))
     total = order + delivery + acceptance

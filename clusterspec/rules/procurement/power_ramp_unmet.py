@@ -70,7 +70,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchases import months_in
-from clusterspec.rules.knowledge.written_numbers import NUMBER, watts_in_text
+from clusterspec.rules.knowledge.written_numbers import watts_of_whole
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -87,7 +87,6 @@ SAME = 0.01
 _FROM = pattern(
     r"\b(?:from|as of|starting|ab|dès|depuis|à partir du|desde|a partir de|vanaf|från|fra|od|dal) (?:le |the |el |o |il )?month (\d{1,3})\b"
 )
-_KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b(?! ?(?:/|per|a|each) ?(?:rack|cabinet|node|server|system))")
 _MACHINES = pattern(
     r"(?<![\w.,])(\d{1,5}) (?:x )?(?:(?:[a-z]+ )?(?:dgx|hgx)\b|nodes?\b|servers?\b|systems?\b|machines?\b)"
 )
@@ -127,7 +126,7 @@ def check(
 
 def _steps_in(at: Path, text: str) -> Iterator[_Step]:
     """The step of a ramp in a sentence, where it has one power and one time."""
-    powers = {watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)}
+    powers = watts_of_whole(text)
     times = months_in(text)
     times += [(int(first), LONGEST) for first in _FROM.findall(text)]
     machines = {int(number) for number in _MACHINES.findall(text)}

@@ -69,7 +69,6 @@ from math import isclose
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.procurement.supplier_words import in_english
 from clusterspec.rules.knowledge.contract_words import AMOUNT
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text, months_in
@@ -116,17 +115,17 @@ _SEPARATE = 0.05 + 0.09975
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _list_price_problems(procurement)
+    yield from _list_price_problems(procurement, texts.lines)
     yield from _credit_problem(procurement)
     yield from _step_problem(procurement, texts.sentences)
     if procurement.tax:
-        yield from _gross_problem(procurement, procurement.tax, texts.remarks.lower())
+        yield from _gross_problem(procurement, procurement.tax, texts)
 
 
-def _list_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _list_price_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
     """Lines whose unit price is not the list price of their text less its percents."""
-    for index, line in enumerate(procurement.quote or ()):
-        found, price = _OFF.findall(in_english((line.part or "").lower())), line.unit_price
+    for index, (line, text) in enumerate(zip(procurement.quote or (), texts, strict=True)):
+        found, price = _OFF.findall(text), line.unit_price
         if len(found) != 1 or not price:
             continue
         (amount, share), stated = found[0], float(price)
@@ -186,15 +185,19 @@ def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             yield RULE.problem(at, message, "write a negative amount, in the line and in the total")
 
 
-def _gross_problem(procurement: ProcurementSpec, tax: float, text: str) -> Iterator[Problem]:
-    """A tax on prices that include it by the text, and a tax on the tax."""
+def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseTexts) -> Iterator[Problem]:
+    """A tax on prices that include it by the text as written (`brutto` of a store is another), and a tax on the tax."""
     total, expected = procurement.quoted_total, total_of_lines(procurement)
     taxed = total is not None and expected is not None and isclose(total, expected, rel_tol=ROUNDED)
-    gross = [each for each in sentences_of(text) if _GROSS.search(each) is not None and _OF_OTHER.search(each) is None]
+    gross = [
+        each
+        for each in sentences_of(texts.remarks.lower())
+        if _GROSS.search(each) is not None and _OF_OTHER.search(each) is None
+    ]
     if gross and taxed:
         message = f"by the text the prices include the tax, and `tax: {tax:g}` is added to them in the total"
         yield RULE.problem("procurement.tax", message, "remove `tax`, or ask for prices without it")
-    named = " ".join([text, *((line.part or "").lower() for line in procurement.quote or ())])
+    named = " ".join([texts.remarks.lower(), *texts.lines])
     if _QUEBEC.search(named) is not None and isclose(tax, _COMPOUND, rel_tol=ROUNDED):
         message = f"a tax of {percent(tax, 5)} adds the tax of Quebec (TVQ) to the price with TPS: both are on the price without tax, {percent(_SEPARATE, 5)} together"
         yield RULE.problem("procurement.tax", message, f"write `tax: {_SEPARATE:g}`, and ask for the right total")

@@ -151,7 +151,14 @@ from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
-from clusterspec.rules.knowledge.fabric_parts import is_far_surplus, may_have_no_fabric, states_cabling, states_links
+from clusterspec.rules.knowledge.fabric_parts import (
+    has_unknown_shape,
+    is_far_surplus,
+    may_have_no_fabric,
+    states_cabling,
+    states_links,
+    states_modules,
+)
 from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, name_of_kind, plural_of_kind
@@ -189,6 +196,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     lines = list(offered_lines(procurement.quote, cluster))
     counted = bill(design)
     needed = needed_parts(counted, lines)
+    if has_unknown_shape(design):
+        needed = {kind: count for kind, count in needed.items() if kind in {"node", "nic"}}
     if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
         yield added
         return
@@ -202,7 +211,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             offered = [line for line in lines if line.kind == kind]
-            counts_modules = kind == "transceiver" and _states_modules(design)
+            counts_modules = kind == "transceiver" and states_modules(design)
             surplus = "warning" if (kind == "cable" and decided) or counts_modules else "note"
             if kind == "transceiver" and counted.fabric is not None:
                 offered = shortest_end_first(offered, counted.fabric.modules)
@@ -228,12 +237,6 @@ def _part_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks:
     texts = " # ".join([remarks, *(line.line.part or "" for line in lines if line.kind == kind)])
     in_place = missing > 0 and are_elsewhere({kind: round(missing)}, texts)
     return "; by the text some are in place, or come from elsewhere" if in_place else ""
-
-
-def _states_modules(design: Design) -> bool:
-    """Whether the spec states the number of all modules of the fabric."""
-    out = design.spec.cluster.scale_out if design.spec.cluster else None
-    return out is not None and out.transceivers is not None
 
 
 def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
@@ -363,7 +366,8 @@ def _missing_part_problems(
         if needed.get("node") and _names_every_part(lines):
             message = f"the quote has no line for the {plural(needed['node'], 'node')} of the design"
             help_ = "ask for the line, name it `node`, or say in a waiver who delivers the nodes"
-            there = are_elsewhere({"node": needed["node"]}, remarks)
+            texts = " # ".join([remarks, *(line.line.part or "" for line in lines)])
+            there = are_elsewhere({"node": needed["node"]}, texts)
             yield RULE.problem("procurement.quote", message, help_, severity="note" if there else "warning")
         return
     if not missing:

@@ -128,7 +128,7 @@ THINGS = {
     "support": r"(?:hardware |\d{1,2} (?:years|months) |24x7 ){0,2}(?:support|maintenance|wartung|soporte|assistenza|suporte|nbd parts)",
 }
 """What lines include, by the words for it."""
-_INCLUDED = r"(?:incl(?:uded|uding|uye|uso|usive|us)?\b\.?|inkl(?:usive)?\b\.?|inbegriffen\b|inclu[ií]d[oa]s?\b|inclus[oiae]s?\b|inbegrepen\b|compris\b)"
+_INCLUDED = r"(?:incl(?:uded|uding|uye|uso|usive|us)?\b\.?|inkl(?:usive)?\b\.?|inbegriffen\b|inclu[ií]d[oa]s?\b|inclus[oiae]s?\b|inbegrepen\b|compris\b|(?:w cenie|v cen[eě]|in (?:the|de) pri(?:ce|js)|im preis|dans le prix|en el precio|no preço|nel prezzo)\b)"
 _NOT = pattern(r"\b(?:not|non|no|nicht|excl\w*|without|except|ohne|option\w*)\b")
 _MORE = pattern(
     r"\b(?:extensions?|renewals?|upgrades?|uplift|additional|further|extended|extra|years? [2-9]\b|verlängerung|spares?)\b"
@@ -243,13 +243,13 @@ def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Probl
     in_place = cluster.nodes - offered
     for index, line, text in named:
         given = line.quantity or 0
-        if (
-            0 < in_place < cluster.nodes
-            and given >= in_place
-            and is_credit(line)
-            and _TRADE_IN.search(text) is not None
-        ):
-            message = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines, and the {cluster.nodes:,} nodes of the design are {offered:,.10g} of the quote and {in_place:,.10g} that are in place"
+        if in_place > 0 and given >= in_place and is_credit(line) and _TRADE_IN.search(text) is not None:
+            of_quote = (
+                f"{offered:,.10g} of the quote and {in_place:,.10g} that are in place"
+                if offered
+                else "those that are in place"
+            )
+            message = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines, and the {cluster.nodes:,} nodes of the design are {of_quote}"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return

@@ -153,6 +153,7 @@ from clusterspec.rules.knowledge.quoted_parts import (
 from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_license, small_store
 from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
+from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
@@ -196,7 +197,7 @@ def check(
     networks: NetworksSpec | None,
     acceptance: tuple[AcceptanceSpec, ...] | None,
     catalog: Catalog,
-    remarks: str,
+    texts: PurchaseTexts,
 ) -> Iterator[Problem]:
     if not procurement.quote:
         return
@@ -217,14 +218,14 @@ def check(
         if line.kind == "node":
             yield from _node_problems(line, text, cluster)
             yield from _cooling_problem(line, text, power)
-    yield from _mains_problem(lines, power, remarks)
+    yield from _mains_problem(lines, power, texts.description)
     store = networks.storage.capacity if networks is not None and networks.storage is not None else None
     for other in (
         *_other_figures(lines, procurement, cluster, power, networks),
         *weaker_tests(lines, acceptance or ()),
         *short_cables(lines, written_scale_out),
-        *small_store(lines, store, remarks),
-        *small_license(lines, store, remarks),
+        *small_store(lines, store, texts),
+        *small_license(lines, store, texts.sentences),
     ):
         yield _problem(other.line, other.states, other.key, other.design)
     yield from _cage_problem(lines)
@@ -270,9 +271,11 @@ def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog
         yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
 
 
-def _mains_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None, remarks: str) -> Iterator[Problem]:
+def _mains_problem(
+    lines: Sequence[tuple[Offered, str]], power: PowerSpec | None, description: str
+) -> Iterator[Problem]:
     """Power distribution units of another voltage than the text states for the hall, where no key states one."""
-    volts = {float(each) for each in _MAINS.findall(remarks.lower())}
+    volts = {float(each) for each in _MAINS.findall(description)}
     if len(volts) != 1 or (power is not None and power.pdus is not None and power.pdus.voltage is not None):
         return
     for line, text in lines:

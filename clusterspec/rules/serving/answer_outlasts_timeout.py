@@ -3,7 +3,8 @@
 ## What it finds
 
 The predicted time of a whole request, from its arrival to the last token, above a limit that the description or a
-comment states for a gateway, proxy, load balancer or client. Sentences about idle connections or streams are not read,
+comment states for a gateway, proxy, load balancer or client: in the median, for one request in a hundred, or for the
+longest answer that `output_tokens.max` allows. Sentences about idle connections or streams are not read,
 since every token of a stream counts as activity. The finding is a warning; a note where the limit lies within the range
 of the prediction, and an error where even the low end exceeds it by a quarter.
 
@@ -59,6 +60,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.percentiles import MEDIAN, latency_at, latency_range
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
@@ -72,7 +74,11 @@ RULE = Rule.of(__name__, "warning", "likely")
 _TIMEOUT = pattern(
     r"(?i)\b(?:gateway|ingress|load balancer|proxy|envoy|nginx|client|front door)\b[^.;]{0,60}?\b(?:ends|closes|cuts|aborts|drops|kills|gives up|times? ?out|timeouts?|deadline|limit)\b[^.;\d]{0,40}?(\d{1,4}) ?(s|seconds?|min|minutes?)\b"
 )
-_ACTIVITY = pattern(r"(?i)\bidle\b|\bstream(?:s|ed|ing)?\b|\bfirst (?:byte|token)\b|\bconnect(?:ion)? timeout\b")
+_ACTIVITY = pattern(
+    r"(?i)\bidle\b|\bstream(?:s|ed|ing)?\b(?! or not\b)|\bfirst (?:byte|token)\b|\bconnect(?:ion)? timeout\b"
+)
+LONGEST = 99.0
+"""The percentile of the requests that the limit may not end."""
 
 
 def check(own_remarks: str, served: Served) -> Iterator[Problem]:
@@ -83,11 +89,30 @@ def check(own_remarks: str, served: Served) -> Iterator[Problem]:
         if match is None:
             continue
         limit = time_in_text(match[1], match[2])
-        whole = latency_at(served.times, served.load, "end_to_end", MEDIAN)
-        if whole > limit:
-            low, high = latency_range(served.times, served.load, "end_to_end", MEDIAN)
-            message = f"a request of {plural(served.load.output_tokens, 'output token')} is predicted to take {display(whole, 's')}, and the text ends it after {match[1]} {match[2]}"
-            severity = target_severity(limit, whole, (low / whole, high / whole))
-            help_ = "raise the limit, or cut the answers"
-            yield RULE.problem(f"{LOAD}.output_tokens", message, help_, severity=severity)
-            return
+        for which, (low, whole, high) in _times_of_requests(served):
+            if whole > limit:
+                message = f"{which} is predicted to take {display(whole, 's')}, and the text ends it after {match[1]} {match[2]}"
+                severity = target_severity(limit, whole, (low / whole, high / whole))
+                help_ = "raise the limit, or cut the answers"
+                yield RULE.problem(f"{LOAD}.output_tokens", message, help_, severity=severity)
+                return
+
+
+def _times_of_requests(served: Served) -> Iterator[tuple[str, tuple[float, float, float]]]:
+    """The median request, the 99th percentile and the longest answer with the seconds of the whole request: the low end,
+    the prediction and the high end.
+    """
+    times, load = served.times, served.load
+
+    def whole_at(percentile: float) -> tuple[float, float, float]:
+        low, high = latency_range(times, load, "end_to_end", percentile)
+        return low, latency_at(times, load, "end_to_end", percentile), high
+
+    yield f"a request of {plural(load.output_tokens, 'output token')}", whole_at(MEDIAN)
+    yield "one request in a hundred", whole_at(LONGEST)
+    longest = load.output_lengths.most if load.output_lengths is not None else None
+    if longest is not None:
+        (first, first_most), (gap, gap_most) = (latency_range(times, load, each, MEDIAN) for each in ("ttft", "tpot"))
+        whole = request_time(times.ttft, longest, times.tpot)
+        ends = (request_time(first, longest, gap), whole, request_time(first_most, longest, gap_most))
+        yield f"the longest answer, of {plural(longest, 'token')}", ends

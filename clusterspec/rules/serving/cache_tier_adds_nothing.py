@@ -3,7 +3,8 @@
 ## What it finds
 
 A tier in `cache_tiers` that supplies less than 0.5 % of the input tokens, since a tier above it keeps requests as long,
-or long enough until their users return. The finding is a note.
+or long enough until their users return. The finding is a note, and a
+warning where the tier is smaller than the one above it.
 
 ## Why it matters
 
@@ -61,6 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.requests import CacheTier
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
@@ -82,4 +84,10 @@ def check(served: Served) -> Iterator[Problem]:
             f"{display(held, 'B')} of {use.medium} for each {use.scope} keep requests for {display(use.retention, 's')}, and the {above.medium} above for "
             f"{display(above.retention, 's')}: the next request comes after {display(session.think_time, 's')}, and finds next to nothing in this tier alone",
             "leave the tier out, or state what else it is for",
+            severity="warning" if _is_smaller(use.tier, uses[number].tier) else "note",
         )
+
+
+def _is_smaller(tier: CacheTier, above: CacheTier | None) -> bool:
+    """Whether a tier has less than the one above it on the same node or engine: it repeats a part of that one's content."""
+    return above is not None and above.scope == tier.scope and tier.capacity < above.capacity

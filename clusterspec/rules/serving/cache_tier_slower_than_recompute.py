@@ -73,22 +73,24 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST_HIT = 0.005
-"""Share of the input tokens that a tier has to give to be judged by its speed."""
+"""Share of the input tokens that a tier has to give to be judged by its speed exactly."""
+FAR_SLOWER = 2.0
+"""From this multiple of computing again, a tier that gives less is judged too: each of its hits is a loss."""
 
 
 def check(served: Served) -> Iterator[Problem]:
     times, load = served.times, served.load
-    if not any(use.tier is not None and use.hit >= LEAST_HIT for use in times.tiers):
+    if not any(use.tier is not None for use in times.tiers):
         return
     cold = served.with_load(session=None, cache_tiers=None)
     if cold is None or times.prefix_hit <= 0:
         return
     saved = (cold.times.prompt_time - times.prompt_time) / (times.prefix_hit * load.input_tokens)
     for number, use in enumerate(times.tiers[1:]):
-        if use.tier is None or use.hit < LEAST_HIT:
+        if use.tier is None:
             continue
         read = use.token_bytes / use.tier.read / (1 - min(use.busy, MOST_LOAD))
-        if read <= saved:
+        if read <= saved * (1.0 if use.hit >= LEAST_HIT else FAR_SLOWER):
             continue
         tokens = use.within * load.input_tokens
         yield RULE.problem(

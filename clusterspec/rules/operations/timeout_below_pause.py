@@ -1,0 +1,76 @@
+"""A collective times out while the job waits for a checkpoint.
+
+## What it finds
+
+A timeout of NCCL, of a process group or of its watchdog, by the description or a comment, that is at or below the pause of
+a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous).
+
+## Why it matters
+
+Ranks that wait for the rank that saves stand in a collective. Its watchdog ends the job before the first checkpoint is
+complete, so no run gets beyond it.
+
+## What to do
+
+Raise the timeout above the pause, save from all ranks, or save asynchronously.
+
+## When to ignore it
+
+Ignore it where the waiting ranks stand in a barrier of another backend (Gloo) with a longer timeout.
+
+## Fires
+
+```yaml operations.checkpoint.pause
+clusterspec: 1
+description: Rank 0 writes the checkpoint while the others wait in a barrier; the NCCL timeout is the default of 10 minutes.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 6 h, pause: 20 min}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Rank 0 writes the checkpoint while the others wait in a barrier; the NCCL timeout is set to 60 minutes.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 6 h, pause: 20 min}}
+```
+
+## Sources
+
+- The default of ten minutes: https://github.com/pytorch/pytorch/pull/110947
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import only_setting, sentences_of, time_in_text
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+_COLLECTIVE = pattern(r"(?i)\b(?:nccl|rccl|hccl|process groups?|watchdog|barrier|collectives?|distributed)\b")
+_TIMEOUT = pattern(
+    r"(?i)\b(?:time-?outs?|timed? out)\b[^.;\d]{0,48}?(\d{1,5}) ?(s|seconds?|min|minutes?|h|hours?)\b|"
+    r"(?:--distributed-timeout-minutes|--ddp[-_]timeout)[ =](\d{1,5})\b"
+)
+
+
+def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
+    pause = operations.pause
+    if not own_remarks or pause is None:
+        return
+    for sentence in sentences_of(own_remarks):
+        match = only_setting(_TIMEOUT, sentence) if _COLLECTIVE.search(sentence) is not None else None
+        if match is None:
+            continue
+        flag = match[0].lower()
+        unit = match[2] or ("min" if "minutes" in flag else "s")
+        limit = time_in_text(match[1] or match[3], unit)
+        if pause.value >= limit:
+            message = f"ranks wait {pause.written} for a checkpoint, and by the text a collective times out after {match[1] or match[3]} {unit}"
+            yield RULE.problem(operations.pause_key, message, "raise the timeout, or save asynchronously")
+            return
