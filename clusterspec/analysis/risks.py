@@ -55,7 +55,9 @@ def risks_of_purchase(
             "prices",
             None,
             Money.of((total.high - total.low) / 2, bill.currency),
-            f"the bill ranges over {rounded_text(total)}",
+            f"the bill ranges over {text}"
+            if "–" in (text := rounded_text(total))
+            else f"more or less than {text} of the bill",
         )
     missing = [part.missing for part in parts if part.missing is not None]
     if missing:

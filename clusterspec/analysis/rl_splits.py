@@ -63,7 +63,7 @@ def splits_of_nodes(
     asks for every degree. The machines grow where they have fewer nodes.
     """
     rl = _rl_of(design)
-    counts = _rollout_counts(nodes - _nodes_of_models(rl)) if rl.placement != "colocated" else (0,)
+    counts = _rollout_counts_of_job(rl, nodes - _nodes_of_models(rl)) if rl.placement != "colocated" else (0,)
     found = []
     for count in counts:
         keys = keys_of_nodes(design, nodes, count)
@@ -151,6 +151,14 @@ def _rollout_counts(nodes: int) -> tuple[int, ...]:
         return tuple(range(1, nodes))
     parts = {round(nodes * part / FEW) for part in range(1, FEW)} | {round(nodes * share) for share in SHARES}
     return tuple(sorted(parts))
+
+
+def _rollout_counts_of_job(rl: Rl, nodes: int) -> tuple[int, ...]:
+    """The counts of `_rollout_counts`, those that leave the trainer a power of two, whose replicas usually divide a
+    batch, and those that leave a role the nodes that it has in the design.
+    """
+    left = {nodes - 2**power for power in range(nodes.bit_length())} | {nodes - rl.trainer_nodes, rl.rollout_nodes}
+    return tuple(sorted({*_rollout_counts(nodes), *(count for count in left if 0 < count < nodes)}))
 
 
 def _engine_tp_degrees(design: Design, rl: Rl) -> tuple[int, ...]:

@@ -162,8 +162,9 @@ class SearchJob:
         work = self.workload
         ranks = self.layout.nodes * self.cluster.ranks_per_node
         refused, required = undecided_conditions(self.cluster, work, self.layout)
-        held, batch = self.layout.capabilities, work.global_batch
-        return Demands(ranks, held, work.model, batch, work.sequence_length, refused=refused, required=required)
+        held, batch, length = self.layout.capabilities, work.global_batch, work.sequence_length
+        domain = self.cluster.ranks_per_domain
+        return Demands(ranks, held, work.model, batch, length, False, refused, required, domain=domain)
 
     @property
     def searches_pipelines(self) -> bool:

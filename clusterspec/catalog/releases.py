@@ -21,6 +21,7 @@ DEGREES: Mapping[str, tuple[str, str]] = {
     "sequence-parallel": ("layout.sequence_parallel", "sequence parallelism"),
     "cp": ("layout.cp", "context parallelism"),
     "ep": ("layout.ep", "expert parallelism"),
+    "ep-across-domains": ("layout.ep", "expert parallelism across scale-up domains"),
     "expert-tp": ("layout.expert_tp", "tensor parallelism of experts"),
     "attention-dp": ("layout.attention_dp", "data-parallel attention"),
     "partial-ep": ("layout.ep", "expert parallelism over a part of the ranks of an engine"),
@@ -162,8 +163,12 @@ class Combination:
         """The key of the spec that states the first use that design and combination share, preferably one of the
         layout.
         """
-        keys = [key_and_words(each)[0] for each in self._named_uses(used)]
+        keys = self.keys(used)
         return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
+
+    def keys(self, used: frozenset[str]) -> tuple[str, ...]:
+        """The keys of the spec that state the uses that design and combination share, each once."""
+        return tuple(dict.fromkeys(key_and_words(each)[0] for each in self._named_uses(used)))
 
 
 def combination(text: str) -> Combination:

@@ -222,9 +222,17 @@ def diff_lines(change: FileChange, context: int = 3) -> list[str]:
 
 
 def write_changes(changes: Changes) -> None:
-    """Write all changed files."""
+    """Write all changed files. Raises `UsageFault` for those that were saved meanwhile, which stay as they are."""
+    saved = []
     for name, change in changes.items():
-        write_whole(FilePath(name), change.after.encode("utf-8", "surrogateescape"))
+        if present_text(name) == change.before:
+            write_whole(FilePath(name), change.after.encode("utf-8", "surrogateescape"))
+        else:
+            saved.append(name)
+    if saved:
+        raise UsageFault(
+            f"{', '.join(map(plain_line, saved))}: changed while it was checked, and is left as it is: run again"
+        )
 
 
 # ``--baseline`` and ``--write-baseline``

@@ -39,6 +39,8 @@ class Demands:
     """Numbers that have to be multiples of others."""
     serves: bool = False
     """The replicas are engines, which share no experts."""
+    domain: int = 1
+    """Ranks of a scale-up domain, or of a node without one."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def demands_of(design: Design) -> Demands:
         serves_fp8(workload),
         *undecided_conditions(cluster, workload, layout),
         serves=workload is not None and workload.kind == "serve",
+        domain=cluster.ranks_per_domain,
     )
 
 
@@ -261,6 +264,7 @@ def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
 def _uses_of_degrees(numbers: LayoutNumbers, demands: Demands) -> Iterator[str]:
     for axis in ("tp", "cp", "ep", "pp"):
         yield axis if getattr(numbers, axis) > 1 else ""
+    yield "ep-across-domains" if numbers.ep > 1 and numbers.ep * numbers.expert_tp > demands.domain else ""
     yield "sequence-parallel" if numbers.sequence_parallel and numbers.tp > 1 else ""
     yield "attention-dp" if numbers.attention_dp > 1 else ""
     yield "partial-ep" if demands.serves and 1 < numbers.ep < numbers.replica // numbers.pp else ""

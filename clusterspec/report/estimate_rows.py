@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 TERMS_OF_ROWS = {
     "checkpoint": ("checkpoint write", "checkpoint restore"),
+    "rollout": ("rl step",),
     "loading": ("model load",),
     "data": ("data needed", "data rate"),
     "rack": ("power rack", "power row", "power feed"),

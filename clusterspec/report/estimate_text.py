@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.sites import accelerators_away
 from clusterspec.cost.headline import sent_term
+from clusterspec.cost.memory.recomputation import offloads_saved
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.report import PLAIN, Ink, plain_line, share_bar, shell_word, text_table, title_text, wrapped_lines
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 # Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
 
-ALIASES = {"step time": "step", "one optimizer step": "step"}
+ALIASES = {"step time": "step", "one optimizer step": "step", "weight sync": "sync"}
 """Printed names of terms that have another one."""
 SHARES = frozenset({"MFU", "HFU"})
 
@@ -340,15 +341,15 @@ def _ordered_flows(flows: Sequence[Communication], rest: Sequence[Communication]
 
 
 def cache_extent(plan: Plan) -> str:
-    """What the row of the cache counts: requests in flight, or all that memory_fraction leaves; empty in training."""
+    """What the row of the cache, or of activations in host memory, counts; empty where it counts all of them."""
     stored = plan.stored
+    if stored is not None and offloads_saved(stored.job):
+        return "(activations: what selective recomputation saves is in host memory, as published recipes have it)"
     if stored is None or stored.job.workload.kind != "serve" or not stored.rank.activations:
         return ""
     load = stored.job.workload.serving
     if load is not None and load.concurrency is None and load.max_sequences is None:
-        return (
-            f"(cache: all that memory_fraction {load.memory_fraction:g} leaves, which the engine reserves in advance)"
-        )
+        return f"(cache: all that memory_fraction {load.memory_fraction:g} leaves, reserved by the engine in advance)"
     requests = f"{plain(stored.rank.activations[0].numbers['count'], 3)} requests in flight on an attention replica"
     return f"(cache: of {requests}; an engine that reserves all that memory_fraction leaves shows more)"
 

@@ -209,7 +209,7 @@ def layouts_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> 
     """
     keys = [key for key in SHOWN if any(key in row.layout for row in rows)]
     costs = any(row.cost is not None for row in rows)
-    measured = ("step", "range", "MFU", "memory", *((f"cost {currency}".rstrip(),) if costs else ()))
+    measured = ("step", "range", "MFU", "memory", *((f"{currency} a run".lstrip(),) if costs else ()))
     figures = [_layout_figures(row)[: len(measured)] for row in rows]
     numbers = [f"{number}{'=' if row.tied and number > 1 else ''}" for number, row in enumerate(rows, 1)]
     heads = ("", *(SHORT.get(key, key) for key in keys), *measured)

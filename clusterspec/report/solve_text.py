@@ -259,7 +259,7 @@ def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
         return paragraph(f"Nothing to vary: {why}.", ink)
     costs = any(row.cost is not None for row in report.levers)
     each = "tpot" if any(row.key in SERVED_KEYS for row in report.levers) else "step"
-    cost = (f"cost {report.currency}".rstrip(),) if costs else ()
+    cost = (f"{report.currency} {'per M tokens' if each == 'tpot' else 'a run'}".lstrip(),) if costs else ()
     heads = ("parameter", "from", "to", "time per token", each, "memory", *cost)
     moving = [row for row in report.levers if not _is_idle(row) and not row.errors]
     rows = [_lever_cells(row, costs) for row in moving]

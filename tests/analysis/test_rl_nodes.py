@@ -9,7 +9,7 @@ import pytest
 from clusterspec import studies
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.levers import lever_of
-from clusterspec.analysis.rl_splits import keys_of_nodes, nodes_by_role, rl_splits
+from clusterspec.analysis.rl_splits import keys_of_nodes, nodes_by_role, rl_splits, splits_of_nodes
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
@@ -159,3 +159,15 @@ def test_the_pool_of_rollout_grows_where_a_division_needs_more_of_its_nodes() ->
     assert not {each.rule for each in varied_study(one, changes).errors} & {"world-size-mismatch"}
     bare = {key: value for key, value in changes.items() if key[0] != "pools"}
     assert {each.rule for each in varied_study(one, bare).errors} & {"world-size-mismatch"}, "without the growth"
+
+
+def test_the_division_of_the_spec_is_among_those_of_as_many_nodes() -> None:
+    """Of 40 nodes 24 for rollout, which is no sixteenth: the step of the spec is never missed by its own nodes."""
+    text = SPLIT.replace("nodes: 8", "nodes: 40").replace("prompts_per_step: 128", "prompts_per_step: 256")
+    one = study_of(text.replace("nodes: 4}", "nodes: 24}") % "")
+    assert one.plan.rl is not None
+    divided = [(each.trainer_nodes, each.rollout_nodes) for each in splits_of_nodes(one.design, 40, {}, degrees=False)]
+    assert (16, 24) in divided
+    assert {trainer for trainer, _ in divided} >= {8, 16, 32}
+    found = solve(one, "nodes", f"rl_step_time<={1.001 * one.plan.rl.step} s")
+    assert found.value is not None and found.value <= 40

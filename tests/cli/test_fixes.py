@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.cli import UsageFault
+from clusterspec.cli.fixes import FileChange, write_changes
+from clusterspec.finding import Edit
+from clusterspec.source import Position, Span
 from tests.cli.conftest import BASE, Call
 
 PARTS = """\
@@ -150,3 +154,23 @@ def test_a_fix_writes_no_file_that_was_not_named(words: tuple[str, ...], call: C
     assert done.status == 1
     call("check", *words, "base.yaml", "--fix")
     assert Path("base.yaml").read_text() == BASE
+
+
+def test_a_file_that_was_saved_during_the_check_keeps_what_was_saved(tmp_path: Path) -> None:
+    """An editor saves the first file after it was read: the other one is fixed, and the call says which was left."""
+    saved, other = (tmp_path / name for name in ("saved.yaml", "other.yaml"))
+    for file in (saved, other):
+        file.write_text("nodes: 4\n", "utf-8")
+    changes = {
+        str(file): FileChange(str(file), "nodes: 4\n", "nodes: 8\n", ((Edit(span_of(str(file)), "8"), "typo"),))
+        for file in (saved, other)
+    }
+    saved.write_text("nodes: 16\n", "utf-8")
+    with pytest.raises(UsageFault, match=r"saved\.yaml: changed while it was checked"):
+        write_changes(changes)
+    assert saved.read_text("utf-8") == "nodes: 16\n"
+    assert other.read_text("utf-8") == "nodes: 8\n"
+
+
+def span_of(file: str) -> Span:
+    return Span(file, Position(1, 8), Position(1, 9))

@@ -65,6 +65,8 @@ LAYOUT_USES: tuple[tuple[dict[str, Any], int, str], ...] = (  # layout, ranks, a
     ({"tp": 2, "sequence_parallel": True}, 2, "tp sequence-parallel"),
     ({"attention_dp": 2}, 2, "attention-dp"),
     ({"ep": 2}, 2, "ep data-parallel fsdp"),
+    ({"ep": 8}, 8, "ep data-parallel fsdp"),
+    ({"ep": 16}, 16, "ep ep-across-domains data-parallel fsdp"),  # of domains of 8
     ({"expert_tp": 2}, 1, ""),  # of a dense model
     ({"pp": 2}, 2, "pp 1f1b"),
     ({"pp": 3}, 3, "pp 1f1b uneven-stages"),  # of 32 layers
@@ -79,10 +81,17 @@ LAYOUT_USES: tuple[tuple[dict[str, Any], int, str], ...] = (  # layout, ranks, a
 
 @each(("layout", "ranks", "uses"), LAYOUT_USES)
 def test_a_layout_uses_what_has_more_than_one_rank(layout: dict[str, Any], ranks: int, uses: str) -> None:
-    demands = Demands(ranks=ranks, capabilities=held("megatron-core"), model=DENSE, batch=16, sequence=4096)
+    demands = Demands(ranks=ranks, capabilities=held("megatron-core"), model=DENSE, batch=16, sequence=4096, domain=8)
     assert layout_uses(replace(ONE, **layout), demands) == {*uses.split()}
     experts = {"expert-tp"} if "expert_tp" in layout else set[str]()
     assert layout_uses(replace(ONE, **layout), replace(demands, model=EXPERT)) == {*uses.split()} | experts
+
+
+def test_experts_that_tp_shards_reach_the_next_domain_sooner() -> None:
+    """Domains of 8 ranks: 4 × 2 lie in one, 4 × 4 in two."""
+    demands = Demands(ranks=16, capabilities=held("megatron-core"), model=EXPERT, batch=16, sequence=4096, domain=8)
+    found = ["ep-across-domains" in layout_uses(replace(ONE, ep=4, expert_tp=tp), demands) for tp in (1, 2, 4)]
+    assert found == [False, False, True]
 
 
 def test_experts_on_a_part_of_an_engine_are_a_use_of_engines_alone() -> None:

@@ -628,3 +628,17 @@ def test_no_label_of_a_choice_lies_on_the_line_of_the_load() -> None:
         (label,) = (each for each in shapes(drawn, "text") if each["text"] == "8 nodes")
         base, level = number(label, "y"), number(line, "y1")
         assert not base - 10 < level < base + 3, load
+
+
+def test_no_label_of_a_choice_lies_on_the_labels_of_its_axes() -> None:
+    """A machine of one node at the line of the load: its label goes below the axis, and the prices below the label."""
+    sizes = [ChoicePoint("6 nodes", (1.89, 1.89), 41802.0), ChoicePoint("24 nodes", (7.11, 7.11), 168096.0)]
+    one = ChoicePoint("1 node, other engines", (0.44, 0.44), 8664.0, series=False)
+    texts = (lambda tick: f"{tick:g} M", lambda tick: f"{tick:,.0f}")
+    drawn = curves.choice_chart([*sizes, one], ("price", "tokens"), texts, "alt", (8400.0, "load: 8,400"))
+    written = {each["text"]: (number(each, "x"), number(each, "y")) for each in shapes(drawn, "text")}
+    left, base = written["1 node, other engines"]
+    prices = [place for text, place in written.items() if text.endswith(" M")]
+    assert len(prices) > 2
+    assert all(y - 12 >= base for _, y in prices)
+    assert left >= max(x for text, (x, _) in written.items() if text == "0")

@@ -63,7 +63,7 @@ def test_marks_are_explained_where_they_stand() -> None:
 
 def test_a_table_of_layouts_has_a_column_for_each_key_that_one_has() -> None:
     head, first, second = cells(search_text.layouts_table((FAST, SLOW), WIDE, "USD"))[:3]
-    assert head == ["tp", "pp", "step", "range", "MFU", "memory", "cost", "USD"]
+    assert head == ["tp", "pp", "step", "range", "MFU", "memory", "USD", "a", "run"]
     assert first == ["1", "2", "1", "2", "s", "1.8", "s", "–", "2.2", "s", "40", "%", "40", "GB", "1,234,568"]
     assert second == ["2=", "4", "2.01", "s", "?", "90", "GB", "x"]
     narrow = search_text.layouts_table((FAST, SLOW), Ink(width=50))

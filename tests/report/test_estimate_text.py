@@ -94,7 +94,25 @@ PRICED_CACHE = f"{FULL_CACHE}procurement: {{electricity: 0.12, currency: USD}}\n
 COOLED = PRICED.replace("dgx-h100, nodes: 127", "gb200-nvl72, nodes: 128").replace("nodes_per_rack: 4", "feeds: N+1")
 
 
-@pytest.mark.parametrize("spec", [SPEC, PRICED, COOLED, PRICED_CACHE])
+TIERS = """\
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 1, host_memory: 2 TB}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  parameter_precision: fp8
+  serving:
+    input_tokens: 6000
+    output_tokens: 350
+    request_rate: 2
+    session: {turns: 8, think_time: 45 s, growth: 800, shared_prefix: 1500}
+    cache_tiers: [{medium: host, capacity: 300 GB, read: 50 GB/s, write: 50 GB/s, scope: engine}]
+    targets: {ttft: {p95: 2 s}, tpot: {p95: 50 ms}}
+layout: {framework: vllm, tp: 4, dp: 2}
+"""
+
+
+@pytest.mark.parametrize("spec", [SPEC, PRICED, COOLED, PRICED_CACHE, TIERS])
 def test_every_printed_name_can_be_explained(spec: str) -> None:
     one = study(spec)
     report = analysis.estimate(one)
@@ -108,6 +126,7 @@ def test_every_printed_name_can_be_explained(spec: str) -> None:
         PRICED: {"checkpoint", "rack", "swing", "energy"},
         COOLED: {"data", "rack", "heat", "energy"},
         PRICED_CACHE: {"time to first token", "cache holds", "energy"},
+        TIERS: {"hits, accelerator", "hits, host", "most concurrency"},
     }
     assert expected[spec] <= printed
     missing = {name for name in printed if estimate_explain.explanation_text(report, name) is None}
@@ -210,7 +229,7 @@ def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_can
     [
         ("concurrency: 64", "(cache: of 64 requests in flight on an attention replica;"),
         ("concurrency: 64, max_sequences: 16", "(cache: of 16 requests in flight on an attention replica;"),
-        ("request_rate: 1", "(cache: all that memory_fraction 0.9 leaves, which the engine reserves in advance)"),
+        ("request_rate: 1", "(cache: all that memory_fraction 0.9 leaves, reserved by the engine in advance)"),
     ],
 )
 def test_the_estimate_says_what_the_cache_counts(load: str, said: str) -> None:

@@ -153,7 +153,7 @@ WITHOUT = "Of the choices without errors that surely fit"
         (served(replace(SERVED_FEWER, holds_load=False), first=NO_LOAD),
          "No choice is recommended: each of the choices does not hold the load."),
         (served(SERVED_FEWER, load=400.0),
-         "None is recommended, since the load takes less than this design. 2 nodes would hold the load for less, with "
+         "None is recommended, since the load needs less than this design. 2 nodes would hold the load for less, with "
          "less in reserve: 500 k USD less, −50 % tokens."),
         # a load
         (served(SERVED_FEWER, load=400.0, recommended=0),

@@ -130,7 +130,7 @@ def layouts(draw: Random) -> Made:
     )  # fmt: skip
     return search_text.layouts_table(rows, WIDE, "EUR"), [
         {"tp": row.layout["tp"], "mb": row.layout["micro_batch"], "step": row.step_time, "MFU": row.mfu}
-        | {"memory": row.memory, "cost EUR": row.cost}
+        | {"memory": row.memory, "EUR a run": row.cost}
         for row in rows
     ]
 
@@ -210,7 +210,7 @@ def levers(draw: Random) -> Made:
     text = solve_text.sensitivity_as_text(SensitivityReport(*HEAD, 1.0, 1.0, 1.0, rows, "EUR"), WIDE)
     assert text.endswith("\nx does not fit in memory\n")
     return text.removesuffix("x does not fit in memory\n"), [
-        {head: row.to_json()[key] for head, key in (keys | {"cost EUR": "cost"}).items()} | {"parameter": row.key}
+        {head: row.to_json()[key] for head, key in (keys | {"EUR a run": "cost"}).items()} | {"parameter": row.key}
         for row in rows
     ]
 
@@ -220,7 +220,7 @@ TABLES: dict[str, tuple[Callable[[Random], Made], str]] = {
     "sweep of serving": (sweep_of_serving, "TTFT, TPOT, tok/s, tok/s/acc, accelerators, memory, fits, per M tokens"),
     "plans": (plans, ", accelerators, TTFT p95, TPOT p95, tok/s/user, tok/s/acc, memory, EUR per M tokens"),
     "front": (front, ", in flight, TTFT, TPOT, tok/s/user, tok/s/acc"),
-    "layouts": (layouts, ", cost EUR"),
+    "layouts": (layouts, ", EUR a run"),
     "placements": (
         placements,
         "trainer, rollout, tp, ahead, step, tokens/s, rollout idle, trainer idle",
@@ -228,7 +228,7 @@ TABLES: dict[str, tuple[Callable[[Random], Made], str]] = {
     "faults": (faults, "count, a year, step, h lost, cost EUR"),
     "pairs": (pairs, "pairs, a year, step, h lost"),
     "values tried": (tried, "step_time"),
-    "levers": (levers, "time per token, step, memory, cost EUR"),
+    "levers": (levers, "time per token, step, memory, EUR a run"),
 }
 """Tables, with the heads whose cells end at one place; the cells of the others begin at one."""
 

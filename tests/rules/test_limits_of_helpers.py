@@ -102,8 +102,9 @@ def exceeding(endpoints: int, capacity: int, rails: int, topology: str = "fat-tr
     fabric = {"fits": False, "capacity": capacity, "endpoints": endpoints, "planes": 1, "tiers": 2, "switch_ports": 64}
     counts: Any = SimpleNamespace(fabric=SimpleNamespace(**fabric))
     out: Any = SimpleNamespace(**{"tiers": None, "topology": topology, "rails": rails, "nics_per_node": 8} | written)
-    cluster: Any = SimpleNamespace(all_nodes=64)
-    return list(endpoints_exceed_fabric.check(counts, cluster, out, {}, SETTINGS.catalog))
+    text = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64, scale_out: {switch: quantum-2-qm9700}}\n"
+    design = study_text(text, SETTINGS).design
+    return list(endpoints_exceed_fabric.check(counts, design, out, {}, SETTINGS.catalog))
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,8 @@ def with_keys(text: str, **sections: dict[str, object]) -> Plan:
         ("purchase-dearer-than-rent", 1, "over 5 years the rent of an accelerator is 538,671 USD", ""),
         # 38 % of the stated figure, 76 % of its half
         ("measured-suggests-duplex-mistake", 0, "is 38 % of the stated 1000 GB/s unidirectional, and 76 % of", ""),
-        # 7 / (16 + 7) of the time; 7 / (63 + 7) = 0.1, with 8 replicas
-        ("pipeline-bubble", 0, "bubble is 30 % of the time", "a global batch of 504 (63 micro-batches), or 2 virtual"),
+        # 7 / (16 + 7) of the time; 7 / (63 + 7) = 0.1, with 8 replicas; 7 / (4 × 16 + 7) = 0.099
+        ("pipeline-bubble", 0, "bubble is 30 % of the time", "a global batch of 504 (63 micro-batches), or 4 virtual"),
         ("pipeline-bubble", 0, "more than a quarter of the machine: pp 8 with 16 micro-batches", ""),
         # 1 × 64 × 2,048 / 64 tokens
         ("fsdp-gather-exposed", 0, "all-gathers over 8 nodes expose", "hsdp inside the domain, or more NICs"),

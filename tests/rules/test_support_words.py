@@ -11,11 +11,16 @@ ADVICE = (
     ("tp + pp", Feature(True, since="1.2"), "use release 1.2 or later"),
     ("tp + pp", Feature(True, until="1.2"), "use a release before 1.2"),
     ("tp + pp", Feature(True, since="1.2", note="by a flag"), "use release 1.2 or later (by a flag)"),
-    ("tp + pp", Feature(False, until="2.0"), "drop one of them, or use release 2.0 or later"),
-    ("tp + pp", Feature(False), "drop one of them, or use other software"),
+    ("tp + pp", Feature(False, until="2.0"), "change `layout.tp` or `layout.pp`, or use release 2.0 or later"),
+    ("tp + pp", Feature(False), "change `layout.tp` or `layout.pp`, or use other software"),
     ("pp", Feature(False, since="1.2"), "do without it, or use other software"),
-    ("pp without sequence-parallel", Feature(False), "drop one of them, or use other software"),
-    ("experts on sm_80", Feature(False), "drop one of them, or use other software"),
+    (
+        "pp without sequence-parallel",
+        Feature(False),
+        "change `layout.pp` or `layout.sequence_parallel`, or use other software",
+    ),
+    ("experts on sm_80", Feature(False), "do without it, or use other software"),
+    ("tp + experts", Feature(False), "change `layout.tp`, or use other software"),
 )
 
 

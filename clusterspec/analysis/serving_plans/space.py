@@ -152,8 +152,8 @@ def _is_legal(job: ServingJob, engine: Engines) -> bool:
         redundant_experts=engine.redundant_experts,
     )
     refused, required = undecided_conditions(job.cluster, job.workload, job.layout)
-    held, fp8 = job.layout.capabilities, serves_fp8(job.workload)
-    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused, required, serves=True)
+    held, fp8, domain = job.layout.capabilities, serves_fp8(job.workload), job.cluster.ranks_per_domain
+    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused, required, True, domain)
     return not violations(numbers, demands)
 
 

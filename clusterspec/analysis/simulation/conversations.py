@@ -13,6 +13,10 @@ from clusterspec.cost.serving.pools import Pools
 MOST_FILLING = 100_000
 """Requests before the simulated ones that fill the caches."""
 FILLINGS_OF_CACHES = 1.2
+LONGEST_THOUGHT = 15.0
+"""Mean times between two turns after which no turn follows: of times drawn from an exponential distribution one in
+three million is longer. A tier that keeps blocks longer has all that are used again.
+"""
 
 
 def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
@@ -20,7 +24,8 @@ def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTi
     load, session = pools.load, pools.load.session
     assert session is not None
     rate = load.request_rate or expected.output_tokens_per_second / load.output_tokens
-    kept = max((use.retention for use in expected.tiers if use.retention < LONGEST), default=0.0)
+    apart = LONGEST_THOUGHT * session.think_time + expected.request_latency
+    kept = max((min(use.retention, apart) for use in expected.tiers if use.retention < LONGEST), default=0.0)
     before = min(MOST_FILLING, ceil(FILLINGS_OF_CACHES * kept * rate))
     found = session_arrivals(
         seed, before + len(traffic.arrivals), session, load.output_tokens, rate=rate, running=expected.request_latency

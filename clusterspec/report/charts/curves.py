@@ -108,10 +108,6 @@ def choice_chart(
     if level is not None:
         parts.append(svg.segment(x.start, y(level[0]), x.end, y(level[0]), "limit", width=1.5, dash="5 4"))
         parts.append(svg.text_shape(x.end, y(level[0]) - 5, level[1], size=11, tint="soft", end="end"))
-    parts += [
-        svg.text_shape(x(tick), bottom + 16, texts[0](tick), size=11, tint="soft", end="middle") for tick in x.ticks
-    ]
-    parts.append(svg.text_shape(x.end, bottom + 34, heads[0], size=12, tint="soft", end="end"))
     sizes = sorted((point for point in points if point.series), key=lambda point: sum(point.price))
     parts.append(svg.curve([(x(sum(point.price) / 2), y(point.work)) for point in sizes], "line"))
     ranked = sorted(points, key=lambda point: bool(point.letter))
@@ -119,36 +115,53 @@ def choice_chart(
     rising = len(sizes) > 1 and sizes[-1].work > sizes[0].work
     letters = [mark for point, mark in zip(ranked, marks, strict=True) if point.letter]
     spots = [mark for point, mark in zip(ranked, marks, strict=True) if not point.letter] + separated_marks(letters)
+    lowest = bottom
     for point, mark, spot in zip(ranked, marks, spots, strict=True):
         parts.append(svg.segment(x(point.price[0]), mark[1], x(point.price[1]), mark[1], point.tint, width=3))
         parts += [svg.segment(*mark, *spot, point.tint)] if spot != mark else []
         parts += _choice_shapes(point, spot)
         if not point.letter:
-            parts += _choice_label(point.label, mark, marks, rising=rising, level=y(level[0]) if level else None)
-    return svg.drawing(bottom + 42, parts, alt, name="choices")
+            at = y(level[0]) if level else None
+            left, base = _label_place(point.label, mark, marks, rising=rising, level=at, corner=(x.start, bottom))
+            lowest = max(lowest, base + 2)
+            parts.append(svg.box(left - 2, base - 10, svg.text_width(point.label, 11) + 4, 13, "paper"))
+            parts.append(svg.text_shape(left, base, point.label, size=11, tint="soft"))
+    parts += [
+        svg.text_shape(x(tick), lowest + 16, texts[0](tick), size=11, tint="soft", end="middle") for tick in x.ticks
+    ]
+    parts.append(svg.text_shape(x.end, lowest + 34, heads[0], size=12, tint="soft", end="end"))
+    return svg.drawing(lowest + 42, parts, alt, name="choices")
 
 
-def _choice_label(
-    label: str, mark: tuple[float, float], marks: Sequence[tuple[float, float]], *, rising: bool, level: float | None
-) -> Iterator[str]:
-    """The label of a size on a plate, below the line that joins the sizes and clear of other marks and of the
-    ``level``."""
+def _label_place(
+    label: str,
+    mark: tuple[float, float],
+    marks: Sequence[tuple[float, float]],
+    *,
+    rising: bool,
+    level: float | None,
+    corner: tuple[float, float],
+) -> tuple[float, float]:
+    """The left end and base line of the label of a size: below the line that joins the sizes, clear of other marks and
+    of the ``level``, right of the ``corner`` of the axes and above it; below the mark where no such place is.
+    """
     wide = svg.text_width(label, 11)
     below = (mark[0] + 8, mark[1] + 16) if rising else (mark[0] - 8 - wide, mark[1] + 16)
     above = (mark[0] - 8 - wide, mark[1] - 8) if rising else (mark[0] + 8, mark[1] - 8)
     beyond = (below[0], below[1] + 14) if level is not None and abs(level - below[1] + 4) < 10 else below
-    places = [(min(max(left, 2.0), svg.WIDTH - wide - 2), base) for left, base in (below, above, beyond)]
+    beside = (mark[0] + 8, mark[1] - 10)
+    places = [(min(max(left, 2.0), svg.WIDTH - wide - 2), base) for left, base in (below, above, beyond, beside)]
     clear = [
         (left, base)
         for left, base in places
-        if (level is None or not base - 12 < level < base + 5)
+        if left >= corner[0]
+        and base <= corner[1]
+        and (level is None or not base - 12 < level < base + 5)
         and all(
             x < left - 11 or x > left + wide + 11 or not base - 20 < y < base + 12 for x, y in marks if (x, y) != mark
         )
     ]
-    left, base = (clear or places)[0]
-    yield svg.box(left - 2, base - 10, wide + 4, 13, "paper")
-    yield svg.text_shape(left, base, label, size=11, tint="soft")
+    return (clear or places)[0]
 
 
 def _choice_shapes(point: ChoicePoint, mark: tuple[float, float]) -> Iterator[str]:

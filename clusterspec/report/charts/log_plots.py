@@ -186,7 +186,8 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in ordered], "forward"))
     joint = joined_marks([(x(point.per_user), y(point.per_accelerator)) for point in points])
     places, labels = [place for place, _ in joint], [label for _, label in joint]
-    parts += labeled_marks(places, separated_marks(places, (), BOTTOM, [*map(mark_half, labels)]), labels)
+    head = [(0.0, FRONT_TOP - 6), (svg.WIDTH, FRONT_TOP - 6)]  # below the name of the axis
+    parts += labeled_marks(places, separated_marks(places, head, BOTTOM, [*map(mark_half, labels)]), labels)
     if present:
         parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
     return svg.drawing(BOTTOM + 42, parts, alt, name="front")

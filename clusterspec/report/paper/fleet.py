@@ -194,7 +194,8 @@ def _work_cells(report: FleetReport, name: str) -> tuple[str, ...]:
         return (name, *(fleet_text.UNKNOWN,) * 3)
     rows = [row.cells for row in layout_rows(layout, work)] if layout else []
     told = "; ".join(f"{title}: {text}" if len(rows) > 1 else text for title, text in rows)
-    return name, work.model.name, work.kind, told or fleet_text.UNKNOWN
+    kind = "rl" if work.rl is not None else work.kind  # the trainer of reinforcement learning trains
+    return name, work.model.name, kind, told or fleet_text.UNKNOWN
 
 
 def pools_section(report: FleetReport) -> Section:

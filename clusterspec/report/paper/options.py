@@ -137,7 +137,7 @@ def recommendation_text(found: Choices) -> str:
     rent = found.rows[0].rent
     kind = "choices" if len({row.rent for row in found.rows}) == 1 else f"rents of {rent}" if rent else "purchases"
     if found.recommended is None and (less := slower_text(found)):
-        return f"None is recommended, since the load takes less than this design.{less}"
+        return f"None is recommended, since the load needs less than this design.{less}"
     if found.recommended is None:
         against = (
             "has an error" if any(row.errors for row in found.rows) else "",

@@ -53,6 +53,8 @@ class Legality:
         present: int = getattr(numbers, axis)
         allowed = violations(numbers, demands) - {rule}
         fits = (value for value in _candidates(axis, numbers, demands) if value != present)
+        if axis == "tp":
+            fits = (value for value in fits if self._lies_in_domain(value))
         fits = (value for value in fits if violations(self._with_axis(numbers, axis, value), demands) <= allowed)
         return sorted(fits, key=lambda value: (abs(_doubling_count(value, present)), value))[:limit]
 
@@ -68,9 +70,13 @@ class Legality:
         """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
         if not self._advises:
             return ""
-        found = [(axis, values) for axis in axes if (values := self.nearest_values(rule, axis))]
-        offered = ", or ".join(f"`{axis}` " + or_list(sorted(values)) for axis, values in found)
-        stated = self._written.dp is not None and any(axis in DEGREES for axis, _ in found)
+        return self.offered_text({axis: self.nearest_values(rule, axis) for axis in axes})
+
+    def offered_text(self, values: Mapping[str, list[int]]) -> str:
+        """Values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
+        found = {axis: sorted(each) for axis, each in values.items() if each}
+        offered = ", or ".join(f"`{axis}` {or_list(each)}" for axis, each in found.items())
+        stated = self._written.dp is not None and any(axis in DEGREES for axis in found)
         return f"{offered}, without `dp`, which follows" if stated else offered
 
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:
@@ -91,11 +97,23 @@ class Legality:
     def _with_axis(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
         """The numbers with one axis changed, and with the axes adjusted that depend on it."""
         changes: dict[str, int | bool] = {axis: value}
-        if axis == "tp" and self._written.expert_tp is None and self._layout.capabilities.has("defaults.expert_tp"):
-            changes["expert_tp"] = value
+        if axis in {"tp", "ep", "attention_dp"} and self._written.expert_tp is None:
+            changes["expert_tp"] = self._implied_expert_tp(replace(numbers, **changes))  # type: ignore[arg-type]
         if axis == "pp":
             changes["own_stages"] = False
         return replace(numbers, **changes)  # type: ignore[arg-type]
+
+    def _lies_in_domain(self, tp: int) -> bool:
+        """Whether groups of ``tp`` adjacent ranks never cross from one scale-up domain to the next."""
+        cluster = self._design.cluster
+        return cluster is None or cluster.ranks_per_domain % tp == 0
+
+    def _implied_expert_tp(self, numbers: LayoutNumbers) -> int:
+        """The ranks that shard one expert where the spec states none, as resolved layouts have them."""
+        if self.demands.serves:
+            return max(1, numbers.tp * numbers.attention_dp // numbers.ep)
+        shards = numbers.ep == 1 or self._layout.capabilities.has("defaults.expert_tp")
+        return numbers.tp if shards else 1
 
 
 def near_multiples(value: int, step: int) -> list[int]:

@@ -66,7 +66,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, loses_terms_in_bf16, share, step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -94,7 +94,7 @@ def check(
         "layout.dp",
         f"{display(seconds, 's')} of {_reduction_text(layout)}, {percent(lost, 2)} of the step, is exposed "
         f"({plural(layout.micro_batches or 0, 'micro-batch')} per step)",
-        _help(what_if, training),
+        _help(what_if, training, layout),
         severity=_severity(lost, what_if, training, timed),
     )
 
@@ -113,12 +113,12 @@ def _reduction_text(layout: Layout) -> str:
     return "reducing gradients" + ("" if layout.sharding == "none" else " and gathering weights")
 
 
-def _help(what_if: WhatIf, training: Workload) -> str:
-    """The remedies, two of them with their predicted step time."""
+def _help(what_if: WhatIf, training: Workload, layout: Layout) -> str:
+    """The remedies, two of them with their predicted step time; bf16 only where its sums keep their terms."""
     if not what_if.advises:
         return ""
     now, narrow = what_if.step_time, ""
-    if training.gradient_precision == "fp32":
+    if training.gradient_precision == "fp32" and not loses_terms_in_bf16(layout):
         plan = what_if.with_workload(gradient_precision="bf16")
         narrow = _lever_text("gradient_precision: bf16", now, plan)
     compressed = what_if.with_layout(gradient_compression=COMPRESSION)

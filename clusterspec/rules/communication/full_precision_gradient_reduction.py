@@ -61,7 +61,14 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed_seconds, share
+from clusterspec.rules.knowledge.shares import (
+    REDUCTIONS,
+    REPLICA_AXES,
+    SHARD_AXES,
+    exposed_seconds,
+    loses_terms_in_bf16,
+    share,
+)
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -77,4 +84,6 @@ def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Pla
     if cost > thresholds.of(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         help_ = "use `gradient_precision: bf16` with fp32 accumulation, if convergence allows"
+        if loses_terms_in_bf16(layout):
+            help_ = "reduce fewer times (a larger batch, or fewer replicas): so many terms vanish in a sum in bf16"
         yield RULE.problem("workload.gradient_precision", message, help_)

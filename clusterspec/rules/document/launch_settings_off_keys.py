@@ -149,7 +149,7 @@ def check(
 
 def _problem(words: str, key: str, own: str) -> Problem:
     message = f"the text says `{words.strip()[:60]}`, and `{key}` is {own}"
-    return RULE.problem(key, message, "correct the key, or the setting in the script and the text")
+    return RULE.problem(key, message, "correct the setting in the script and the text, or the key")
 
 
 def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload: Workload | None) -> Iterator[Problem]:

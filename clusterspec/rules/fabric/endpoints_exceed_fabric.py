@@ -71,21 +71,25 @@ from math import inf
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Switch
-from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.fabric import Fabric, counted_fabric
+from clusterspec.cluster.model import Design, ScaleOut
+from clusterspec.cluster.variation import design_with_keys
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import and_list
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
+COUNTS = ("leaf_switches", "spine_switches", "core_switches")
 
 
 def check(
-    counts: FabricCount, cluster: Cluster, scale_out: ScaleOut, assumed: Mapping[str, str], catalog: Catalog
+    counts: FabricCount, design: Design, scale_out: ScaleOut, assumed: Mapping[str, str], catalog: Catalog
 ) -> Iterator[Problem]:
-    fabric = counts.fabric
-    if scale_out.topology == "direct" and cluster.all_nodes > 2:
+    fabric, cluster = counts.fabric, design.cluster
+    if scale_out.topology == "direct" and cluster is not None and cluster.all_nodes > 2:
         message = f"cables alone join two nodes, not {cluster.all_nodes:,}"
         yield RULE.problem("cluster.scale_out.topology", message, "add a switch: `topology: single-switch`")
     if fabric is None or fabric.fits or fabric.capacity is None:
@@ -101,10 +105,48 @@ def check(
         at,
         f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
         + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
-        "add a tier, use switches with more ports, or several planes",
+        _advice(design, fabric, scale_out),
         severity="note" if assumed_switch and fabric.endpoints <= limit else "error",
         related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
     )
+
+
+def _advice(design: Design, fabric: Fabric, scale_out: ScaleOut) -> str:
+    """The changes that connect the endpoints, with the switches to count where the spec counts some."""
+    single = scale_out.topology == "single-switch"
+    tier = _counts_after(design, {"topology": "fat-tree"} if single else {"tiers": fabric.tiers + 1})
+    planes = next(
+        (each for each in (2, 4) if _counts_after(design, {"planes": each * fabric.planes}) is not None), None
+    )
+    written = f"`topology: fat-tree`{tier}" if single else f"`tiers: {fabric.tiers + 1}`{tier}"
+    ways = [f"add a tier ({written})"] if tier is not None else []
+    ways.append("use switches with more ports")
+    if planes:
+        unstated = ", without `switch_ports`" if _written_fabric(design).switch_ports else ""
+        ways.append(f"several planes (`planes: {planes * fabric.planes}`{unstated})")
+    return ", or ".join(ways)
+
+
+def _written_fabric(design: Design) -> ScaleOutSpec:
+    """The section of the fabric as the spec states it."""
+    written = design.spec.cluster.scale_out if design.spec.cluster else None
+    return written or ScaleOutSpec()
+
+
+def _counts_after(design: Design, changes: Mapping[str, object]) -> str | None:
+    """The switches with some keys of the fabric changed, as text where the spec counts some, else empty; None if its
+    endpoints are too many for that fabric, too.
+    """
+    stated = [key for key in COUNTS if getattr(_written_fabric(design), key) is not None]
+    keys = {("cluster", "scale_out", key): None for key in (*stated, "links", "cables")}
+    if "planes" in changes:
+        keys["cluster", "scale_out", "switch_ports"] = None
+    changed = design_with_keys(design, keys | {("cluster", "scale_out", key): value for key, value in changes.items()})
+    fabric = counted_fabric(changed)
+    if fabric is None or not fabric.fits:
+        return None
+    found = (plural(getattr(fabric, key), f"{key.removesuffix('_switches')} switch") for key in COUNTS)
+    return f" with {and_list(each for each in found if not each.startswith('0 '))}" if stated else ""
 
 
 def _most_endpoints(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:

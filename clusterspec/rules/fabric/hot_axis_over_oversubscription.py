@@ -55,8 +55,10 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.knowledge.fabric_parts import crossed_levels
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import changed_keys
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -77,5 +79,21 @@ def check(placements: Placements, training: Workload, layout: Layout, what_if: W
         if placement is not None and ratio >= LEAST:
             message = f"{axis} groups of {placement.ranks:,} ranks cross a level oversubscribed {plain(ratio)}:1 in every layer"
             saved, times = what_if.at_full_bandwidth
-            help_ = "confine the axis to a full-bandwidth block"
+            groups = _groups_of_a_block(what_if, layout) if axis == "shard" else ""
+            help_ = f"confine the axis to a full-bandwidth block{groups}"
             yield RULE.problem(at, message + times, help_, severity=what_if.severity(saved, "warning"))
+
+
+def _groups_of_a_block(what_if: WhatIf, layout: Layout) -> str:
+    """The keys of shard groups that stay in one full-bandwidth block, where they are legal and fit; else empty."""
+    cluster = what_if.design.cluster
+    if cluster is None or not what_if.advises:
+        return ""
+    crossed = (each for each in crossed_levels(cluster, layout.nodes) if each.oversubscription >= LEAST)
+    nodes = next((each.nodes for each in crossed), None)
+    group = (nodes or 0) * cluster.ranks_per_node // (layout.tp * layout.pp)
+    if group < LEAST or layout.dp * layout.cp % group:
+        return ""
+    changes = {"sharding": "hsdp", "shard_group": group}
+    found = what_if.estimated_alternatives([changes])
+    return f": `{changed_keys(changes)}`" if found and found[0].fits_in_memory else ""

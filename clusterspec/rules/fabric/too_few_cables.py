@@ -79,4 +79,6 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
             message = (
                 f"{written.how} between {between[level]} stated, {needed:,} links needed{planes}: ports stay unused"
             )
-            yield RULE.problem(written.at, message, f"order {needed:,} links, or state how many links a cable carries")
+            counts_cables = written.at.startswith("cluster.scale_out.cables")
+            carried = ", or state in `links_per_cable` how many links a cable carries" if counts_cables else ""
+            yield RULE.problem(written.at, message, f"order {needed:,} links{carried}")

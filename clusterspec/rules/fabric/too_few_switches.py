@@ -67,15 +67,16 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     if fabric is None or not fabric.fits:
         return
     needs = {
-        "leaf_switches": fabric.leaf_switches,
-        "spine_switches": fabric.least_spine_switches,
-        "core_switches": fabric.least_core_switches,
+        "leaf_switches": (fabric.leaf_switches, fabric.leaf_switches),
+        "spine_switches": (fabric.least_spine_switches, fabric.spine_switches),
+        "core_switches": (fabric.least_core_switches, fabric.core_switches),
     }
     open_ratio = written_scale_out.topology == "unknown" and written_scale_out.oversubscription is None
     severity = "note" if open_ratio else counts.severity
-    for key, needed in needs.items():
+    for key, (needed, counted) in needs.items():
         written = getattr(written_scale_out, key)
         if written is not None and needed is not None and written < needed:
             row = key.removesuffix("_switches")
-            message = f"{plural(written, f'{row} switch')} stated, {needed:,} needed: {fabric.derivations[key]}"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=severity)
+            least = f", at least {needed:,}" if counted > needed else ""
+            message = f"{plural(written, f'{row} switch')} stated, {counted:,} needed{least}: {fabric.derivations[key]}"
+            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {counted:,}{least}", severity=severity)

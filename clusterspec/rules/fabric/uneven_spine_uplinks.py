@@ -91,12 +91,12 @@ ALIKE = 10
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     """Checks fabrics of two tiers. In three tiers a leaf connects only to the spines of its pod.
 
-    too-few-switches reports fewer spines than needed.
+    too-few-switches reports fewer spines than needed, endpoints-exceed-fabric tiers that are too small for the endpoints.
     """
     leaves, spines, fabric = written_scale_out.leaf_switches, written_scale_out.spine_switches, counts.fabric
-    if not leaves or not spines or (fabric is not None and fabric.tiers > 2):
+    if not leaves or not spines or (fabric is not None and (fabric.tiers > 2 or not fabric.fits)):
         return
-    if fabric is not None and fabric.fits and spines < (fabric.least_spine_switches or 0):
+    if fabric is not None and spines < (fabric.least_spine_switches or 0):
         return
     carried = fabric.links_per_cable["leaf_spine"] if fabric else 1
     written = ordered_links(written_scale_out, "leaf_spine", carried)

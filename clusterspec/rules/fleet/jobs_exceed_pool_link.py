@@ -104,6 +104,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import smaller_cache, times_as_much
 from clusterspec.rules.knowledge.shared_links import link_demand
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -132,10 +133,18 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         pools = and_list(f"`{name}`" for name in sorted(written.between or ()))
         message = f"{names} {'pass' if several else 'passes'} {sent} between pools {pools} {when}, and the link carries {display(demand.total, 'B/s')}"
         key = "bandwidth" if written.bandwidth is not None else "fabric"
+        missing = (demand.mean if over else demand.burst_rate) / demand.total
+        smaller = "" if several else _smaller_cache(fleet.jobs[next(iter(demand.crossings))], missing)
         help_ = (
-            "use a faster link, put the engines of one job on one pool, or keep caches smaller (`kv_precision: fp8`)"
+            f"use a link of {times_as_much(missing)} the bandwidth, or put the engines of one job on one pool{smaller}"
         )
         yield RULE.problem(("pool_links", number, key), message, help_, severity="error" if over else "warning")
+
+
+def _smaller_cache(job: Job, missing: float) -> str:
+    """The alternative of a smaller cache for the one job that passes a link, where it is enough."""
+    workload = job.design.workload if job.design is not None else None
+    return smaller_cache(workload, missing) if workload is not None and workload.serving is not None else ""
 
 
 def _has_rate(job: Job) -> bool:

@@ -30,6 +30,8 @@ class CheckpointTime:
     """Bytes; 0 where the time is stated."""
     store: str = ""
     """The rate of the storage system, and its bottleneck; empty where the time is stated."""
+    behind_clients: bool = False
+    """Whether the clients together reach less than the storage system gives."""
 
 
 def checkpoint_time(
@@ -82,8 +84,9 @@ def stored_checkpoint_time(
     if layout is None or model is None:
         return CheckpointTime(size / stated.per_direction, size, stated.written)
     moved = moved_checkpoint(networks, model_weights(model).total, layout, reads=reads)
-    text = stated.written if moved.rate.value >= 0.999 * stated.per_direction else _limited_text(moved.rate)
-    return CheckpointTime(moved.seconds.value, size, text + _files_text(store, layout, reads=reads))
+    behind = moved.rate.value < 0.999 * stated.per_direction
+    text = (_limited_text(moved.rate) if behind else stated.written) + _files_text(store, layout, reads=reads)
+    return CheckpointTime(moved.seconds.value, size, text, behind)
 
 
 def _limited_text(rate: Term) -> str:

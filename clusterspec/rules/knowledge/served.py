@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 from clusterspec.cluster.degrees import layout_of_engines
@@ -17,9 +17,10 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.loads import decoding_rate
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import serving_pools
+from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass, field
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.units import display
+from clusterspec.units import display, plain
 
 Redone = Callable[[Changes], Plan | None]
 """Estimates the design with changed keys of its spec."""
@@ -128,21 +129,37 @@ def prompts_asked(served: Served) -> float:
     return served.load.request_rate or served.rate_of_decoding(served.times.offered)
 
 
-def link_advice(served: Served) -> str:
-    """Advice to speed up the cache links, if these limit prompts more than the engines do; else empty."""
+def link_advice(served: Served, missing: float) -> str:
+    """Advice to speed up the cache links, if these limit prompts more than the engines do; else empty. The links have to
+    be ``missing`` times as fast.
+    """
     sent = served.times.sent
     if sent is None or not served.times.links_limit_prefill:
         return ""
     if served.load.prefill is not None and served.load.prefill.pool is not None:
-        return "use a faster link between the pools, or a smaller cache (`kv_precision: fp8`)"
-    return transfer_advice(sent.transfer)
+        return f"use a link between the pools of {times_as_much(missing)} the bandwidth{smaller_cache(served.workload, missing)}"
+    return transfer_advice(sent.transfer, served.workload, missing)
 
 
-def transfer_advice(sent: CacheTransfer) -> str:
-    """Advice to speed up the transfer of a cache: larger blocks if their number takes the time, else a faster link."""
+def transfer_advice(sent: CacheTransfer, workload: Workload, missing: float) -> str:
+    """Advice to speed up the transfer of a cache: larger blocks if their number takes the time, else links that are
+    ``missing`` times as fast.
+    """
     if sent.descriptors and sent.seconds > sent.size / sent.bandwidth:
         return f"use larger blocks (`block_tokens`): {sent.descriptors:,.0f} descriptors take longer than {display(sent.size, 'B')}"
-    return "use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`)"
+    faster = f"use more or faster NICs, of {times_as_much(missing)} the bandwidth"
+    return f"{faster}, or one scale-up domain for both sides{smaller_cache(workload, missing)}"
+
+
+def times_as_much(missing: float) -> str:
+    """A multiple, rounded up to a tenth, as text: `3.2 times`."""
+    return f"{plain(ceil(10 * missing - 1e-6) / 10)} times"
+
+
+def smaller_cache(workload: Workload, missing: float) -> str:
+    """The alternative of a cache in fp8, where that alone divides its bytes by ``missing`` or more; else empty."""
+    saved = precision_width(workload.kv_precision) / precision_width("fp8")
+    return ", or a smaller cache (`kv_precision: fp8`)" if saved > 1 and saved >= missing else ""
 
 
 def longest_request(serving: Serving) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from clusterspec.cluster.model import Layout
 from clusterspec.cost.plan import Plan
 
 TYPE_CHECKING = False
@@ -119,3 +120,19 @@ def target_severity(target: float | None, seconds: float, bounds: Bounds, most: 
     if most == "error" and cost_severity(1 - target / (seconds * min(bounds[0], 1.0)), EXACT) == "error":
         return "error"
     return cost_severity(1 - target / seconds, bounds, most="warning")
+
+
+# Sums of gradients in bf16
+
+MANY = 256
+"""At this many terms or more, a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant
+bits."""
+MANY_STEPS = 64
+"""At this many micro-batches or more, the later equal terms of a sum in bf16 keep two of their eight significant bits
+or fewer."""
+
+
+def loses_terms_in_bf16(layout: Layout) -> bool:
+    """Whether gradients that are summed in bf16, over the micro-batches or the replicas of a layout, lose terms."""
+    micro_batches, replicas = layout.micro_batches or 1, layout.dp * layout.cp
+    return micro_batches >= MANY_STEPS or replicas >= MANY

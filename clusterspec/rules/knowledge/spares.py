@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from clusterspec.cluster.degrees import nodes_of_rack
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
+from clusterspec.records import replace
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 from clusterspec.units import plural
@@ -20,8 +22,17 @@ def advice_to_add(
     least, most = (whole_units(cluster.all_nodes + number, unit) - cluster.all_nodes for number in (few, many))
     wanted = f"{least} to {most} spare nodes" if least < most else plural(most, "spare node")
     sold = f" (it is sold in units of {unit} nodes)" if unit > 1 else ""
+    if not _have_ports(most, cluster, written):
+        return f"keep {wanted} among the {cluster.nodes:,} nodes: the tiers of the fabric connect no more"
     where = "" if unit > 1 else " on the same spine"
     return f"add {wanted}{sold}{where}{_growing_counts(written, procurement)}"
+
+
+def _have_ports(more: int, cluster: Cluster, written: ClusterSpec | None) -> bool:
+    """Whether the tiers of the fabric connect ``more`` nodes; true where they do not connect the present ones."""
+    grown = replace(cluster, spare_nodes=cluster.spare_nodes + more)
+    now, then = (count_fabric(each, written.scale_out if written else None) for each in (cluster, grown))
+    return not isinstance(then, Fabric) or then.fits or not (isinstance(now, Fabric) and now.fits)
 
 
 def unit_of_sale(cluster: Cluster) -> int:

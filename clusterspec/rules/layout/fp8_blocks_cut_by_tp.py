@@ -61,12 +61,17 @@ RULE = Rule.of(__name__, "error", "likely")
 def check(legality: Legality, model: Model, layout: Layout, written_layout: LayoutSpec) -> Iterator[Problem]:
     if not legality.breaks(RULE.name):
         return
-    for name, width, ranks in cut_blocks(model, layout.tp, layout.expert_tp):
+    cut = cut_blocks(model, layout.tp, layout.expert_tp)
+    for name, width, ranks in cut:
         message = (
             f"{name} {width:,} over {ranks} ranks is {width // ranks:,}, not a multiple of the blocks of {model.fp8_block} "
             f"in the fp8 checkpoint: {layout.framework} does not load it"
         )
         whole = {"ep": layout.ep * ranks} | ({"expert_tp": 1} if written_layout.expert_tp is not None else {})
-        spread = f"distribute whole experts (`{changed_keys(whole)}`), or " if name == "expert_ffn_hidden" else ""
+        spread = (
+            f"distribute whole experts (`{changed_keys(whole)}`), or "
+            if name == "expert_ffn_hidden" and len(cut) == 1
+            else ""
+        )
         help_ = spread + legality.advice(RULE.name, "tp", otherwise="lower tp")
         yield RULE.problem("layout.tp", message, help_)

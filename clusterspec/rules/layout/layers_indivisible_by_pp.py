@@ -63,6 +63,7 @@ from clusterspec.cluster.legality import STAGE_ENDS
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec, ModelSpec
@@ -73,14 +74,21 @@ SHOWN = 16
 
 
 def check(
-    legality: Legality, written_layout: LayoutSpec, written_model: ModelSpec | None, model: Model, layout: Layout
+    legality: Legality,
+    what_if: WhatIf,
+    written_layout: LayoutSpec,
+    written_model: ModelSpec | None,
+    model: Model,
+    layout: Layout,
 ) -> Iterator[Problem]:
     if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
     if model.layers < stages and not _divides_with_ends(model, stages):
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
-        yield RULE.problem("layout.pp", message, _help(legality, written_model, model, layout), severity="error")
+        yield RULE.problem(
+            "layout.pp", message, _help(what_if, legality, written_model, model, layout), severity="error"
+        )
     elif legality.breaks(RULE.name):
         assumed = f": assumed {_stage_runs_text(layout.stage_layers)} layers" if layout.stage_layers else ""
         message = f"{model.layers} layers are not divisible by pp {layout.pp}, and no `stage_layers` states the split{assumed}"
@@ -92,7 +100,9 @@ def check(
         severity = "error" if refused else "warning"
         if layout.capabilities.has("stages.by_itself") or _divides_with_ends(model, stages):
             severity = "note"
-        yield RULE.problem("layout.pp", message, _help(legality, written_model, model, layout), severity=severity)
+        yield RULE.problem(
+            "layout.pp", message, _help(what_if, legality, written_model, model, layout), severity=severity
+        )
 
 
 def _divides_with_ends(model: Model, stages: int) -> bool:
@@ -111,10 +121,20 @@ def _has_one_layer_kind(model: Model) -> bool:
     return model.prediction is None and model.dense_layers in {0, model.layers}
 
 
-def _help(legality: Legality, written_model: ModelSpec | None, model: Model, layout: Layout) -> str:
+def _fitting_stages(what_if: WhatIf, legality: Legality) -> str:
+    """The nearest legal numbers of stages with which the model fits the memory, as text; empty where none is known to."""
+    offered = legality.nearest_values(RULE.name, "pp") if what_if.advises else []
+    tried = what_if.estimated_alternatives([{"pp": each} for each in offered])
+    fitting = [layout.pp for each in tried if each.fits_in_memory and (layout := each.stored.design.layout) is not None]
+    if what_if.design.workload is None:
+        return legality.offer(RULE.name, "pp")
+    return legality.offered_text({"pp": fitting}) if fitting else ""
+
+
+def _help(what_if: WhatIf, legality: Legality, written_model: ModelSpec | None, model: Model, layout: Layout) -> str:
     written = 1 < len(layout.stage_layers) <= SHOWN
     offers = [f"state `stage_layers: {list(layout.stage_layers)}`" if written else "state `stage_layers`"]
-    if legal := legality.offer(RULE.name, "pp"):
+    if legal := _fitting_stages(what_if, legality):
         offers.append(legal)
     if model.layers > layout.pp and written_model is not None and written_model.layers is not None:
         offers.append(or_list(near_multiples(model.layers, layout.pp)) + " layers")

@@ -51,13 +51,14 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(model: Model, layout: Layout) -> Iterator[Problem]:
+def check(model: Model, layout: Layout, legality: Legality) -> Iterator[Problem]:
     if layout.cp == 1 or layout.cp_method != "all-to-all" or model.heads % layout.tp:
         return
     heads, kv = model.heads // layout.tp, _kv_head_count(model, layout.tp)
@@ -70,7 +71,14 @@ def check(model: Model, layout: Layout) -> Iterator[Problem]:
     else:
         return
     message = f"tp {layout.tp} leaves {plural(there, kind)} per rank, which all-to-all cannot split over cp {layout.cp}"
-    yield RULE.problem("layout.cp", message, "write `cp_method: ring`, or lower cp or tp")
+    fewer = _smaller_degree(layout.cp, heads, kv)
+    lower = f"use {legality.offered_text({'cp': [fewer]})}" if fewer > 1 else "lower cp or tp"
+    yield RULE.problem("layout.cp", message, f"write `cp_method: ring`, or {lower}")
+
+
+def _smaller_degree(cp: int, heads: int, kv: int | None) -> int:
+    """The largest degree below ``cp`` that divides it, and the heads and key-value heads of a rank; 1 if none does."""
+    return max(each for each in range(1, cp) if cp % each == 0 and heads % each == 0 and (kv or heads) % each == 0)
 
 
 def _kv_head_count(model: Model, tp: int) -> int | None:

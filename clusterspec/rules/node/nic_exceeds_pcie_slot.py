@@ -77,7 +77,13 @@ def check(
         "cluster.pcie" if written_cluster.pcie else "cluster.scale_out.nic_bandwidth",
         f"a {nic_slot.name} slot carries {display_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
         f"{display_bits(rate)} of the NIC",
-        "use a newer slot, or state the NIC at the rate of its slot",
+        f"use a newer slot, or state the NIC at {_rate_below(payload, scale_out)}",
         related=[("cluster.scale_out.nic_bandwidth", "the line rate")],
         severity="error" if payload < SEVERE * rate else "warning",
     )
+
+
+def _rate_below(payload: float, scale_out: ScaleOut) -> str:
+    """The fastest line rate of the fabric's technology that a slot of ``payload`` B/s per direction carries, as text."""
+    rates = [each.value for each in scale_out.technology.port_rates if each.value <= payload]
+    return f"a rate that its slot carries, `{display_bits(max(rates))}`" if rates else "a rate that its slot carries"

@@ -61,7 +61,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.nics import is_starved, network_of_peak
+from clusterspec.rules.knowledge.nics import WORKABLE, is_starved, network_of_peak
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display_bits
 
@@ -78,10 +78,12 @@ def check(
         return
     saved, times = what_if.with_nic_rate(usual * cluster.accelerators_per_node / scale_out.nics_per_node)
     severity = what_if.severity(saved, "warning")
+    enough = WORKABLE * usual * cluster.accelerators_per_node
     sold = cluster.cloud and saved is not None and severity == "warning"
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
         f"each {cluster.accelerator.name} has {display_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {display_bits(usual)}{times}",
-        "use more or faster NICs, or a layout that keeps traffic in the node (hsdp, pp across nodes)",
+        f"use more or faster NICs, {display_bits(enough)} or more for each node together, or a layout that keeps traffic in the "
+        "node (hsdp, pp across nodes)",
         severity="note" if sold else severity,
     )

@@ -58,17 +58,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
+from clusterspec.rules.knowledge.shares import MANY, MANY_STEPS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-MANY = 256
-"""At this many terms or more, a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant
-bits."""
 VERY_MANY = 1024
-MANY_STEPS = 64
-"""At this many micro-batches or more, the later equal terms of a sum in bf16 keep two of their eight significant bits
-or fewer."""
 
 
 def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) -> Iterator[Problem]:

@@ -101,7 +101,8 @@ def check(
         return
     message = f"a checkpoint of {display(needed.size, 'B')} at {needed.store} takes {display(needed.seconds, 's')}, not {stated.written}"
     open_ = written is None and (saving is None or saving.mode is None)
-    help_ = "use a faster storage system, or state the real time"
+    faster = "raise what each node writes (`per_client`)" if needed.behind_clients else "use a faster storage system"
+    help_ = f"{faster}, or state the real time"
     yield RULE.problem(
         key,
         message,

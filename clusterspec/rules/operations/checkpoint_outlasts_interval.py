@@ -73,7 +73,8 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "error")
 MOST = 0.10
 """Share of the interval for saving, above which the rule warns."""
-HELP = "use a longer interval, a faster storage system, or asynchronous saving"
+HELP = "use a longer interval, a faster storage system, or save asynchronously: `mode: asynchronous` with the shorter `pause`"
+SHORT_PAUSE = "use a longer interval, or state as `pause` how long training stops, without the time to write"
 
 
 def check(
@@ -98,7 +99,8 @@ def check(
     if not saving.store:
         if part > MOST:
             message = f"training stops for {display(saving.seconds, 's')} every {interval.written}, {percent(min(part, 1.0), 2)} of the time"
-            yield RULE.problem(operations.pause_key, message, HELP, severity=cost_severity(part, EXACT))
+            help_ = SHORT_PAUSE if operations.asynchronous else HELP
+            yield RULE.problem(operations.pause_key, message, help_, severity=cost_severity(part, EXACT))
     elif part > MOST:
         message = (
             f"{display(saving.size, 'B')} of checkpoint at {saving.store} take {display(saving.seconds, 's')}, {percent(part, 2)} of the "

@@ -126,9 +126,8 @@ def check(
     for level, kind in (section.cable_type or {}).items():
         if kind != FIBER and level in runs and level not in (section.optics or {}):
             longest = max(_cable_reaches(catalog, kind, scale_out), default=None)
-            yield from _long_run_problem(
-                f"cable_type.{level}", level, runs[level], f"a {kind.upper()} at this rate", longest
-            )
+            part, counted = f"a {kind.upper()} at this rate", section.transceivers is not None
+            yield from _long_run_problem(f"cable_type.{level}", level, runs[level], part, longest, counted=counted)
 
 
 def _run_in_text(text: str) -> float | None:
@@ -140,16 +139,20 @@ def _run_in_text(text: str) -> float | None:
     return None
 
 
-def _long_run_problem(key: str, level: str, run: Run, part: str, reach: float | None) -> Iterator[Problem]:
+def _long_run_problem(
+    key: str, level: str, run: Run, part: str, reach: float | None, *, counted: bool = False
+) -> Iterator[Problem]:
+    """The problem of a run beyond the reach of its part; ``counted`` where the spec counts the modules of all links."""
     if reach is None or run.meters <= reach:
         return
     derived = f" ({run.how}, with {2 * RISE:g} m up and down)"
     known = "" if run.stated else f", {OF_TEXT}" if run.how == OF_TEXT else derived
     message = f"the longest run {TITLES[level]} is {display(run.meters, 'm')}{known}, and {part} reaches {display(reach, 'm')}"
+    farther = "use optics (and count them in `transceivers`)" if counted else "use optics"
     yield RULE.problem(
         f"cluster.scale_out.{key}",
         message,
-        "use optics or a cable of longer reach, or place the switches nearer",
+        f"{farther} or a cable of longer reach, or place the switches within {display(reach, 'm')}",
         confidence="certain" if run.stated else "likely",
         related=[(f"cluster.scale_out.distance.{level}", "the run")] if run.stated else (),
     )

@@ -20,8 +20,9 @@ with two virtual stages 18 %.
 
 ## What to do
 
-Use more micro-batches (a larger batch, a smaller micro-batch, less data parallelism), virtual stages, a smaller pp, or
-a schedule with a smaller bubble.
+Use more micro-batches (a larger batch, a smaller micro-batch, less data parallelism), virtual stages, no pipeline where
+the memory suffices, or a schedule with a smaller bubble. Half the stages with the same batch have twice the replicas, so
+half the micro-batches: the idle share stays.
 
 ## When to ignore it
 
@@ -101,7 +102,7 @@ def check(
         wanted = -(-wanted // layout.pp) * layout.pp
     batch = wanted * layout.dp * layout.micro_batch
     more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
-    stages = _fewest_virtual_stages(model, layout) if layout.virtual_stages == 1 else None
+    stages = _fewest_virtual_stages(model, layout, many, most) if layout.virtual_stages == 1 else None
     split = f", or {stages} virtual stages" if stages else ""
     fewer = _fewer_stages(layout, what_if)
     severe = ", more than a quarter of the machine" if idle > SEVERE else ""
@@ -109,7 +110,7 @@ def check(
         "layout.pp",
         f"the pipeline bubble is {percent(idle, 2)} {_name_of_base_time(idle, timed)}{severe}: pp {layout.pp} with {many} micro-batches"
         + (f" and {layout.virtual_stages} virtual stages" if layout.virtual_stages > 1 else ""),
-        more + split + ", or a smaller pp" + what_if.comparison(fewer or what_if.interleaved),
+        more + split + what_if.comparison(fewer or what_if.interleaved),
         severity="warning"  # published runs show that their authors accept it
         if fewer is not None
         else "note"
@@ -150,14 +151,14 @@ def _name_of_base_time(idle: float, timed: Plan | None) -> str:
     return f"of the time of the micro-batches, {percent(whole, 2)} of the step"
 
 
-def _fewest_virtual_stages(model: Model, layout: Layout) -> int | None:
-    """The smallest usual number of virtual stages, above one, that the layers divide into; None if there is none.
+def _fewest_virtual_stages(model: Model, layout: Layout, many: int, most: float) -> int | None:
+    """The smallest usual number of virtual stages that the layers divide into and with which ``many`` micro-batches leave
+    at most the share ``most`` idle; None if there is none.
 
     Layers that are not divisible by the stages are counted with the loss, or with embedding and loss, as frameworks allow.
     """
     for layers in (model.layers, model.layers + 1, model.layers + 2):
         if layers % layout.pp == 0:
-            return next(
-                (stages for stages in range(2, MOST_VIRTUAL_STAGES + 1) if layers // layout.pp % stages == 0), None
-            )
+            usual = (each for each in range(2, MOST_VIRTUAL_STAGES + 1) if layers // layout.pp % each == 0)
+            return next((each for each in usual if round(idle_share(layout.pp, many, each), 2) <= most), None)
     return None

@@ -153,4 +153,8 @@ def _reverse_charge_problem(procurement: ProcurementSpec, total: float, text: st
     (rate,) = rates
     if total * (1 + rate) > procurement.budget:
         message = f"the buyer owes {percent(rate)} of tax under the reverse charge and may not deduct it: {money_text(f'{total * (1 + rate):,.0f}', procurement.currency)} in all, above the budget of {money_text(f'{procurement.budget:,}', procurement.currency)}"
-        yield RULE.problem("procurement.tax", message, "state the tax, and raise the budget or order less")
+        yield RULE.problem(
+            "procurement.tax",
+            message,
+            f"state `tax: {rate:g}` and the total with it, and raise the budget or order less",
+        )

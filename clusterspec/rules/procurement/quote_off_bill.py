@@ -12,11 +12,11 @@ The rule compares each kind of part of `clusterspec bom` with the lines of `quot
   includes them; fewer switches than the spec states; a quarter too many cables where `cables` or `links_per_cable`
   states each level; more than 10 % too many nodes; and four times the parts of another kind, with more than eight in
   excess.
-- It is a note to offer more than 10 % too many parts otherwise; no NICs alone, which servers often contain; no fabric
-  that a serving design does not describe, or that is shared and may exist already (one of unknown topology, or of a
-  serving design); no cabling that at usual prices costs less than 1 % of the quote; no parts of which the description
-  or a comment says that they come from elsewhere, such as another contract; and fewer nodes where it says how many are
-  in place: other lines of such an expansion are not compared.
+- It is a note to offer more than 10 % too many parts otherwise (cables: more than one for each link); no NICs alone,
+  which servers often contain; no fabric that a serving design does not describe, or that is shared and may exist
+  already (one of unknown topology, or of a serving design); no cabling that at usual prices costs less than 1 % of the
+  quote; no parts of which the description or a comment says that they come from elsewhere, such as another contract;
+  and fewer nodes where it says how many are in place: other lines of such an expansion are not compared.
 
 It is a note, too, where another reading of the quote explains the number: lines whose part is not recognized, or packs
 of several, would fill it, some of the lines of a kind have exactly as many as needed, or the cabling of
@@ -205,6 +205,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     yield from doubted_problems(_node_problem(lines, nodes, cluster), nodes, own, lines)
     assumed = {item.kind for item in counted.items if item.assumed}
     exact, decided = states_links(design, counted.fabric), states_cabling(design, counted.fabric)
+    links = sum(counted.fabric.links.values()) if counted.fabric is not None else 0
     extra = cluster.scale_out.extra_endpoints if cluster.scale_out is not None else 0
     for kind, count in needed.items():
         if kind != "node":
@@ -217,6 +218,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
                 if count - counted.fabric.modules.half_empty <= offered_quantity(offered) < count:
                     continue  # enough where no cage of a switch is half empty
             own = [line for line in offered if not line.is_spare]
+            if kind == "cable" and not decided and count <= offered_quantity(own) <= links:
+                continue  # up to a cable for each link, as ports with two connectors have
             by_link = kind == "cable" and not decided and links_of(offered) >= count
             if not by_link or offered_quantity(own) >= count:
                 found = _count_problem(kind, count, offered, guessed, exact, surplus)

@@ -60,6 +60,8 @@ from clusterspec.spec.model import WorkloadSpec
 RULE = Rule.of(__name__, "error")
 COMPARED = ("grpo", "rloo", "dapo")
 """Algorithms that use the other samples of the prompt as baseline."""
+GROUP = 8
+"""Samples of a prompt that the advice proposes: the fewest that published runs use."""
 
 
 def check(written_workload: WorkloadSpec, training: Workload) -> Iterator[Problem]:
@@ -70,5 +72,11 @@ def check(written_workload: WorkloadSpec, training: Workload) -> Iterator[Proble
         yield RULE.problem(
             "workload.rl.samples_per_prompt",
             f"{training.rl.algorithm} compares the samples of one prompt; with 1 sample every advantage is 0",
-            "write 8 to 16 samples for each prompt, or use `algorithm: ppo`",
+            f"write 8 to 16 samples for each prompt{_same_batch(training.rl.prompts)}, or use `algorithm: ppo`",
         )
+
+
+def _same_batch(prompts: int) -> str:
+    """The keys of groups of eight samples with as many samples in a step; empty where the prompts are too few."""
+    fewer, left = divmod(prompts, GROUP)
+    return "" if left or fewer < 2 else f" (`prompts_per_step: {fewer}, samples_per_prompt: {GROUP}` keep the batch)"

@@ -61,8 +61,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.variation import Changes
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -72,9 +74,12 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.1
 MOST_HIDDEN = 0.5
 """Share of the step that the bytes alone may take where rollout runs ahead: beyond it nothing hides the transfer."""
+SHORTER = 0.8
+"""Share of the present time above which another way to send is not offered."""
+PACKED = ("gather", "load")
 
 
-def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
+def check(rl: RlTimes, thresholds: Thresholds, what_if: WhatIf) -> Iterator[Problem]:
     lost = rl.sync.seconds / rl.step
     if lost <= thresholds.of(RULE.name, MOST):
         return
@@ -86,11 +91,34 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         f"{display(sync.weights, 'B')} of weights by {sync.method} take {display(sync.seconds, 's')}, {percent(lost, 2)} of the step of "
         f"{display(rl.step, 's')}: {display(sync.wire, 's')} for the bytes, the rest for {sync.tensors:,.0f} tensors"
         + (f" and {sync.messages:,.0f} messages of single ones" if sync.messages else ""),
-        "send tensors together (`gather`, `load`), send each rank its part (`rdma`), or fewer bytes"
-        if sync.messages
-        else "send over the scale-out network in buckets, to each rank its part (`rdma`), or in fewer bytes",
+        _advice(rl, what_if),
         severity=_hidden_severity(rl) if ahead else cost_severity(lost, (low / rl.step, high / rl.step)),
     )
+
+
+def _advice(rl: RlTimes, what_if: WhatIf) -> str:
+    """The changes of the transfer that shorten it, each with the seconds that it would take."""
+    at = ("workload", "rl", "weight_sync")
+    tries: list[tuple[str, Changes]] = [
+        (f"`weight_sync.method: {each}`", {(*at, "method"): each})
+        for each in ("rdma", "nccl")
+        if each != rl.sync.method
+    ]
+    if rl.sync.messages:
+        tries.append(("`weight_sync.gather: packed` and `load: packed`", {(*at, each): "packed" for each in PACKED}))
+    kept = ("workload", "rl", "rollout", "parameter_precision")
+    words = "`weight_sync.precision: fp8` with `rollout.parameter_precision: fp8`"
+    tries.append((words, {(*at, "precision"): "fp8", kept: "fp8"}))
+    found = []
+    for words, changes in tries:
+        plan = what_if.estimate(changes) if what_if.advises else None
+        other = plan.rl if plan is not None else None
+        if other is not None and other.sync.seconds < SHORTER * rl.sync.seconds:
+            found.append((other.sync.seconds, f"{words} ({display(other.sync.seconds, 's')})"))
+    offered = [text for _, text in sorted(found)[:2]]
+    if rl.rl.rollout_pool is not None:
+        offered.append("a faster link between the pools")
+    return f"use {', or '.join(offered)}" if offered else "send less often: let rollout run more steps ahead"
 
 
 def _hidden_severity(rl: RlTimes) -> str:

@@ -79,11 +79,12 @@ def check(served: Served) -> Iterator[Problem]:
     seconds = sent.seconds - sent.passing
     if seconds <= MOST * ttft:
         return
+    missing = seconds * (1 - MOST) / (MOST * (ttft - seconds)) if ttft > seconds else 1 / MOST
     size = served.load.input_tokens * served.times.kv_bytes_per_token
     yield RULE.problem(
         f"{LOAD}.disaggregated",
         f"sending the cache of a prompt, {display(size, 'B')}, takes {display(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
         f"{display(ttft, 's')} to the first token",
-        transfer_advice(sent.transfer),
+        transfer_advice(sent.transfer, served.workload, missing),
         severity=cost_severity(seconds / ttft, RANGES["ttft"], most="warning"),
     )

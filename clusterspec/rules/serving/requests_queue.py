@@ -86,9 +86,9 @@ def check(served: Served) -> Iterator[Problem]:
             f"produce {_rounded_rate(each)} ({_rounded_rate(low)} to {_rounded_rate(high)}){behind}: the queue grows without end"
         )
         rate = _sustained_rate(served)
-        less = f"at most {plain(rate, 2)} requests a second" if rate else "a lower rate"
+        less = f"at most {plain(rate, 2)} request{'s' * (rate != 1)} a second" if rate else "a lower rate"
         more = f"use {plain(1.25 * offered / each, 2)} times as many engines, a quarter more than the mean load takes"
-        help_ = f"{link_advice(served) or more}, or {less}"
+        help_ = f"{link_advice(served, offered / each) or more}, or {less}"
         yield RULE.problem(
             KEY,
             message,
@@ -101,7 +101,7 @@ def check(served: Served) -> Iterator[Problem]:
             f"requests wait {display(times.wait, 's')} for {awaited}, {percent(times.wait / times.ttft_mean, 2)} of the mean time to first "
             f"token of {display(times.ttft_mean, 's')}"
         )
-        help_ = f"{link_advice(served) or 'use more prefill engines'}, or a lower rate"
+        help_ = f"{link_advice(served, 1.0) or 'use more prefill engines'}, or a lower rate"
         yield RULE.problem(KEY, message, help_, severity="note")
 
 

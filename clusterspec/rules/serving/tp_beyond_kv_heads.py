@@ -46,7 +46,7 @@ layout: {tp: 4, attention_dp: 2, framework: vllm}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
@@ -55,6 +55,7 @@ from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.serving import Gain, best_gain, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import changed_keys
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
@@ -74,7 +75,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 
 def _problem(served: Served, legality: Legality, model: Model, layout: Layout, key: str) -> Problem:
     copies = plain(layout.tp / model.kv_heads, 2)
-    gain = best_gain(served, legality, _candidates(model, layout)) if key == "layout" else None
+    gain = best_gain(served, legality, _candidates(served, model, layout)) if key == "layout" else None
     beside = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
     return RULE.problem(
         f"{key}.tp",
@@ -88,10 +89,12 @@ def _remedy(served: Served, model: Model, layout: Layout, key: str, gain: Gain |
     """The layout to use: the one that gains; else as many ranks as heads, with stages where the weights need the rest."""
     if gain is not None and gain.is_worth_it:
         return f"use `{gain.words}`"
-    alone = served.with_layout(tp=model.kv_heads) if key == "layout" else None
+    fewer = _with_fewer_ranks(served, model, layout)
+    alone = served.with_layout(**fewer) if key == "layout" and fewer else None
+    words = f"`{changed_keys(fewer)}`" if fewer else f"tp {model.kv_heads}"
     if alone is not None and alone.plan.fits is False:
-        return f"use tp {model.kv_heads}, and stages (`pp`) for the rest: without them the weights do not fit"
-    return f"use tp {model.kv_heads}, and `attention_dp` or replicas for the rest"
+        return f"use {words}, and stages (`pp`) for the rest: without them the weights do not fit"
+    return f"use {words}, and `attention_dp` or replicas for the rest"
 
 
 def _severity(served: Served, gain: Gain | None) -> str:
@@ -106,11 +109,27 @@ def _cache_is_short(served: Served) -> bool:
     return served.load.load != "offline" and served.times.placed > served.times.kv_capacity_sequences
 
 
-def _candidates(model: Model, layout: Layout) -> Iterator[dict[str, object]]:
+def _with_fewer_ranks(served: Served, model: Model, layout: Layout) -> dict[str, int]:
+    """One rank for each key-value head in engines that are smaller, with the degrees of the experts that follow; empty
+    where these cannot be divided.
+    """
+    section = served.design.spec.layout
+    ranks = model.kv_heads * layout.attention_dp
+    ep = layout.ep if ranks % layout.ep == 0 else ranks
+    stated = section is not None and section.expert_tp is not None
+    if not model.experts or (ep == layout.ep and not stated):
+        return {"tp": model.kv_heads}
+    if model.experts % ep:
+        return {}
+    changed = {"ep": ep} if ep != layout.ep else {}
+    return {"tp": model.kv_heads} | changed | ({"expert_tp": ranks // ep} if stated else {})
+
+
+def _candidates(served: Served, model: Model, layout: Layout) -> Iterator[Mapping[str, object]]:
     """Layouts with one tensor-parallel rank per key-value head, and the remaining ranks as attention data parallelism
     or replicas.
     """
     if layout.tp % model.kv_heads == 0:
         yield {"tp": model.kv_heads, "attention_dp": layout.attention_dp * layout.tp // model.kv_heads}
-        if layout.ep == 1:
-            yield {"tp": model.kv_heads}
+        if fewer := _with_fewer_ranks(served, model, layout):
+            yield fewer

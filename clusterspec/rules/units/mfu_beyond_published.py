@@ -61,6 +61,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import precision_width
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import WorkloadSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
@@ -68,7 +69,7 @@ BEYOND = 1.1
 """An MFU above this multiple of the highest published one is reported: nine in ten published dense runs are predicted within a tenth."""
 
 
-def check(timed: Plan) -> Iterator[Problem]:
+def check(timed: Plan, written_workload: WorkloadSpec) -> Iterator[Problem]:
     highest, workload = highest_mfu(timed.design), timed.design.workload
     if timed.mfu is None or timed.step is None or highest is None or workload is None or timed.fits is False:
         return
@@ -76,11 +77,14 @@ def check(timed: Plan) -> Iterator[Problem]:
     spread = timed.step.software.stack.achievable.get("spread", UNKNOWN_SPREAD).value
     if executed <= max(BEYOND, 1 + spread) * highest:
         return
+    planned = written_workload.expected_mfu
+    if planned is not None and planned <= BEYOND * highest:
+        return
     at_published = display(timed.step.seconds * timed.mfu / highest, "s")
     yield RULE.problem(
         "workload",
         f"the predicted MFU of {percent(timed.mfu)} exceeds the {percent(highest)} that the best published run in this precision"
         " reached on such accelerators: the cost model extrapolates",
-        f"plan with {at_published} a step, which is the published MFU, until a node is measured",
+        f"plan with {at_published} a step, the published MFU (`expected_mfu: {highest:.3g}`), until a node is measured",
         severity="note" if precision_width(workload.precision) < 1 else "warning",
     )
