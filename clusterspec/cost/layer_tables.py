@@ -21,7 +21,7 @@ from clusterspec.cost.layers import FeedForward, Layer, Mixer
 from clusterspec.cost.step import StageTime
 from clusterspec.cost.traffic import Transfer, call_seconds
 from clusterspec.records import NamedTuple, dataclass, replace
-from clusterspec.standard import sum_of
+from clusterspec.standard import cached_property, sum_of
 
 PHASES = ("forward", "backward", "recomputation")
 
@@ -81,7 +81,7 @@ class PartTime:
     flops: float
     recomputed_flops: float
 
-    @property
+    @cached_property
     def time(self) -> StageTime:
         """Seconds by pass."""
         return StageTime(self.forward.total, self.backward.total, self.recomputation.total)

@@ -115,19 +115,23 @@ def _chosen_table(entry: MeasuredSpec, log: NcclLog) -> NcclLog:
     raise NotALogError(why, log.lines[0].number)
 
 
-def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
-    from clusterspec.logs.nccl import (  # most measurements are stated, and logs need many patterns
-        collective_of,
-        ranks_of,
-    )
+def _run_of_entry(entry: MeasuredSpec, log: NcclLog | None) -> tuple[str | None, int | None]:
+    """The collective and the ranks that an entry states or its log shows. Raises `NotALogError` where they differ."""
+    if log is None:
+        return entry.collective, entry.ranks
+    from clusterspec.logs.nccl import collective_of, ranks_of  # most measurements are stated
 
+    collective = _agreed_value(entry.collective, collective_of(log), "a log of {log}, and the entry says {entry}")
+    counted = ranks_of(log, collective)
+    return collective, _agreed_value(entry.ranks, counted, "a log of {log} ranks, and the entry says {entry}")
+
+
+def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
     log = _chosen_table(entry, log) if log is not None and log.tables else log
-    named = collective_of(log) if log else None
-    collective = _agreed_value(entry.collective, named, "a log of {log}, and the entry says {entry}")
+    collective, ranks = _run_of_entry(entry, log)
     per_node = cluster.ranks_per_node if cluster else None
     stated = entry.ranks or (entry.nodes * per_node if entry.nodes and per_node else None)
-    counted = ranks_of(log, collective) if log else None
-    ranks = _agreed_value(entry.ranks, counted, "a log of {log} ranks, and the entry says {entry}") or stated
+    ranks = ranks or stated
     nodes = entry.nodes or (log.nodes if log else None) or (-(-ranks // per_node) if ranks and per_node else None)
     if log is not None:
         _check_bandwidth_ratio(log, collective, ranks)

@@ -82,8 +82,10 @@ def is_octal(text: str) -> bool:
 
 # Values of a YAML text without positions, for trusted files of the program itself
 
-_PAIR = re.compile(r"""([A-Za-z_][A-Za-z0-9_.]*): (?:"([^"\\]*)"|([A-Za-z0-9][^"'{}\[\],:#&*!|>%@`?\n]*))(?:, |(\}))""")
+_PAIR = re.compile(r"""([A-Za-z_][A-Za-z0-9_.]*): (?:"([^"\\]*)"|([A-Za-z0-9][^"'{}\[\],:#&*!|>%@`?\n]*))""")
 """A key of a flow mapping and its value, as nearly all are written."""
+_PAIRS = re.compile(rf"\{{{_PAIR.pattern}(?:, {_PAIR.pattern})*\}}")
+"""A flow mapping of such pairs."""
 _LINE = re.compile(rf"""( *)({KEY_NAME}):(?: (?:"([^"\\]*)"|([A-Za-z0-9][^:#]*+(?::[^ :#][^:#]*+)*)|(\{{.*)))?""")
 """A line of a block mapping: a key with a quoted value, an unquoted one, a flow mapping, or none yet."""
 
@@ -238,19 +240,12 @@ def _flow_value(line: str, at: int, depth: int = 0) -> tuple[Any, int]:
 
 def _flow_pairs(line: str, at: int) -> tuple[dict[str, Any], int] | None:
     """The value of a flow mapping of usual pairs, and its end; None for other collections."""
-    found: dict[str, Any] = {}
-    if line[at] != "{":
+    usual = _PAIRS.match(line, at)
+    if usual is None:
         return None
-    at += 1
-    while (match := _PAIR.match(line, at)) is not None:
-        key, quoted, bare, last = match.groups()
-        if key in found:
-            return None
-        found[key] = scalar_value(bare.rstrip(" ")) if quoted is None else quoted
-        at = match.end()
-        if last:
-            return found, at
-    return None
+    pairs = _PAIR.findall(line, at, usual.end())
+    found = {key: scalar_value(bare.rstrip(" ")) if bare else quoted for key, quoted, bare in pairs}
+    return (found, usual.end()) if len(found) == len(pairs) else None
 
 
 def _flow_collection(line: str, at: int, depth: int) -> tuple[Any, int]:

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from math import ceil, floor
 
-from clusterspec.logs.catalogued_messages import MESSAGE
-from clusterspec.logs.engine_load import starved_engine
-from clusterspec.logs.failing_nics import failing_nic
-from clusterspec.logs.first_failures import Ending
-from clusterspec.logs.host_lines import unlike_links
-from clusterspec.logs.launcher_lines import launcher_statements
-from clusterspec.logs.progress import (
-    diverging_ranks,
-    parted_ranks,
-    preparing_ranks,
-    renamed_address,
-    store_wait,
-    waiting_ranks,
-)
-from clusterspec.logs.statement_search import line_statements
-from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.logs.first_failures import Ending
 
 # Statements of logs
 
@@ -34,55 +21,6 @@ class Evidence:
     name: str
     text: str
     line: int
-
-
-MOST = 2_000
-"""Statements kept of each name; further ones repeat them for other ranks and channels."""
-
-MOST_OF_MESSAGES = 200
-"""The same of messages of the catalog that tell one cause."""
-
-
-def log_evidence(text: str) -> tuple[Evidence, ...]:
-    """The distinct statements of a log, in file order; of one with many lines its `searched_part` is given."""
-    found: dict[tuple[str, str], Evidence] = {}
-    counts: dict[str, int] = {}
-    several = {
-        "diverging": diverging_ranks,
-        "parted": parted_ranks,
-        "waiting": waiting_ranks,
-        "preparing": preparing_ranks,
-        "reverse-name": renamed_address,
-        "store-wait": store_wait,
-        "unlike-links": unlike_links,
-        "cache-starved": starved_engine,
-        "failing-nic": failing_nic,
-        "non-finite": lasting_non_finite,
-        "data-wait": waiting_for_data,
-    }
-    joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
-    lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
-    for each in (*lines, *_only_adapter(text), *joined):
-        key = (each.name, each.text)
-        most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
-        if key not in found and counts.get(each.name, 0) < most:
-            found[key] = each
-            counts[each.name] = counts.get(each.name, 0) + 1
-    return tuple(found.values())
-
-
-_NETWORK_CHANNEL = re.compile(
-    r"(?:Channel|Ring) ([0-9]{1,3})(?:/[0-9]+)? : [^\n]{1,80} via NET/(?:IB\w{0,6}|Socket)/([0-9]{1,3})"
-)
-
-
-def _only_adapter(text: str) -> Iterator[Evidence]:
-    """The adapter that all channels of a log use, where these are several."""
-    found = [match.groups() for match in _NETWORK_CHANNEL.finditer(text)]
-    if len({channel for channel, _ in found}) > 1 and len({adapter for _, adapter in found}) == 1:
-        first = _NETWORK_CHANNEL.search(text)
-        assert first is not None
-        yield Evidence("only-adapter", found[0][1], text.count("\n", 0, first.start()) + 1)
 
 
 def adapter_count(evidence: tuple[Evidence, ...]) -> int | None:

@@ -1,9 +1,16 @@
-"""Series of the logs of nccl-tests and rccl-tests: collective and ranks follow from columns if not stated."""
+"""Series of the logs of nccl-tests and rccl-tests: collective and ranks follow from columns if not stated. Also the
+logs that a spec names, which are of these tests.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+from collections.abc import Iterable
+from pathlib import Path as FilePath
 
+from clusterspec.logs import path_in_folder
 from clusterspec.logs.benchmark import (
     MOST_RANKS,
     Benchmark,
@@ -11,12 +18,21 @@ from clusterspec.logs.benchmark import (
     Series,
     SizePoint,
     largest_communicator,
-    log_evidence,
     ranks_from_ratio,
 )
 from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_commands import ranks_of_command
-from clusterspec.logs.nccl_rows import NAMES, LogRow, NcclLog, NotALogError, hosts_of_lines, log_of_rows, log_tables
+from clusterspec.logs.nccl_rows import (
+    LARGEST,
+    NAMES,
+    LogRow,
+    NcclLog,
+    NotALogError,
+    hosts_of_lines,
+    log_of_rows,
+    log_tables,
+    read_log,
+)
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.records import replace
 
@@ -124,6 +140,8 @@ def matches(head: str) -> bool:
 
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
+    from clusterspec.logs.statement_search import log_evidence  # a thousand patterns, which no log of a spec needs
+
     searched, left_out = searched_part(text)
     evidence, tables = log_evidence(searched), log_tables(text)
     own = [evidence] if len(tables) == 1 else [log_evidence(searched_part(part)[0]) for part, _, _ in tables]
@@ -182,3 +200,80 @@ def _forced_algorithm(evidence: tuple[Evidence, ...]) -> str | None:
         each.text.split()[-1].lower() for each in evidence if each.name == "environment" and "_ALGO " in each.text
     }
     return _ALGORITHMS.get(forced.pop()) if len(forced) == 1 else None
+
+
+# The logs of collective benchmarks that a spec names: read from its folder, and bounded in bytes
+
+MOST_BYTES = 4 * LARGEST
+"""Bytes of all logs of one spec."""
+
+
+def read_logs(names: Iterable[str], folder: FilePath) -> dict[str, NcclLog | NotALogError]:
+    """Log by file name, relative to the folder of a spec; an error in its place where a file is no log."""
+    logs = SpecLogs(folder)
+    return {name: logs.log_named(name) for name in names}
+
+
+class SpecLogs:
+    """The logs of one spec. Each file is read once, even if it is no log; together they have at most `MOST_BYTES`."""
+
+    def __init__(self, folder: FilePath) -> None:
+        self.folder = folder
+        self.left = MOST_BYTES
+        self.known: dict[str, NcclLog | NotALogError] = {}
+
+    def log_named(self, name: str) -> NcclLog | NotALogError:
+        """The log of a name, or the reason why it is none."""
+        place = os.path.normpath(name)
+        if place not in self.known:
+            try:
+                self.known[place] = self._read_nccl_log(name)
+            except NotALogError as fault:
+                self.known[place] = fault
+        return self.known[place]
+
+    def _read_nccl_log(self, name: str) -> NcclLog:
+        if self.left <= 0:
+            raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
+        text = log_text(name, self.folder)
+        self.left -= len(text)
+        return read_log(text)
+
+
+def log_text(name: str, folder: FilePath) -> str:
+    """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
+    try:
+        path = path_in_folder(name, folder)
+    except ValueError:
+        raise NotALogError("the file cannot be opened") from None
+    if path is None:
+        raise NotALogError("lies outside the folder of the spec")
+    data = _log_bytes(path)
+    if len(data) > LARGEST:
+        raise NotALogError(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
+    return data.decode("utf-8", "replace")
+
+
+def _log_bytes(path: FilePath) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
+    except FileNotFoundError:
+        raise NotALogError("the folder of the spec has no such file") from None
+    except OSError as error:
+        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotALogError("is not an ordinary file")
+        return _limited_content(descriptor)
+    except OSError as error:
+        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+    finally:
+        os.close(descriptor)
+
+
+def _limited_content(descriptor: int) -> bytes:
+    """The content of a file, up to one byte more than the size limit of logs."""
+    parts: list[bytes] = []
+    while sum(map(len, parts)) <= LARGEST and (part := os.read(descriptor, LARGEST + 1)):
+        parts.append(part)
+    return b"".join(parts)

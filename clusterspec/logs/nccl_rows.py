@@ -10,6 +10,7 @@ from math import isclose
 
 from clusterspec.logs.nccl_lines import lines_with_whole_rows
 from clusterspec.records import dataclass, replace
+from clusterspec.standard import pattern
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of the largest log read; a sweep of thirty sizes on a thousand ranks has some 100 kB."""
@@ -24,18 +25,18 @@ PRINTED = 0.005e9
 
 _COLUMNS = ("size", "count", "type", "redop", "root", "time", "algbw", "busbw", "wrong")
 _NEEDED = {"size", "time", "algbw", "busbw"}
-_PREFIX = re.compile(
+_PREFIX = pattern(
     r"^\s*(?:\d{4}-\d\d-\d\d[T ]\S{1,40}\s+)?"  # a time stamp
     r"(?:\[[^\]\s]{1,40}\](?:<std(?:out|err)>)?:?|[\w.-]{1,64}:(?=\s))?\s*#?\s*"  # the rank prefix and a comment sign
 )
-_WHOLE = re.compile(r"[0-9][0-9_]{0,20}")
-_DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
-_RANK = re.compile(
+_WHOLE = pattern(r"[0-9][0-9_]{0,20}")
+_DECIMAL = pattern(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_RANK = pattern(
     r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]+ on +(\S{1,255}) "
     r"(?: *device +[0-9]+ +\[([^\]\n]{1,40})\] ?([^\n]{0,80}))?"
 )
-_TEST = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf(?:_mpi)?\b")
-_OTHERS = re.compile(r"\b(reduce|gather|scatter|hypercube)_perf(?:_mpi)?\b")
+_TEST = pattern(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf(?:_mpi)?\b")
+_OTHERS = pattern(r"\b(reduce|gather|scatter|hypercube)_perf(?:_mpi)?\b")
 """Tests of nccl-tests that are no collective of a spec."""
 NAMES = {
     "all_reduce": "all-reduce",
@@ -100,7 +101,7 @@ def read_log(text: str) -> NcclLog:
     return replace(whole, tables=tuple(log_of_rows(*table) for table in tables)) if len(tables) > 1 else whole
 
 
-_OUT_OF_BOUNDS = re.compile(r"# Out of bounds values\s*:\s*([0-9]{1,15}) FAILED")
+_OUT_OF_BOUNDS = pattern(r"# Out of bounds values\s*:\s*([0-9]{1,15}) FAILED")
 
 
 def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
@@ -163,11 +164,11 @@ def _listed_side_by_side(head: str, lines: tuple[LogRow, ...]) -> int:
     return 1
 
 
-_STARTED = re.compile(r"^# Collective test starting: \w{1,30}$", re.MULTILINE)
+_STARTED = pattern(r"^# Collective test starting: \w{1,30}$", re.MULTILINE)
 """nccl-tests since 2.17 names the test before its table, and again after it."""
 
 
-_CONCLUDED = re.compile(r"# Collective test concluded: (\w{1,30})")
+_CONCLUDED = pattern(r"# Collective test concluded: (\w{1,30})")
 
 
 def _concluded_test(text: str) -> str:
@@ -297,7 +298,7 @@ def ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
     return ranks, len({host for _, host in found}) if whole else None
 
 
-_HOST = re.compile(r"^(?:\[[^\]\n]{1,60}\] ?)?([\w.-]{1,64}):[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] ", re.MULTILINE)
+_HOST = pattern(r"^(?:\[[^\]\n]{1,60}\] ?)?([\w.-]{1,64}):[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] ", re.MULTILINE)
 MOST_HOSTS = 200_000
 """Lines of libraries whose hosts are read."""
 
@@ -307,7 +308,7 @@ def hosts_of_lines(text: str) -> int:
     return len({match[1] for match in islice(_HOST.finditer(text), MOST_HOSTS)}) if " NCCL " in text else 0
 
 
-_ALONE = re.compile(r"^This test requires exactly two processes$", re.MULTILINE)
+_ALONE = pattern(r"^This test requires exactly two processes$", re.MULTILINE)
 """What rank 0 of a test of one pair prints where its job has another number of ranks; NVSHMEM's, which every rank
 prints, end with a space.
 """

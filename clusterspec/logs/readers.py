@@ -1,17 +1,13 @@
-"""Readers of pairwise bandwidth tools and Markdown tables, the registry of benchmark readers, and the logs that a spec
-names."""
+"""Readers of pairwise bandwidth tools and Markdown tables, and the registry of benchmark readers."""
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path as FilePath
+from collections.abc import Callable, Iterator
 
-from clusterspec.logs import host_tests, imb, nccl, osu, path_in_folder, perftest, site_results, vendors
+from clusterspec.logs import host_tests, imb, nccl, osu, perftest, site_results, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
-from clusterspec.logs.nccl_rows import LARGEST, MOST_ROWS, MOST_TABLES, NcclLog, NotALogError, read_log, table_texts
+from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError, table_texts
 from clusterspec.records import dataclass, replace
 
 # `p2pBandwidthLatencyTest` and `nvbandwidth`: bandwidth between pairs of accelerators of one node
@@ -264,80 +260,3 @@ def read_benchmark(text: str) -> Benchmark:
     if reader is None:
         raise NotALogError("it is the output of none of " + ", ".join(each.name for each in READERS))
     return reader.read(text)
-
-
-# The logs of collective benchmarks that a spec names: read from its folder, and bounded in bytes
-
-MOST_BYTES = 4 * LARGEST
-"""Bytes of all logs of one spec."""
-
-
-def read_logs(names: Iterable[str], folder: FilePath) -> dict[str, NcclLog | NotALogError]:
-    """Log by file name, relative to the folder of a spec; an error in its place where a file is no log."""
-    logs = SpecLogs(folder)
-    return {name: logs.log_named(name) for name in names}
-
-
-class SpecLogs:
-    """The logs of one spec. Each file is read once, even if it is no log; together they have at most `MOST_BYTES`."""
-
-    def __init__(self, folder: FilePath) -> None:
-        self.folder = folder
-        self.left = MOST_BYTES
-        self.known: dict[str, NcclLog | NotALogError] = {}
-
-    def log_named(self, name: str) -> NcclLog | NotALogError:
-        """The log of a name, or the reason why it is none."""
-        place = os.path.normpath(name)
-        if place not in self.known:
-            try:
-                self.known[place] = self._read_nccl_log(name)
-            except NotALogError as fault:
-                self.known[place] = fault
-        return self.known[place]
-
-    def _read_nccl_log(self, name: str) -> NcclLog:
-        if self.left <= 0:
-            raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
-        text = log_text(name, self.folder)
-        self.left -= len(text)
-        return read_log(text)
-
-
-def log_text(name: str, folder: FilePath) -> str:
-    """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
-    try:
-        path = path_in_folder(name, folder)
-    except ValueError:
-        raise NotALogError("the file cannot be opened") from None
-    if path is None:
-        raise NotALogError("lies outside the folder of the spec")
-    data = _log_bytes(path)
-    if len(data) > LARGEST:
-        raise NotALogError(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
-    return data.decode("utf-8", "replace")
-
-
-def _log_bytes(path: FilePath) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
-    except FileNotFoundError:
-        raise NotALogError("the folder of the spec has no such file") from None
-    except OSError as error:
-        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotALogError("is not an ordinary file")
-        return _limited_content(descriptor)
-    except OSError as error:
-        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
-    finally:
-        os.close(descriptor)
-
-
-def _limited_content(descriptor: int) -> bytes:
-    """The content of a file, up to one byte more than the size limit of logs."""
-    parts: list[bytes] = []
-    while sum(map(len, parts)) <= LARGEST and (part := os.read(descriptor, LARGEST + 1)):
-        parts.append(part)
-    return b"".join(parts)

@@ -1,4 +1,6 @@
-"""The statements that single lines of a log make, each found by words that its pattern requires."""
+"""The statements of a log: those of its single lines, each found by words that its pattern requires, and those of
+several lines together.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,17 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
+from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
-from clusterspec.logs.catalogued_messages import xid_patterns
+from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
 from clusterspec.logs.engine_lines import ENGINE_PATTERNS
+from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
+from clusterspec.logs.failing_nics import failing_nic
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
+from clusterspec.logs.host_lines import unlike_links
+from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.message_index import (
     FEW,
@@ -25,8 +32,17 @@ from clusterspec.logs.message_index import (
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
+from clusterspec.logs.progress import (
+    diverging_ranks,
+    parted_ranks,
+    preparing_ranks,
+    renamed_address,
+    store_wait,
+    waiting_ranks,
+)
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
+from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
 from clusterspec.records import NamedTuple
 
@@ -238,3 +254,54 @@ def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
                 for name, _, _ in _statements_of_line(part, number, _places(part, search))
             }
             yield from (each for each in _statements_of_line(whole, number, places) if each[0] not in parts)
+
+
+# All statements of a log
+
+MOST = 2_000
+"""Statements kept of each name; further ones repeat them for other ranks and channels."""
+
+MOST_OF_MESSAGES = 200
+"""The same of messages of the catalog that tell one cause."""
+
+
+def log_evidence(text: str) -> tuple[Evidence, ...]:
+    """The distinct statements of a log, in file order; of one with many lines its `searched_part` is given."""
+    found: dict[tuple[str, str], Evidence] = {}
+    counts: dict[str, int] = {}
+    several = {
+        "diverging": diverging_ranks,
+        "parted": parted_ranks,
+        "waiting": waiting_ranks,
+        "preparing": preparing_ranks,
+        "reverse-name": renamed_address,
+        "store-wait": store_wait,
+        "unlike-links": unlike_links,
+        "cache-starved": starved_engine,
+        "failing-nic": failing_nic,
+        "non-finite": lasting_non_finite,
+        "data-wait": waiting_for_data,
+    }
+    joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
+    lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
+    for each in (*lines, *_only_adapter(text), *joined):
+        key = (each.name, each.text)
+        most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
+        if key not in found and counts.get(each.name, 0) < most:
+            found[key] = each
+            counts[each.name] = counts.get(each.name, 0) + 1
+    return tuple(found.values())
+
+
+_NETWORK_CHANNEL = re.compile(
+    r"(?:Channel|Ring) ([0-9]{1,3})(?:/[0-9]+)? : [^\n]{1,80} via NET/(?:IB\w{0,6}|Socket)/([0-9]{1,3})"
+)
+
+
+def _only_adapter(text: str) -> Iterator[Evidence]:
+    """The adapter that all channels of a log use, where these are several."""
+    found = [match.groups() for match in _NETWORK_CHANNEL.finditer(text)]
+    if len({channel for channel, _ in found}) > 1 and len({adapter for _, adapter in found}) == 1:
+        first = _NETWORK_CHANNEL.search(text)
+        assert first is not None
+        yield Evidence("only-adapter", found[0][1], text.count("\n", 0, first.start()) + 1)

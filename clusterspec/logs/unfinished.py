@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
+from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.logs.error_lines import first_error
 from clusterspec.logs.first_failures import (
@@ -22,6 +22,7 @@ from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
+from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import (

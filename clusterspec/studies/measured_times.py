@@ -15,8 +15,8 @@ from clusterspec.exchange.import_result import FormatError, ImportResult, InputF
 from clusterspec.exchange.workloads.load_tests import read_load_test
 from clusterspec.exchange.workloads.step_logs import read_step_log
 from clusterspec.finding import Problem, Severity
+from clusterspec.logs.nccl import log_text
 from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.logs.readers import log_text
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
 from clusterspec.source import Measured, Path

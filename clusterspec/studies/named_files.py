@@ -53,9 +53,12 @@ def calibrated_by_logs(
     if not spec.measured:
         return design, (), []
     from clusterspec.cost.measured import calibrated_design, resolve_measurements
-    from clusterspec.logs.readers import read_logs
 
-    logs = read_logs([entry.log for entry in spec.measured if entry.log is not None], folder)
+    logs, named = {}, [entry.log for entry in spec.measured if entry.log is not None]
+    if named:
+        from clusterspec.logs.nccl import read_logs  # most measurements are stated
+
+        logs = read_logs(named, folder)
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)
     design = calibrated_design(design, measurements)
     if steps and any(entry.step_time or entry.step_log for entry in spec.measured):

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.benchmark import log_evidence
 from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS, launcher_statements
 from clusterspec.logs.reporting_parts import causes_of_part
+from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.status_texts import COMPLETIONS, RUNTIME_TEXTS
 from clusterspec.logs.suggestions import suggested_causes
 from tests.analysis.test_diagnosis import names

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import ROOT
+from tests.logs.printed import run
 from tools.benchmark.specs import CLEAN
 
 PROBE = """
@@ -90,6 +91,20 @@ def test_a_report_loads_no_reader_of_logs_and_no_cause_of_slow_runs(tmp_path: Pa
     unused = {"clusterspec.analysis.diagnosis", "clusterspec.analysis.causes", "clusterspec.logs.benchmark"}
     assert not names & unused
     assert "clusterspec.analysis.acceptance_tests" in names
+
+
+def test_a_measurement_loads_no_pattern_of_lines_that_tell_why_runs_stop(tmp_path: Path) -> None:
+    """A stated one loads no reader of logs, a log only that of nccl-tests: a thousand patterns take as long as a check
+    of the rest.
+    """
+    stated = loaded("estimate", "examples/mi300x-pair.yaml", parts=3)
+    assert {name for name in stated if name.startswith("clusterspec.logs.")} <= {"clusterspec.logs.nccl_rows"}
+    (tmp_path / "run.log").write_text(run().text())
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(CLEAN + "measured:\n  - log: run.log\n")
+    named = loaded("estimate", str(spec), parts=3)
+    assert "clusterspec.logs.nccl" in named
+    assert not named & {f"clusterspec.logs.{name}" for name in ("readers", "statement_search", "failure_lines")}
 
 
 def test_check_does_not_load_report_or_conversion_libraries() -> None:

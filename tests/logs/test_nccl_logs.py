@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.logs.nccl import collective_of, ranks_of
+from clusterspec.logs.nccl import collective_of, ranks_of, read_logs
 from clusterspec.logs.nccl_lines import lines_with_whole_rows
 from clusterspec.logs.nccl_rows import LARGEST, MOST_TABLES, LogRow, NcclLog, NotALogError, read_log
-from clusterspec.logs.readers import read_logs
 
 from .printed import COLUMNS, GIB, PARTED, POINTS, TESTS, run
 

@@ -14,6 +14,7 @@ from clusterspec.cost.formulas.collectives import overlapped_time, pipelined_tim
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 from clusterspec.source import Assumed, Cited
+from clusterspec.standard import cached_property
 
 LINKS = "links"
 RING = assumed_figure(
@@ -261,7 +262,7 @@ class CollectiveCost:
     paths: Paths | None = None
     candidate: Candidate | None = None
 
-    @property
+    @cached_property
     def device_seconds(self) -> float:
         """Seconds on the device: a training step queues its collectives long before they run."""
         if self.candidate is None:
