@@ -55,14 +55,14 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
 def _serving_assumptions(plan: Plan, times: ServingTimes) -> Iterator[Assumption]:
     """The assumed figures of serving, with those of the software on the accelerator."""
     from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
-    from clusterspec.cost.serving.host import compiled_figure, host_figures, sending_figure
+    from clusterspec.cost.serving.host import AHEAD, compiled_figure, host_figures, sending_figure
 
     cluster, layout = plan.design.cluster, plan.design.layout
     assert cluster is not None and layout is not None  # what a timed plan has
     first = (times.compiled_first,) if times.compiled_first is not None else ()
     compiled = compiled_figure(layout.stack, layout.software_year)
     sent = sending_figure(layout.stack) if layout.tp > 1 else None
-    launches = tuple(one for one in (compiled, sent) if one is not None)
+    launches = (AHEAD, *(one for one in (compiled, sent) if one is not None))
     figures = (*host_figures(layout.stack, cluster.accelerator.architecture), *launches, *ASSUMED, *first)
     return _assumed_figures((one.origin.key, one) for one in figures if isinstance(one.origin, Assumed))
 

@@ -94,8 +94,8 @@ def test_separate_prefill_engines_compute_prompts_or_are_idle() -> None:
 def test_accelerators_of_published_engines_draw_what_is_predicted() -> None:
     """Every tenth of 237 runs of ML.ENERGY (fitted), and three readings to which nothing was fitted.
 
-    Those are of eight accelerators with four requests. On H100 and H200 the program predicts a third too much, and
-    more than the range covers; the bounds state this error from both sides, so that a better model must change them.
+    Those are of eight accelerators with four requests, within the range. On H100 and H200 the program predicts 22 and
+    29 % too much; the bounds state this error from both sides, so that a better model must change them.
     """
     errors, above = list[float](), dict[str, float]()
     for row in ROWS:
@@ -106,9 +106,8 @@ def test_accelerators_of_published_engines_draw_what_is_predicted() -> None:
             errors.append(middle / read - 1)
         else:
             above[row["accelerator"]] = middle / read - 1
-            assert 0.92 * low <= read <= high, (row, found)
-            assert (low <= read) == (row["accelerator"] == "mi325x"), (row, found)
+            assert low <= read <= high, (row, found)
     assert len(errors) == 24
-    assert above == pytest.approx({"mi325x": 0.23, "h100-sxm-80gb": 0.305, "h200-sxm-141gb": 0.356}, abs=0.02)
+    assert above == pytest.approx({"mi325x": 0.164, "h100-sxm-80gb": 0.223, "h200-sxm-141gb": 0.288}, abs=0.02)
     assert median(map(abs, errors)) <= 0.101, errors
     assert abs(median(errors)) <= 0.07, errors

@@ -60,7 +60,7 @@ def with_keys(text: str, **sections: dict[str, object]) -> Plan:
         # 70.55 billion weights × 2 B at 2 GB/s
         ("cold-start-faster-than-storage", 0, "weights of 141 GB at 2 GB/s for 70.6 s", ""),
         # 80 layers × 8 heads × 128 × 2 × 2 B × 8,000 tokens, at 80 % of 100 Gb/s
-        ("cache-handoff-exposed", 0, "prompt, 2.62 GB, takes 262 ms: 35 % of the 742 ms", "more or faster NICs"),
+        ("cache-handoff-exposed", 0, "prompt, 2.62 GB, takes 262 ms: 35 % of the 745 ms", "more or faster NICs"),
         # 2 a second × (6,000 × 0.6 + 400) tokens × 327,680 B; a day of it in units of 15 TB
         (
             "cache-tier-wears-out",
@@ -94,7 +94,7 @@ def with_keys(text: str, **sections: dict[str, object]) -> Plan:
         # 8,000 + 1,000 / 2 tokens of each of 175 requests
         ("concurrency-beyond-cache", 0, "exceed the 175 that the cache holds (1,490,000 tokens, 8,500 per", "to 175,"),
         # 8.03 billion weights of 1 B, and 0.525 billion of the output layer and of the embedding of 1 B more
-        ("tp-on-small-weights", 0, "tp 8 leaves 1.14 GB of weights on a rank, tp 1 9.08 GB", "8 times the replicas"),
+        ("tp-on-small-weights", 0, "tp 8 leaves 1.14 GB of weights on a rank, tp 2 4.54 GB", "4 times the replicas"),
         # 2.4 PB at 1.25 GB/s
         ("slow-data-transfer", 0, "take 22.2 days over the frontend network at 10 Gb/s, 74 % of the term", ""),
         # 15T tokens × (6 × 7.5 billion weights + 12 × 32 × 4,096 × 8,192 of attention) at 256 × 989.4 TFLOP/s

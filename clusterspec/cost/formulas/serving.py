@@ -200,16 +200,30 @@ def exposed_exchange_time(
     return larger(0.0, layers * (latency + tokens * copies * hidden * bytes_each / bandwidth) - computing)
 
 
-@formula("launches * each + host + sequences * sequence")
-def launch_time(launches: float, each: float, host: float, sequences: float, *, sequence: float) -> float:
-    """Launch, sampling and scheduling overhead of a step: per kernel, per step and per sequence.
+@formula("launches * each + fused * routed_layer + small * small_kernel + host + sequences * sequence")
+def launch_time(
+    launches: float,
+    each: float,
+    host: float,
+    sequences: float,
+    *,
+    sequence: float,
+    fused: float = 0.0,
+    routed_layer: float = 0.0,
+    small: float = 0.0,
+    small_kernel: float = 0.0,
+) -> float:
+    """Launch, sampling and scheduling overhead of a step: per kernel, per layer of ``fused`` experts, per ``small``
+    kernel between GEMMs, per step and per sequence.
 
     Source: the floors of measured kernels and steps; see the constants of serving in docs/accuracy.md.
 
     >>> round(launch_time(320, 5e-6, 1e-3, 32, sequence=3e-6), 6)
     0.002696
+    >>> round(launch_time(320, 5e-6, 1e-3, 32, sequence=3e-6, fused=60, routed_layer=30e-6), 6)
+    0.004496
     """
-    return launches * each + host + sequences * sequence
+    return launches * each + fused * routed_layer + small * small_kernel + host + sequences * sequence
 
 
 @formula("step / tokens_per_step + sequences / gaps * prefill / stages")

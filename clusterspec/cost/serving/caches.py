@@ -17,7 +17,7 @@ from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.quantiles import secant_part
+from clusterspec.cost.serving.quantiles import decoded_tokens, secant_part
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.records import NamedTuple, replace
 from clusterspec.standard import sum_of
@@ -283,4 +283,4 @@ def _spare_tokens(pools: Pools, now: Steady) -> float:
     load = pools.load
     if pools.has_prefill_engines:
         return max(0.0, pools.prompt_tokens - load.input_tokens)
-    return max(0.0, pools.tokens - now.sequences * (load.input_tokens + load.output_tokens / 2))
+    return max(0.0, pools.tokens - now.sequences * (load.input_tokens + decoded_tokens(load)))

@@ -11,6 +11,7 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import busbw_ceiling, crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
+from clusterspec.cost.serving.launches import FUSED_EXPERTS, SMALL_KERNEL
 from clusterspec.records import NamedTuple
 from clusterspec.standard import recent
 
@@ -161,11 +162,6 @@ TILE_ROWS = {"sm_90": 64.0}
 computes as many, which takes longer than reading its weights where compute is scarce (H20). Kernels that exchange the
 tiles of weights and of tokens, as those of experts do, fill up less.
 """
-CHECKED_DATA = 15 / 16
-"""Share of the transfers of a memory that is data where error correction keeps its check bits in the same memory: GDDR
-with correction on loses 6.25 % of its capacity and fetches the check bits with each access; HBM has its own for them
-(NVIDIA, CUDA C++ Best Practices Guide, theoretical bandwidth, which gives 20 % as the loss of small accesses).
-"""
 REDUCED_TILE = (128.0, 256.0)
 """Rows and columns of the outputs that one compute unit multiplies and then reduces over all ranks, in kernels that do
 both (NVIDIA/TensorRT-LLM at 1a71cc69, cpp/tensorrt_llm/kernels/cutlass_kernels/allreduce_gemm,
@@ -231,17 +227,17 @@ UNEVEN = assumed_figure(
 )
 RANGES = {
     "tpot": (0.80, 1.22),
-    "tpot open": (0.91, 1.25),
+    "tpot open": (0.90, 1.28),
     "tpot experts": (0.80, 1.98),
-    "tpot experts recent": (0.78, 1.41),
+    "tpot experts recent": (0.76, 1.43),
     "tpot unmeasured": (0.82, 2.1),
     "tpot early": (0.70, 2.4),
     "ttft": (0.78, 1.69),
     "ttft alone": (0.74, 1.65),
     "ttft experts": (0.75, 2.2),
-    "ttft experts recent": (0.69, 2.18),
+    "ttft experts recent": (0.69, 2.16),
     "ttft apart": (0.55, 4.0),
-    "ttft static": (0.79, 1.86),
+    "ttft static": (0.78, 1.87),
     "output_tokens_per_second": (0.70, 1.20),
     "output_tokens_per_second experts": (0.58, 1.35),
     "output_tokens_per_second experts recent": (0.72, 1.24),
@@ -284,6 +280,8 @@ ASSUMED = (
     EXCHANGE,
     EXCHANGE_LINE,
     ROUTED_PASSES,
+    FUSED_EXPERTS,
+    SMALL_KERNEL,
     SCORE_BYTES,
     WEIGHT_ONLY,
     REREAD,

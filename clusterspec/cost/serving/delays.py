@@ -8,6 +8,7 @@ from clusterspec.cost.formulas.queues import bunched_requests, median_prompts_am
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, is_open_run
+from clusterspec.cost.serving.quantiles import decoded_tokens
 
 LEAST_MET = 1e-6
 """The least share of the requests of a run that one meets: of requests that come at even intervals it may meet none."""
@@ -16,7 +17,7 @@ LEAST_MET = 1e-6
 def sequences_of_step(pools: Pools, met: float) -> Decoding:
     """The sequences that decode in one step of an attention rank with ``met`` of them."""
     load = pools.load
-    context = load.input_tokens + load.output_tokens / 2
+    context = load.input_tokens + decoded_tokens(load)
     return Decoding(max(1.0, met / pools.decode.layout.pp), context, 1.0 + load.draft_tokens)
 
 

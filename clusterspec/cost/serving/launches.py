@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.models import Model
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.layers import Chunk
 
 GROUPED_QUERIES, LATENT, LINEAR, COMPRESSED = 2, 5, 4, 5
@@ -28,6 +29,29 @@ six before).
 """
 ROUTED = 6
 """Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
+FUSED = 4
+"""Those of them that one fused layer runs: sorting of tokens, two grouped GEMMs, and the sum."""
+FUSED_EXPERTS = assumed_figure(
+    "serving",
+    "fused_experts",
+    31e-6,
+    "one fused layer of experts for a token beyond reading its weights: 13 to 56 us in the median by accelerator, "
+    "release and precision (aiconfigurator 095f58a, moe_perf)",
+    "s",
+)
+NORMS, ELEMENTWISE = 2, 2
+"""Kernels of one layer between its GEMMs: two norms with the residual, which run in the kernel of an all-reduce where
+ranks share the layer; positions with the write to the cache, and the activation of the network. Latent attention has
+them in the kernels that are counted for it.
+"""
+SMALL_KERNEL = assumed_figure(
+    "serving",
+    "small_kernel",
+    2e-6,
+    "one kernel between GEMMs in a captured graph; of 1, 1.5 and 2 us the one that fits published plans. Modules of "
+    "latent attention with vLLM have 2.5 us for each (aiconfigurator 095f58a)",
+    "s",
+)
 
 
 def dense_gemms(model: Model, chunk: Chunk) -> float:
@@ -52,6 +76,12 @@ def launches_per_step(model: Model, chunk: Chunk, ranks: int = 1) -> float:
     indexed = INDEXED * _indexed_layers(model, chunk) + _selecting_gemms(model, chunk)
     squared = SQUARED * layers_with_summed_norms(model, chunk, ranks)
     return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + indexed + squared)
+
+
+def small_kernels(model: Model, chunk: Chunk, ranks: int = 1) -> float:
+    """Kernels of one step between GEMMs, of the layers of a chunk the heads of which ``ranks`` share."""
+    layers = chunk.full_layers + chunk.window_layers + chunk.linear_layers
+    return 0.0 if model.latent else float(layers * (ELEMENTWISE + (NORMS if ranks == 1 else 0)))
 
 
 def launches_by_host(model: Model, chunk: Chunk) -> float:

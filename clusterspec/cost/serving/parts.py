@@ -18,16 +18,11 @@ from clusterspec.cost.formulas.serving import (
     roofline_time,
     stream_time,
 )
-from clusterspec.cost.serving import constants, sparse_parts
+from clusterspec.cost.serving import constants, launches, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, RankLinks, table_origins
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
-from clusterspec.cost.serving.launches import layers_with_summed_norms
-from clusterspec.cost.serving.rates import (
-    DECODE,
-    converts_weights,
-    dense_rate_share,
-)
+from clusterspec.cost.serving.rates import DECODE, converts_weights, dense_rate_share
 from clusterspec.quantity import precision_width, table_width
 from clusterspec.standard import sum_of
 
@@ -83,8 +78,7 @@ def alternating_step_parts(
         Part(part.name, exposed_exchange_time, part.numbers | {"computing": computing}, part.origins)
         for part in map(_doubled_part, exchange_parts(engine, half, busy))
     )
-    launch = _launch_part(engine, sequences)
-    return (*work, *exposed, launch.with_numbers(launches=2 * engine.launches))
+    return (*work, *exposed, _launch_part(engine, sequences, passes=2.0))
 
 
 def _free_units_share(engine: Engine, tokens: float) -> float:
@@ -354,7 +348,7 @@ NORM_SUMS = 2 * 4.0
 
 def _norm_parts(engine: Engine, links: RankLinks, tokens: float) -> tuple[Part, ...]:
     """One small all-reduce in every layer whose queries and keys are normalized over the heads of all ranks."""
-    layers = layers_with_summed_norms(engine.model, engine.whole, engine.layout.tp)
+    layers = launches.layers_with_summed_norms(engine.model, engine.whole, engine.layout.tp)
     if not layers:
         return ()
     numbers = {"calls": float(layers), "each": _all_reduce_seconds(engine, links, tokens * NORM_SUMS)}
@@ -381,19 +375,22 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
     return share * covered / (2.0 * engine.model.layers)
 
 
-def _launch_part(engine: Engine, sequences: float) -> Part:
+def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
     habits, serving = engine.habits, engine.workload.serving
     captured = serving is None or serving.captured_graphs
-    source = (
-        table_origins(engine.rates.table, each="gemm.bf16.floor")
-        if captured
-        else {"each": "serving.eager of the software"}
-    )
+    apart = captured and engine.cluster.accelerator.vendor not in constants.WHOLE_GRAPHS
+    fused = passes * engine.whole.moe_layers if apart else 0.0
+    measured = table_origins(engine.rates.table, each="gemm.bf16.floor")
+    origins = measured if captured else {"each": "serving.eager of the software"}
     numbers = {
-        "launches": engine.launches if captured else engine.host_launches,
+        "launches": passes * (engine.launches if captured else engine.host_launches) - launches.FUSED * fused,
         "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
-        "host": habits.host,
+        "host": habits.ahead if engine.runs_ahead else habits.host,
         "sequences": sequences,
         "sequence": habits.sequence,
+        "fused": fused,
+        "routed_layer": launches.FUSED_EXPERTS.value,
+        "small": passes * launches.small_kernels(engine.model, engine.whole, engine.layout.tp) if apart else 0.0,
+        "small_kernel": launches.SMALL_KERNEL.value,
     }
-    return Part(LAUNCH, launch_time, numbers, source)
+    return Part(LAUNCH, launch_time, numbers, origins)

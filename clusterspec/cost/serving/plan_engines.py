@@ -16,6 +16,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
 from clusterspec.cost.serving.pools import Pools, most_beside_prompts
+from clusterspec.cost.serving.quantiles import decoded_tokens
 from clusterspec.records import replace
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
     weights = engine.weight_bytes / engine.layout.pp
     entire = load.load == "static" or load.whole_requests
-    held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
+    held = load.input_tokens + decoded_tokens(load) * (2.0 if entire else 1.0)
     each = engine.reserved_bytes(held) / engine.layout.pp
     wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks) if load.raised else 0.0
     taken = weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)

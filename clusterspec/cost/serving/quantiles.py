@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import erf, exp, inf, lgamma, log, log1p, sqrt
 
-from clusterspec.cluster.requests import Lengths
+from clusterspec.cluster.requests import Lengths, Serving
 from clusterspec.standard import recent
 
 PARTS = 24
@@ -27,6 +27,34 @@ def lengths_in_parts(lengths: Lengths) -> list[tuple[float, float]]:
         (max(1.0, min(most, exp(middle + lengths.log_deviation * normal_quantile((low + high) / 2)))), high - low)
         for low, high in pairwise(edges)
     ]
+
+
+@recent(64)
+def length_in_progress(lengths: Lengths) -> float:
+    """The mean length in tokens of the outputs in progress at a time: the mean square of the lengths over their mean,
+    since an output of twice the length is in progress for twice as long.
+
+    >>> round(length_in_progress(Lengths(1000, 4000, None))), round(length_in_progress(Lengths(1000, 4000, 4000)))
+    (1636, 1523)
+    """
+    deviation, most = lengths.log_deviation, float(lengths.most or inf)
+
+    def moment(order: int) -> float:
+        whole = float(lengths.mean) ** order * exp(order * (order - 1) / 2 * deviation * deviation)
+        if most == inf or not deviation:
+            return whole
+        below = log(most / lengths.mean) / deviation + deviation / 2
+        return whole * _normal_share(below - order * deviation) + most**order * (1 - _normal_share(below))
+
+    return moment(2) / moment(1)
+
+
+def decoded_tokens(load: Serving) -> float:
+    """Mean tokens that the requests in progress at a time have output: half of their outputs, of which long ones are
+    met more often unless all start together.
+    """
+    varied = load.output_lengths if load.load != "static" else None
+    return (length_in_progress(varied) if varied else float(load.output_tokens)) / 2
 
 
 @recent(64)

@@ -32,6 +32,11 @@ LONG = 16384.0
 INTEGERS = frozenset({"int4", "int8"})
 WIDENED = {"mxfp4": "fp4"}
 """Precisions of weights whose kernels were measured under another name."""
+CHECKED_DATA = 15 / 16
+"""Share of the transfers of a memory that is data where error correction keeps its check bits in the same memory: GDDR
+with correction on loses 6.25 % of its capacity and fetches the check bits with each access; HBM has its own for them
+(NVIDIA, CUDA C++ Best Practices Guide, theoretical bandwidth, which gives 20 % as the loss of small accesses).
+"""
 SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
 
 
@@ -326,7 +331,7 @@ def converted_first_share(tokens: float, balance: float) -> float:
 
 def _data_share(chip: Accelerator) -> float:
     """The share of what its memory transfers that is data; the rest are check bits that share the memory with it."""
-    return constants.CHECKED_DATA if chip.check_bits_in_memory else 1.0
+    return CHECKED_DATA if chip.check_bits_in_memory else 1.0
 
 
 def _flops_per_byte(chip: Accelerator) -> float | None:

@@ -91,11 +91,14 @@ def test_one_request_waits_for_no_step_formed_ahead(engine: str) -> None:
 
 @pytest.mark.parametrize("requests", [2, 4, 16])
 def test_a_prompt_waits_for_the_step_that_its_engine_formed_before_it_came(requests: int) -> None:
-    """The same kernels: vLLM forms steps ahead since 0.14, and the first token comes one step of decoding later."""
+    """The same kernels: vLLM forms steps ahead since 0.14, and the first token comes one step of decoding later.
+
+    A step then waits 0.5 ms for the host in place of 0.7.
+    """
     older, newer = (
         times(f"vllm, software: vllm {release}", "tp: 8", f"concurrency: {requests}", (8000, 1000))
         for release in ("0.13", "0.14")
     )
     step = newer.decode.total * (requests - 1) / requests
     assert newer.ttft - older.ttft == pytest.approx(step, rel=0.15)
-    assert newer.tpot == pytest.approx(older.tpot, rel=0.01), "the device is slower than the launch of a long prompt"
+    assert newer.tpot == pytest.approx(older.tpot - 0.2e-3, rel=0.01), "the device is slower than a long launch"

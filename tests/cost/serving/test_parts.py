@@ -63,7 +63,8 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
             "cache": {"calls": 80, "floor": 10e-6, "bytes_read": 64 * 1000 * 2 * 128 * 2},
             "activations": {"bytes_read": 80 * 64 * MOVED, "bandwidth": 0.8 * HBM},
             "all_reduce": {"calls": 160, "each": 19e-6},
-            "launch": {"launches": 4 * 80, "each": 3.7e-6, "host": 0.7e-3, "sequences": 64, "sequence": 3e-6},
+            "launch": {"launches": 4 * 80, "each": 3.7e-6, "host": 0.5e-3, "sequences": 64, "sequence": 3e-6,
+                       "fused": 0, "small": 2 * 80, "small_kernel": 2e-6},
         },
     ),
     (
@@ -99,7 +100,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
             "activations": {"bytes_read": 32 * MOVED_WIDE + 4 * 58 * 32 * 8 * 7168 * 2},
             "expert_exchange": {"layers": 58, "latency": 45e-6, "tokens": 32 * 1.5, "copies": 8, "hidden": 7168,
                                 "bytes_each": 3, "bandwidth": 0.93 * 50e9 * 15 / 8},
-            "launch": {"launches": 5 * 61 + 2 * 3 + (6 + 2) * 58},
+            "launch": {"launches": 5 * 61 + 2 * 3 + (6 - 4 + 2) * 58, "fused": 58, "routed_layer": 31e-6, "small": 0},
         },
     ),
     (
@@ -126,7 +127,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
         lambda: made("minimax").decode(64.0, 1000.0),
         {
             "norm_all_reduce": {"calls": 62, "each": 5.6e-6},
-            "launch": {"launches": (2 + 6 + 2) * 62},
+            "launch": {"launches": (2 + 6 - 4 + 2) * 62, "fused": 62},
         },
     ),
     (
@@ -140,7 +141,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
         {
             "experts": {"flops": 2 * 32 * 3 * 4096 * 14336 * 4 / 8},
             "activations": {"bytes_read": 32 * 2 * (2 * 8 * 4096 + 2 * 2 * 128 * (4 + 2)) + 4 * 4 * 32 * 4096 * 2},
-            "launch": {"launches": (2 + 6) * 32},
+            "launch": {"launches": (2 + 6 - 4) * 32, "fused": 32},
         },
     ),
 ]  # fmt: skip

@@ -332,6 +332,24 @@ def test_the_steps_without_prompts_are_those_of_a_poisson_count() -> None:
     assert single_gap(found, varied, exp(-0.1) + 1e-3) > 0.021
 
 
+def test_long_outputs_are_met_more_often_than_short_ones() -> None:
+    """Mean 2,000 and p99 10,000: ln 5 = 2.326 s - s²/2 gives s = 0.8454, so their mean square over their mean is
+    2,000 e^0.7147 = 4,087.
+    """
+    lengths = Lengths(mean=2000, p99=10000, most=None)
+    assert quantiles.length_in_progress(lengths) == pytest.approx(4087, rel=1e-3)
+    assert quantiles.length_in_progress(EVEN) == 100
+    draw, cut = Random(3), 6000
+    for most in (None, cut):
+        found = [min(draw.lognormvariate(log(2000) - 0.8454**2 / 2, 0.8454), most or 1e9) for _ in range(200_000)]
+        met = sum(each * each for each in found) / sum(found)
+        assert quantiles.length_in_progress(Lengths(2000, 10000, most)) == pytest.approx(met, rel=0.02)
+    load = replace(LOAD, output_tokens=2000, output_lengths=lengths)
+    assert quantiles.decoded_tokens(load) == pytest.approx(4087 / 2, rel=1e-3)
+    assert quantiles.decoded_tokens(replace(load, output_lengths=None)) == 1000
+    assert quantiles.decoded_tokens(replace(load, load="static")) == 1000  # all start and stop together
+
+
 def simulated_work(lengths: Lengths, prompts: float, steps: int) -> list[float]:
     """The work of the prompts of each step, sorted: a Poisson count of log-normal lengths, over their mean."""
     draw, found = Random(7), []
