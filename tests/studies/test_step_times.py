@@ -158,9 +158,7 @@ def test_a_rate_of_one_precision_leaves_the_others() -> None:
     plain = study_text(job.removesuffix("measured: [{gemm_rate: "), SETTINGS)
     narrow = study_text(job + "1300 TFLOP/s dense}]\n", SETTINGS)
     wide = study_text(job + "500 TFLOP/s dense, precision: fp16}]\n", SETTINGS)
-    assert rates(narrow) == pytest.approx({**rates(plain), "matmul_fp8": 1300e12}), (
-        "the workload's, if none is named"
-    )
+    assert rates(narrow) == pytest.approx({**rates(plain), "matmul_fp8": 1300e12}), "the workload's, if none is named"
     assert rates(wide) == pytest.approx({**rates(plain), "matmul_bf16": 500e12}), "16 bits have one share of the peak"
 
 

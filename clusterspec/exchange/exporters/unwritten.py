@@ -17,7 +17,7 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
     "layout": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
         "recompute_layers optimizer_states capacity_factor gradient_compression gradient_sync fused_kernels "
-        "fused_experts captured_graphs loss overlap"
+        "fused_optimizer fused_experts captured_graphs loss overlap"
     ),
     "workload": _keys_of_text(
         "parameter_precision expert_parameter_precision gradient_precision quantization recipe optimizer attention "
