@@ -320,8 +320,8 @@ def test_adam_moves_its_states_both_ways() -> None:
 
 def test_adam_operation_by_operation_moves_three_times_as_much() -> None:
     """torch.optim.adamw, by count: decay p, p; first moment m, m, g; second v, v, then v, v, g; its root v, t; divided
-    t, t; moved off zero t, t; step p, p, m, t. With the norm of the gradient g and its clipping g, g: 4 of weights, 3 and
-    5 of moments, 6 of results, 5 of gradients.
+    t, t; moved off zero t, t; step p, p, m, t. With the norm of the gradient g and its clipping g, g: 4 of weights, 3
+    and 5 of moments, 6 of results, 5 of gradients.
     """
     narrow = update_traffic("adamw", "none", "bf16", "bf16", "bf16", fused=False)
     assert narrow == 2 * (4 + 3 + 5 + 6 + 5)
