@@ -380,7 +380,7 @@ def update_traffic(
     if not fused:
         updated = precision_width(master) or kept
         passes = precision_width(moments), updated, precision_width(gradient)
-        return sum_of((each.value * width for each, width in zip(UPDATE_PASSES, passes, strict=True)), cast)
+        return sum_of((each.value * width for each, width in zip(UPDATE_PASSES.values(), passes, strict=True)), cast)
     states = 2 * MOMENTS[optimizer] * precision_width(moments) + 2 * precision_width(master)
     return states + 2 * precision_width(gradient) + (cast or 2 * kept)
 
