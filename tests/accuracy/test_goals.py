@@ -52,6 +52,9 @@ the driver reports of V100 includes what the allocator of PyTorch 1.8 keeps, up 
 IN_MAXTEXT_AND_NANOTRON = frozenset({"rocmblogs", "smollm"})
 """Sources of the same day, DeepSeek-V3 in MaxText on 64 MI355X and SmolLM3 in nanotron, likewise."""
 SINCE_THEN |= ON_OLDER_CARDS | IN_MAXTEXT_AND_NANOTRON
+OF_METHODS = frozenset({"peft"})
+"""A source of the same day, adapters and all weights in eager PyTorch on one L40S, likewise."""
+SINCE_THEN |= OF_METHODS
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -137,6 +140,10 @@ def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) ->
     assert rented.cases == 18
     assert rented.median <= 0.28
     assert rented.mean <= 0.27
+    methods = score("methods of PEFT", [case for case in both if training_source(case.id) in OF_METHODS])
+    assert methods.cases == 4
+    assert methods.median <= 0.22
+    assert methods.mean <= 0.22
     held = score("held out", unseen)
     assert held.cases >= 179
     assert held.median <= 0.08
