@@ -140,10 +140,6 @@ def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) ->
     assert rented.cases == 18
     assert rented.median <= 0.28
     assert rented.mean <= 0.27
-    methods = score("methods of PEFT", [case for case in both if training_source(case.id) in OF_METHODS])
-    assert methods.cases == 4
-    assert methods.median <= 0.22
-    assert methods.mean <= 0.22
     held = score("held out", unseen)
     assert held.cases >= 179
     assert held.median <= 0.08
@@ -161,6 +157,13 @@ def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) ->
     whole = score("all held out", both)
     assert whole.inside is not None
     assert 0.75 <= whole.inside <= 0.85, "four in five are promised: neither fewer nor many more"
+
+
+def test_steps_of_methods_of_peft_are_predicted(new_runs: list[Case]) -> None:
+    found = score("methods of PEFT", [case for case in new_runs if training_source(case.id) in OF_METHODS])
+    assert found.cases == 4
+    assert found.median <= 0.22
+    assert found.mean <= 0.22
 
 
 def test_steps_of_dense_models_in_torchtitan_are_predicted(new_runs: list[Case]) -> None:
