@@ -199,6 +199,7 @@ KEPT_KEYS = (
     "gradient_compression",
     "gradient_sync",
     "fused_kernels",
+    "fused_optimizer",
     "fused_experts",
     "captured_graphs",
     "loss",

@@ -204,7 +204,8 @@ class Stack(Entry):
     queries, keys, values and the halves of a gated network have matrices, and adapters, of their own.
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
     layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
-    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``fused_experts``, whether GEMMs of
+    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``fused_update``, whether Adam updates
+    weights in one kernel and not operation by operation, ``fused_experts``, whether GEMMs of
     experts in 8 or 4 bits convert what they write, ``captured``, whether captured graphs launch them, and
     ``loss``, how the loss is computed (None: as usual).
     """
@@ -227,6 +228,7 @@ class Stack(Entry):
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     fully_sharded: FrameworkMemory | None = None
     fused: bool | None = None
+    fused_update: bool = True
     fused_experts: bool = False
     captured: bool = False
     loss: str | None = None

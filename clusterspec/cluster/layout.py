@@ -274,11 +274,16 @@ def _as_written(
 
 def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
     """The software with what the layout states of its kernels."""
-    stated = (section.fused_kernels, section.captured_graphs or None, section.loss, section.fused_experts or None)
-    if stack is None or stated == (None, None, None, None):
-        return stack
-    fused, captured, loss, experts = stated
-    return replace(stack, fused=fused, captured=captured or False, loss=loss, fused_experts=experts or False)
+    if stack is None:
+        return None
+    return replace(
+        stack,
+        fused=section.fused_kernels,
+        fused_update=section.fused_optimizer is not False,
+        captured=section.captured_graphs or False,
+        loss=section.loss,
+        fused_experts=section.fused_experts or False,
+    )
 
 
 def _state_settings(section: LayoutSpec, serves: bool, log: ResolutionLog) -> dict[str, Any]:

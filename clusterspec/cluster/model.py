@@ -144,10 +144,9 @@ class ScaleOut:
         return prod(level.oversubscription for level in self.levels) if self.levels else prod(self.oversubscription)
 
 
-RATE_OF_PRODUCTS = "products"
-RATE_OF_KERNELS = "kernels"
-OF_JOBS = frozenset({RATE_OF_PRODUCTS, RATE_OF_KERNELS})
-"""Kinds of shares that follow from the time of a job, not from a test of links."""
+RATE_OF_PRODUCTS, RATE_OF_KERNELS, RATE_OF_GEMMS = "products", "kernels", "gemms"
+OF_DEVICES = frozenset({RATE_OF_PRODUCTS, RATE_OF_KERNELS, RATE_OF_GEMMS})
+"""Kinds of shares that follow from a job or from GEMMs alone, not from a test of links."""
 MEASURED_AGAIN = 1e-4
 """The relative difference to a measured time below which a predicted time is that of the measured job."""
 
@@ -160,7 +159,8 @@ class MeasuredShare:
     islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size. For a measured training
     step, both are `RATE_OF_PRODUCTS`, and the share is the rate of products and attention relative to the catalog's.
     For a measured time per output token, both are `RATE_OF_KERNELS`, and the share is the rate of all kernels of an
-    engine. ``seconds`` is the measured time and ``spread`` the relative half-width of its measurements.
+    engine. For GEMMs measured alone, both are `RATE_OF_GEMMS`, ``collective`` is their precision, and the share is of
+    its peak. ``seconds`` is the measured time and ``spread`` the relative half-width of its measurements.
     """
 
     collective: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import reduce
 
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.stacks import FULLY
+from clusterspec.catalog.stacks import FULLY, Stack
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost import mixers
+from clusterspec.cost import assumed_figure, mixers
 from clusterspec.cost.formulas import compute, memory
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.layers import Chunk
@@ -20,8 +20,22 @@ MOMENTS = {"adam": 2, "adamw": 2, "lion": 1, "momentum": 1, "muon": 1, "sgd": 0,
 """Moments per weight of a matrix. Adafactor stores one row and one column per matrix, which is negligible (arXiv
 1804.04235).
 """
+UPDATE_PASSES = {
+    name: assumed_figure("update", name, passes, f"{why}, where Adam runs operation by operation (torch.optim.adamw)")
+    for name, passes, why in (
+        ("moments", 14.0, "reads and writes of both moments, 8, and of the denominators, 6"),
+        ("weights", 4.0, "reads and writes of a weight: its decay and its update"),
+        ("gradients", 5.0, "reads and writes of a gradient: its norm, its clipping and both moments"),
+    )
+}
+"""Reads and writes by one update of Adam of numbers in the precision of moments, of weights, and of gradients."""
 TABLE_MOMENTS = {**MOMENTS, "muon": 2}
 """Moments per weight of embedding and head, which Muon leaves to Adam (Jordan, "Muon", 2024)."""
+
+
+def updates_apart(optimizer: str, stack: Stack | None) -> bool:
+    """Whether a step updates weights operation by operation, each for all weights of a rank."""
+    return stack is not None and not stack.fused_update and MOMENTS[optimizer] == MOMENTS["adam"]
 
 
 # Parameters of a model, and the number of them on one rank

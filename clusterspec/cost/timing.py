@@ -12,7 +12,7 @@ from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas.compute import is_divided, larger, smaller
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
-from clusterspec.cost.parameters import MOMENTS, Share, frozen_precision
+from clusterspec.cost.parameters import MOMENTS, UPDATE_PASSES, Share, frozen_precision, updates_apart
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import (
     DUALPIPE_SHARE,
@@ -363,18 +363,26 @@ def unsharded_weights(share: Share, layout: Layout) -> Weights:
     return Weights.of(share, layout) + Weights(share.embedding + share.head)
 
 
-def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
+def update_traffic(
+    optimizer: str, master: str, moments: str, gradient: str, parameter: str, *, fused: bool = True
+) -> float:
     """Bytes that one parameter's update reads and writes.
 
     Moments and master copy are read and written, the gradient is read twice (once for its norm),
-    the parameter is written, and read where there is no master copy.
+    the parameter is written, and read where there is no master copy. Adam that is not ``fused`` reads and writes
+    what each of its operations needs.
 
     >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
     34.0
     """
-    states = 2 * MOMENTS[optimizer] * precision_width(moments) + 2 * precision_width(master)
     kept = precision_width(parameter)
-    return states + 2 * precision_width(gradient) + (kept if precision_width(master) else 2 * kept)
+    cast = kept if precision_width(master) else 0.0
+    if not fused:
+        updated = precision_width(master) or kept
+        passes = precision_width(moments), updated, precision_width(gradient)
+        return sum_of((each.value * width for each, width in zip(UPDATE_PASSES.values(), passes, strict=True)), cast)
+    states = 2 * MOMENTS[optimizer] * precision_width(moments) + 2 * precision_width(master)
+    return states + 2 * precision_width(gradient) + (cast or 2 * kept)
 
 
 def update_bytes(workload: Workload, layout: Layout) -> float:
@@ -385,4 +393,5 @@ def update_bytes(workload: Workload, layout: Layout) -> float:
         layout.moments_precision,
         workload.gradient_precision,
         workload.parameter_precision,
+        fused=not updates_apart(workload.optimizer, layout.stack),
     )

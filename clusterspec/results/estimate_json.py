@@ -313,6 +313,7 @@ PARTS = {
     "network": "the network between domains",
     "products": "the catalog's rate of products",
     "kernels": "the catalog's rate of an engine's kernels",
+    "gemms": "the peak of its products",
 }
 
 

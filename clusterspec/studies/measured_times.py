@@ -1,4 +1,6 @@
-"""Measured step times, and times per output token: the rates of products and of kernels that reproduce them."""
+"""Measured rates of GEMMs, step times, and times per output token: the rates of products and of kernels that reproduce
+them.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,21 @@ from functools import cache
 from pathlib import Path as FilePath
 from statistics import median
 
-from clusterspec.cluster.model import RATE_OF_KERNELS, RATE_OF_PRODUCTS, Design, MeasuredShare
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.cluster.model import RATE_OF_GEMMS, RATE_OF_KERNELS, RATE_OF_PRODUCTS, Design, MeasuredShare, Workload
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import with_values
+from clusterspec.cost.compute.rates import share_precision, sustained_product_share
 from clusterspec.cost.estimate import RUN_TO_RUN, legal_estimate
 from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile
+from clusterspec.exchange.microbenchmarks.samples import FASTER
 from clusterspec.exchange.workloads.load_tests import read_load_test
 from clusterspec.exchange.workloads.step_logs import read_step_log
 from clusterspec.finding import Problem, Severity
 from clusterspec.logs.nccl import log_text
 from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.quantity import Figure
-from clusterspec.records import dataclass
+from clusterspec.quantity import Figure, Peak
+from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path
 from clusterspec.spec.model import MeasuredSpec
 from clusterspec.units import display, percent
@@ -27,6 +32,7 @@ LEAST, MOST = 0.25, 2.0
 """Bounds of a rate over that of the catalog; a time that needs another rate is of another job or a faulty machine."""
 TOO_SHORT = 2.0
 """How many times shorter than at the highest rate a time is impossible: another unit, or another job."""
+GEMM_HELP = "measure products of 8,192 rows, columns and depth or more on one accelerator, or leave the rate out"
 CLOSE = 1e-6
 """Relative difference of a predicted time to the measured one that ends the search."""
 ROUNDS = 40
@@ -38,6 +44,52 @@ class Unused:
 
     why: str
     severity: Severity = Severity.NOTE
+
+
+def calibrated_by_gemms(entries: tuple[MeasuredSpec, ...], design: Design) -> tuple[Design, list[Problem]]:
+    """The design whose products run at the measured rate of each precision, of several the median; a problem for each
+    entry that is not used. Attention keeps the rate of the catalog.
+    """
+    work, cluster = design.workload, design.cluster
+    if work is None or cluster is None:
+        return design, []
+    found, problems = dict[str, list[Figure]](), list[Problem]()
+    for index, entry in enumerate(entries):
+        if entry.gemm_rate is None or entry.gemm_rate.sparsity is None:
+            continue
+        precision, rate = entry.precision or work.precision, entry.gemm_rate.dense
+        share = _share_of_peak(cluster.accelerator, work, precision, rate)
+        if isinstance(share, Unused):
+            said = f"GEMMs in {precision} at {display(rate, 'FLOP/s')} are measured, and {share.why}: they are not used"
+            at = ("measured", index, "gemm_rate")
+            problems.append(Problem("unused-measurement", at, said, GEMM_HELP, severity=share.severity))
+        else:
+            origin = Measured(f"{display(rate, 'FLOP/s')} of GEMMs in {precision} (measured[{index}])")
+            found.setdefault(share_precision(precision), []).append(Figure(share, "1", origin))
+    shares = tuple(
+        MeasuredShare(name, RATE_OF_GEMMS, RATE_OF_GEMMS, 1, replace(some[-1], value=median(one.value for one in some)))
+        for name, some in found.items()
+    )
+    return (
+        with_values(design, {("cluster", "measured"): (*cluster.measured, *shares)}) if shares else design
+    ), problems
+
+
+def _share_of_peak(chip: Accelerator, work: Workload, precision: str, rate: float) -> float | Unused:
+    """The share of the dense peak of a precision that a rate in FLOP/s is, or why it cannot be used."""
+    if work.kind == "serve":
+        return Unused("engines run measured kernels")
+    peaks: dict[str, Peak] = {**chip.peaks, **({work.precision: work.peak} if work.peak else {})}
+    peak = peaks.get(precision) or (peaks.get("bf16") if precision == "fp16" else None)
+    if peak is None:
+        return Unused(f"the peak of {chip.id} in {precision} is not known", Severity.WARNING)
+    share, usual = rate / peak.value, sustained_product_share(chip, precision)
+    if share > FASTER:
+        return Unused(f"the peak of {chip.id} is {display(peak.value, 'FLOP/s')}", Severity.ERROR)
+    if share < LEAST * usual:
+        told = display(usual * peak.value, "FLOP/s")
+        return Unused(f"training sustains {told} by the catalog, more than {1 / LEAST:g} times that", Severity.WARNING)
+    return share
 
 
 def calibrated_by_steps(

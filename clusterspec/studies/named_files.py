@@ -61,6 +61,11 @@ def calibrated_by_logs(
         logs = read_logs(named, folder)
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)
     design = calibrated_design(design, measurements)
+    if any(entry.gemm_rate for entry in spec.measured):
+        from clusterspec.studies.measured_times import calibrated_by_gemms  # few specs have one
+
+        design, further = calibrated_by_gemms(spec.measured, design)
+        problems += further
     if steps and any(entry.step_time or entry.step_log for entry in spec.measured):
         from clusterspec.studies.measured_times import calibrated_by_steps  # few specs have one
 

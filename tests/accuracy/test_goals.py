@@ -52,6 +52,9 @@ the driver reports of V100 includes what the allocator of PyTorch 1.8 keeps, up 
 IN_MAXTEXT_AND_NANOTRON = frozenset({"rocmblogs", "smollm"})
 """Sources of the same day, DeepSeek-V3 in MaxText on 64 MI355X and SmolLM3 in nanotron, likewise."""
 SINCE_THEN |= ON_OLDER_CARDS | IN_MAXTEXT_AND_NANOTRON
+OF_METHODS = frozenset({"peft"})
+"""A source of the same day, adapters and all weights in eager PyTorch on one L40S, likewise."""
+SINCE_THEN |= OF_METHODS
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -154,6 +157,13 @@ def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) ->
     whole = score("all held out", both)
     assert whole.inside is not None
     assert 0.75 <= whole.inside <= 0.85, "four in five are promised: neither fewer nor many more"
+
+
+def test_steps_of_methods_of_peft_are_predicted(new_runs: list[Case]) -> None:
+    found = score("methods of PEFT", [case for case in new_runs if training_source(case.id) in OF_METHODS])
+    assert found.cases == 4
+    assert found.median <= 0.22
+    assert found.mean <= 0.22
 
 
 def test_steps_of_dense_models_in_torchtitan_are_predicted(new_runs: list[Case]) -> None:

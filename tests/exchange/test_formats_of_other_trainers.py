@@ -125,6 +125,17 @@ def test_configurations_of_oumi_state_the_run(
     assert listed in unknown(reading)
 
 
+@pytest.mark.parametrize(
+    ("name", "fused"),
+    [("adamw_torch", False), ("adamw_torch_fused", None), ("adafactor", None), ("AdamW_Torch", False)],
+)
+def test_an_optimizer_of_pytorch_runs_operation_by_operation_unless_its_name_says_fused(
+    name: str, fused: bool | None
+) -> None:
+    text = OUMI.format(packed=True, adapters=False, trainer="TRL_SFT", more="").replace("adamw_torch_fused", name)
+    assert given(read(text)).get("layout.fused_optimizer") is fused
+
+
 def test_engines_of_oumi_take_all_accelerators_unless_it_says_otherwise() -> None:
     text = """\
         model:

@@ -161,6 +161,7 @@ STATED = {
         "gradient_compression": "4",
         "gradient_sync": "step",
         "fused_kernels": "true",
+        "fused_optimizer": "false",
         "fused_experts": "true",
         "captured_graphs": "true",
         "loss": "chunked",

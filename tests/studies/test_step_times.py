@@ -1,4 +1,4 @@
-"""A measured step replaces the catalog's rate of products, and nothing else."""
+"""A measured step, or rate of GEMMs, replaces the catalog's rate of products, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.cost.timing import design_tables
 from clusterspec.studies import Study, study_text, variation
 from tests.settings import SETTINGS
 
@@ -124,3 +125,65 @@ def test_a_step_of_a_machine_that_cannot_be_resolved_is_not_used() -> None:
     unknown = study_text(JOB.replace("h100", "no-such-part") + "measured: [{step_time: 2 s}]\n", SETTINGS)
     assert unknown.design.cluster is None
     assert [name for name, _ in rules(unknown)] == ["unused-measurement"]
+
+
+# Rates of GEMMs alone
+
+UNUSED = "GEMMs in {} at {} are measured, and {}: they are not used"
+
+
+def rates(study: Study) -> dict[str, float]:
+    """FLOP/s of one rank by kernel family, as its products and attention are timed."""
+    tables = design_tables(study.design)
+    assert tables is not None and tables.rates is not None
+    return dict(tables.rates.speed.rates)
+
+
+def test_a_measured_rate_of_gemms_is_that_of_products_and_nothing_else() -> None:
+    """H100: 989.4 TFLOP/s × 0.803 × 0.9 = 715.0 of its products sustained, by the catalog."""
+    plain, slow = study_text(JOB, SETTINGS), measured("gemm_rate: 500 TFLOP/s dense")
+    assert seconds(measured("gemm_rate: 715.037 TFLOP/s dense")) == pytest.approx(seconds(plain), rel=1e-3)
+    assert rates(slow) == pytest.approx({**rates(plain), "matmul_bf16": 500e12}), "attention keeps its rate"
+    assert seconds(slow) > 1.1 * seconds(plain)
+    assert not rules(slow)
+    assert rates(measured("gemm_rate: 1000 TFLOP/s sparse"))["matmul_bf16"] == pytest.approx(500e12)
+    two = study_text(f"{JOB}measured: [{{gemm_rate: 500 TFLOP/s dense}}, {{gemm_rate: 600 TFLOP/s dense}}]\n", SETTINGS)
+    assert rates(two)["matmul_bf16"] == pytest.approx(550e12), "the median of both"
+    wider = variation.rewritten_study(slow, {("layout", "tp"): 4})
+    assert rates(wider)["matmul_bf16"] == pytest.approx(500e12), "the machine keeps it under another layout"
+
+
+def test_a_rate_of_one_precision_leaves_the_others() -> None:
+    job = JOB.replace("global_batch: 32", "global_batch: 32, precision: fp8") + "measured: [{gemm_rate: "
+    plain = study_text(job.removesuffix("measured: [{gemm_rate: "), SETTINGS)
+    narrow = study_text(job + "1300 TFLOP/s dense}]\n", SETTINGS)
+    wide = study_text(job + "500 TFLOP/s dense, precision: fp16}]\n", SETTINGS)
+    assert rates(narrow) == pytest.approx({**rates(plain), "matmul_fp8": 1300e12}), "the workload's, if none is named"
+    assert rates(wide) == pytest.approx({**rates(plain), "matmul_bf16": 500e12}), "16 bits have one share of the peak"
+
+
+def test_a_measured_rate_of_gemms_is_of_the_clock_at_hand() -> None:
+    """At 450 W instead of 700, the catalog's rate falls by (450 / 700)^(1/3) = 0.863, a measured one does not."""
+    chip = "{accelerator: {like: h100-sxm-80gb, power: 450 W}, accelerators_per_node: 8, nodes: 2}"
+    limited = JOB.replace("{platform: dgx-h100, nodes: 2}", chip)
+    plain = study_text(limited, SETTINGS)
+    seen = study_text(limited + "measured: [{gemm_rate: 500 TFLOP/s dense}]\n", SETTINGS)
+    assert rates(plain)["matmul_bf16"] == pytest.approx(0.863 * 715.0e12, rel=2e-3)
+    assert rates(seen) == pytest.approx({**rates(plain), "matmul_bf16": 500e12})
+
+
+def test_a_rate_of_gemms_that_the_part_cannot_have_is_not_used() -> None:
+    plain, peak = study_text(JOB, SETTINGS), "the peak of h100-sxm-80gb "
+    sustained = "training sustains 715 TFLOP/s by the catalog, more than 4 times that"
+    for text, told in {
+        "gemm_rate: 1400 TFLOP/s dense": UNUSED.format("bf16", "1.4 PFLOP/s", f"{peak}is 989 TFLOP/s"),
+        "gemm_rate: 150 TFLOP/s dense": UNUSED.format("bf16", "150 TFLOP/s", sustained),
+        "gemm_rate: 1 PFLOP/s dense, precision: fp4": UNUSED.format("fp4", "1 PFLOP/s", f"{peak}in fp4 is not known"),
+    }.items():
+        study = measured(text)
+        assert rules(study) == [("unused-measurement", told)]
+        assert rates(study) == rates(plain)
+    served = JOB.replace("global_batch: 32", "global_batch: 32, kind: serve").replace("framework: megatron-core, ", "")
+    study = study_text(f"{served}measured: [{{gemm_rate: 700 TFLOP/s dense}}]\n", SETTINGS)
+    told = UNUSED.format("bf16", "700 TFLOP/s", "engines run measured kernels")
+    assert rules(study) == [("unused-measurement", told)]

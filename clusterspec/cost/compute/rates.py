@@ -8,7 +8,7 @@ from itertools import chain
 from math import inf, prod
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
+from clusterspec.cluster.model import RATE_OF_GEMMS, RATE_OF_PRODUCTS, Assumption, Cluster, Workload
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
     DEPTH_START,
@@ -27,10 +27,11 @@ from clusterspec.cost.compute.attention import (
     width_share,
 )
 from clusterspec.cost.compute.layer import SoftwareBehavior
+from clusterspec.cost.compute.power_cap import clock_factors
 from clusterspec.cost.formulas.compute import NUMBERS, depth_fill, kernel_time, larger, tile_fill
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.source import Assumed, Computed
+from clusterspec.source import Assumed
 from clusterspec.standard import sum_of
 
 TimedKernels = tuple[tuple[Kernel, float], ...]
@@ -225,15 +226,16 @@ def _rate_factors(
     peaks: dict[str, Figure] = {**accelerator.peaks, workload.precision: workload.peak}
     wide = peaks.get("bf16") or peaks.get("fp16") or peaks[workload.precision]
     peaks.setdefault("bf16", wide)
-    clock = (*_clock_factor(accelerator), *_capped_factor(cluster), *_measured_factor(cluster))
+    limits, steps = clock_factors(cluster), _measured_factor(cluster)
     products = () if software.products == 1.0 else (("products", software.stack.achievable["products"]),)
     factors: dict[str, Factors] = {
-        f"matmul_{name}": (("peak", peaks[name]), *clock, *_achieved_share(name, reached), *products)
+        f"matmul_{name}": (("peak", peaks[name]), *_product_factors(name, cluster, limits, steps, reached), *products)
         for name in sorted({workload.precision, "bf16"})
     }
     attention = (
         ("peak", wide),
-        *clock,
+        *limits,
+        *steps,
         ("attention", _attention_figure(workload, software, year, reached)),
     )
     backward = ("backward_over_forward", _backward_figure(workload, software, reached))
@@ -288,6 +290,15 @@ def share_precision(precision: str) -> str:
     return precision if precision in NARROWER else "bf16"
 
 
+def _product_factors(name: str, cluster: Cluster, limits: Factors, steps: Factors, reached: _Reached) -> Factors:
+    """The factors of a precision's peak in the rate of products: of GEMMs measured on the machine, whose clock is that
+    of its power limit, or else of the catalog.
+    """
+    kinds = {each.collective: each.share for each in cluster.measured if each.part == RATE_OF_GEMMS}
+    own = kinds.get(share_precision(name))
+    return (("gemms", own), *steps) if own else (*limits, *steps, *_achieved_share(name, reached))
+
+
 def _achieved_share(precision: str, reached: _Reached) -> Factors:
     """The achieved share of a precision's peak; precisions above 16 bits achieve the share of 16 bits.
 
@@ -316,26 +327,6 @@ def streaming_share(accelerator: Accelerator) -> float:
 def _measured_factor(cluster: Cluster) -> Factors:
     """The rate of products and attention relative to the catalog's, if a step of the machine was measured."""
     return tuple(("measured", each.share) for each in cluster.measured if each.part == RATE_OF_PRODUCTS)
-
-
-def _clock_factor(accelerator: Accelerator) -> Factors:
-    """The clock under a power limit below that of the measurements: f ∝ P^(1/3), since P ∝ f V² and V ∝ f."""
-    measured = accelerator.achievable.get("sustained.power")
-    if measured is None or accelerator.power is None or accelerator.power.value <= 0:
-        return ()
-    limit, board = accelerator.power.value, measured.value
-    if limit >= board:
-        return ()
-    return (("clock", Figure((limit / board) ** (1 / 3), "1", Computed(f"({limit:g} W / {board:g} W)^(1/3)"))),)
-
-
-def _capped_factor(cluster: Cluster) -> Factors:
-    if cluster.accelerator_cap is None:
-        return ()
-    from clusterspec.cost.compute.power_cap import capped_clock  # few designs have a cap
-
-    clock = capped_clock(cluster)
-    return (("capped", clock),) if clock is not None else ()
 
 
 # The kernels of a pass

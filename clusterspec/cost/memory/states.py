@@ -11,7 +11,15 @@ from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, sub_gro
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
-from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, copies_weights, frozen_precision, served_weights
+from clusterspec.cost.parameters import (
+    MOMENTS,
+    TABLE_MOMENTS,
+    Share,
+    copies_weights,
+    frozen_precision,
+    served_weights,
+    updates_apart,
+)
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 from clusterspec.standard import sum_of
@@ -23,6 +31,9 @@ DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 DEEPSPEED_STAGE_3 = "DeepSpeed, runtime/zero/stage3.py"
 STEP_GRADIENTS = "fp32 gradients"
 """The line of the gradients that an optimizer copies by sub-groups, during its step alone."""
+STEP_RESULTS = "results of the update"
+"""The line of the denominators of all updates of Adam, where it runs operation by operation."""
+ADAM = "torch.optim.adamw, _multi_tensor_adamw"
 AUTOCAST = "torch.autocast, which caches the copies of weights"
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
 
@@ -139,6 +150,9 @@ def optimizer_lines(job: Job, share: Share) -> Lines:
     found = (*_master_lines(job, share, shards), *_moment_lines(job, share, shards))
     if _copies_gradients(job):
         found += _gradient_copy_lines(job, share, shards)
+    if updates_apart(job.workload.optimizer, job.layout.stack):
+        width = precision_width(job.layout.moments_precision)
+        found += (_step_line(STEP_RESULTS, share, shards, width=width, group=share.total),)
     if job.layout.offload_optimizer == 0:
         return found
     return tuple(each.with_factor("on_device", 1.0 - job.layout.offload_optimizer) for each in found)
@@ -149,10 +163,14 @@ def _gradient_copy_lines(job: Job, share: Share, shards: Shards) -> Lines:
     width = job.framework.gradient_copy
     if not _updates_by_sub_group(job):
         return _state_lines("fp32 gradients", share, width, shards)
-    held = {"dense": share.outside_experts, "expert": share.expert}
-    ranks = {"dense_ranks": shards.dense, "expert_ranks": shards.expert}
-    sizes = {"group": job.framework.sub_group, "width": width}
-    return (memory_line(STEP_GRADIENTS, sub_group_bytes, DEEPSPEED_STAGE_3, **held, **ranks, **sizes),)
+    line = _step_line(STEP_GRADIENTS, share, shards, width=width, group=job.framework.sub_group)
+    return (line._replace(source=DEEPSPEED_STAGE_3),)
+
+
+def _step_line(name: str, share: Share, shards: Shards, *, width: float, group: float) -> MemoryLine:
+    """One number for each trained weight of the rank, or for the ``group`` that it updates at a time."""
+    held = {"dense": share.outside_experts, "expert": share.expert, "group": group, "width": width}
+    return memory_line(name, sub_group_bytes, ADAM, dense_ranks=shards.dense, expert_ranks=shards.expert, **held)
 
 
 def _copies_gradients(job: Job) -> bool:
@@ -210,12 +228,12 @@ def _share_beyond(there: float, freed: float) -> float:
 
 
 def step_gradient_lines(found: Lines, freed: float) -> Lines:
-    """Lines of the optimizer in which the gradients of a sub-group count beyond the ``freed`` bytes of the backward
-    pass: full sharding copies them in the optimizer step, after it.
+    """Lines of the optimizer in which what exists in its step alone counts beyond the ``freed`` bytes of the backward
+    pass: the gradients of a sub-group that full sharding copies, and the results of separate operations.
     """
     return tuple(
         each.with_factor("beyond_activations", _share_beyond(each.value, freed))
-        if each.name == STEP_GRADIENTS
+        if each.name in (STEP_GRADIENTS, STEP_RESULTS)
         else each
         for each in found
     )

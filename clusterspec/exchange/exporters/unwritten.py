@@ -17,7 +17,7 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
     "layout": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
         "recompute_layers optimizer_states capacity_factor gradient_compression gradient_sync fused_kernels "
-        "fused_experts captured_graphs loss overlap"
+        "fused_optimizer fused_experts captured_graphs loss overlap"
     ),
     "workload": _keys_of_text(
         "parameter_precision expert_parameter_precision gradient_precision quantization recipe optimizer attention "
@@ -53,6 +53,8 @@ _AXES = {"cp_method": "cp", "stage_layers": "pp", "schedule": "pp", "virtual_sta
     f"overlap.{axis}": axis for axis in ("cp", "ep", "pp")
 }
 """Keys that say nothing where the degree of an axis is 1."""
+_ON_WHERE_ABSENT = frozenset({"fused_optimizer"})
+"""Keys that say something where they are off."""
 _OF_EXPERTS = frozenset(
     {"dispatcher", "expert_tp", "capacity_factor", "fused_experts", "expert_parameter_precision", "overlap.ep"}
 )
@@ -94,11 +96,11 @@ def _stated_leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from _stated_leaves(f"{path}.{field.name}", getattr(value, field.name))
-    elif value not in _OFF:
+    elif value not in _OFF or (value is False and path in _ON_WHERE_ABSENT):
         yield path, _value_text(value)
 
 
 def _value_text(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(str, value))
-    return "true" if value is True else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

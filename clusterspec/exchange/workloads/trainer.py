@@ -129,6 +129,8 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     _set_kernels(keys, builder)
     _list_parts(keys, builder)
     set_choice(keys, "workload.optimizer", ("optim", "optimizer"), OPTIMIZERS, builder)
+    if str(keys.get("optim", "optimizer")).strip().lower() == "adamw_torch":  # torch.optim.AdamW without fused=True
+        builder.set("layout.fused_optimizer", False, keys.line("optim", "optimizer"))
     if generates:
         keys.get("gradient_accumulation_steps")
     else:

@@ -228,6 +228,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.gradient_compression", layout.gradient_compression),
         ("layout.gradient_sync", layout.gradient_sync),
         ("layout.fused_kernels", layout.fused_kernels),
+        ("layout.fused_optimizer", layout.fused_optimizer),
         ("layout.fused_experts", layout.fused_experts),
         ("layout.captured_graphs", layout.captured_graphs),
         ("layout.loss", layout.loss),

@@ -71,8 +71,9 @@ def check(spec: Spec) -> Iterator[Problem]:
         return
     for index, entry in enumerate(spec.measured or ()):
         at = ("measured", index)
-        figures = (entry.busbw, entry.algbw, entry.log, entry.step_time, entry.step_log, entry.tpot, entry.load_test)
-        if not (any(figures) or spec.unreadable(at)):
+        links = (entry.busbw, entry.algbw, entry.log)
+        jobs = (entry.gemm_rate, entry.step_time, entry.step_log, entry.tpot, entry.load_test)
+        if not (any((*links, *jobs)) or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
     text = spec.description or ""
     if "gb" in text.casefold() and _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):

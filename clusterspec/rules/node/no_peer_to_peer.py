@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import OF_JOBS, Cluster, Layout
+from clusterspec.cluster.model import OF_DEVICES, Cluster, Layout
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import Served
@@ -66,7 +66,7 @@ SERVED = 4
 def check(
     cluster: Cluster, written_scale_up: ScaleUpSpec | None, layout: Layout, served: Served | None
 ) -> Iterator[Problem]:
-    if cluster.accelerator.peer_to_peer is not False or any(each.part not in OF_JOBS for each in cluster.measured):
+    if cluster.accelerator.peer_to_peer is not False or any(each.part not in OF_DEVICES for each in cluster.measured):
         return
     if written_scale_up is not None and written_scale_up.peer_bandwidth is not None:
         return

@@ -248,6 +248,7 @@ class LayoutSpec:
     gradient_compression: int | float | None = None
     gradient_sync: str | None = None
     fused_kernels: bool | None = None
+    fused_optimizer: bool | None = None
     fused_experts: bool | None = None
     captured_graphs: bool | None = None
     loss: str | None = None

@@ -233,8 +233,9 @@ class DocumentSpec:
 
 @dataclass(frozen=True)
 class MeasuredSpec:
-    """One measurement of the user's machine: a figure, or a log of nccl-tests; or a step of the job of the spec, or the
-    log of its training; or the mean time per output token of its engines, or the result of a load test of them.
+    """One measurement of the user's machine: a figure, or a log of nccl-tests; or the rate of its GEMMs in a precision;
+    or a step of the job of the spec, or the log of its training; or the mean time per output token of its engines, or
+    the result of a load test of them.
     """
 
     collective: str | None = None
@@ -245,6 +246,8 @@ class MeasuredSpec:
     algbw: Quantity | None = None
     algorithm: str | None = None
     log: str | None = None
+    gemm_rate: Quantity | None = None
+    precision: str | None = None
     step_time: Quantity | None = None
     step_log: str | None = None
     tpot: Quantity | None = None

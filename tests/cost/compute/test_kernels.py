@@ -26,7 +26,7 @@ from clusterspec.cost.compute import (
 from clusterspec.cost.compute.biases import biased_expert_work
 from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts, recomputed_kernels
 from clusterspec.cost.layers import FeedForward, Mixer
-from clusterspec.cost.timing import update_traffic
+from clusterspec.cost.timing import update_bytes, update_traffic
 from clusterspec.records import replace
 from tests.cost.plans import design, spec
 
@@ -316,6 +316,28 @@ def test_sequence_parallelism_divides_the_rows_between_products() -> None:
 def test_adam_moves_its_states_both_ways() -> None:
     assert update_traffic("adam", "fp32", "fp32", "fp32", "bf16") == 4 * 4 + 2 * 4 + 2 * 4 + 2
     assert update_traffic("sgd", "none", "fp32", "bf16", "bf16") == 2 * 2 + 2 * 2
+
+
+def test_adam_operation_by_operation_moves_three_times_as_much() -> None:
+    """torch.optim.adamw, by count: decay p, p; first moment m, m, g; second v, v, then v, v, g; its root v, t; divided
+    t, t; moved off zero t, t; step p, p, m, t. With the norm of the gradient g and its clipping g, g: 4 of weights, 3
+    and 5 of moments, 6 of results, 5 of gradients.
+    """
+    narrow = update_traffic("adamw", "none", "bf16", "bf16", "bf16", fused=False)
+    assert narrow == 2 * (4 + 3 + 5 + 6 + 5)
+    assert update_traffic("adamw", "none", "bf16", "bf16", "bf16") == 2 * (2 + 2 + 2 + 2)
+    wide = update_traffic("adam", "fp32", "fp32", "fp32", "bf16", fused=False)
+    assert wide == 4 * (4 + 14 + 5) + 2, "and the weight in 16 bits is written"
+
+
+def test_a_layout_states_an_unfused_optimizer() -> None:
+    """A moment of 16 bits on one rank: 46 instead of 16 bytes for each weight; SGD has one operation either way."""
+    for optimizer, factor in (("adam", 46 / 16), ("sgd", 1.0)):
+        work: dict[str, Any] = {"optimizer": optimizer, "gradient_precision": "bf16"}
+        states: dict[str, Any] = {"optimizer_states": {"master": "none", "moments": "bf16"}}
+        of = [design(spec(workload=work, layout=states | more)) for more in ({}, {"fused_optimizer": False})]
+        one, other = (update_bytes(each.workload, each.layout) for each in of if each.workload and each.layout)
+        assert other == pytest.approx(factor * one)
 
 
 def test_rows_gathered_behind_the_batch_are_copied_at_each_collective() -> None:

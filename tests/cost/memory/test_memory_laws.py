@@ -15,6 +15,7 @@ from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.source import Assumed
 from tests.cost.expressions import evaluate
 from tests.cost.memory.designs import design, experts, model
+from tests.cost.plans import plan
 
 LATENT = experts(latent_q=256, latent_kv=128, latent_rope=32, kv_heads=16)
 HYBRID = experts(linear=LinearAttention("gated-delta", 4, 16, 16, 64, 64), window=Window(128, 2), expert_latent=256)
@@ -349,3 +350,25 @@ def test_a_model_that_runs_operation_by_operation_keeps_what_each_reads() -> Non
     )
     assert plain["normalizations"] == pytest.approx((4 + 2 + 2) / (2 + 2) * fused["normalizations"])
     assert plain["feed_forward"] == pytest.approx(8 / 6 * fused["feed_forward"])
+
+
+def test_the_results_of_an_unfused_update_take_the_place_of_activations() -> None:
+    """Denominators of all updates, 2 bytes a weight beside moments in 16 bits, when activations are gone: of 8 billion
+    weights they take more than 64 tokens, and less than 65,536.
+    """
+    for tokens in (64, 65_536):
+        work = {"sequence_length": tokens, "global_batch": 1, "gradient_precision": "bf16"}
+        states: dict[str, Any] = {
+            "tp": 1,
+            "sharding": "none",
+            "optimizer_states": {"master": "none", "moments": "bf16"},
+        }
+        one, other = (
+            plan({"nodes": 1, "accelerators_per_node": 1}, workload=work, layout=states | more).memory
+            for more in ({}, {"fused_optimizer": False})
+        )
+        assert one is not None and other is not None
+        more = other.optimizer.value - one.optimizer.value
+        half = one.weights.value  # 2 bytes a weight
+        assert more == pytest.approx(max(0.0, half - one.activations.value), rel=1e-6, abs=1.0)
+        assert (more > 0) == (tokens == 64)
