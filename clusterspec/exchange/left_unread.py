@@ -47,12 +47,14 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 """Names of settings, and the last parts of the keys and counts that report them."""
 _SETTING = re.compile(
     rf"(?<![\w$])(?=[-\"'A-Za-z])(?:--)?[\"']?(?=[A-Za-z])(?P<name>(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{'|'.join(_MEANINGS)}))[\"']?"
-    r"(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?:\$\{\w{1,60}:?[-=])?(?P<value>[0-9][0-9_]{0,11}|0?\.[0-9]{1,6})(?![\w.+-])",
+    r"(?:[ \t]{0,16}[:=][ \t]{0,16}|[ \t]{1,16})[\"']?(?:\$\{\w{1,60}:?[-=])?"
+    r"(?P<value>[0-9][0-9_]{0,11}|0?\.[0-9]{1,6})(?![\w.+-])",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
     r"(?<![\w$.-])(?=[-\"'A-Za-z])(?:--)?[\"']?(?=[A-Za-z])(?P<name>(?:hf[_-])?(?:base[_-])?model(?:[_-](?:name|id|path|name[_-]or[_-]path|recipe[_-]name))?"
-    r"|recipe(?:[_-]name)?|hf[_-]checkpoint)[\"']?(?:[ \t]*[:=][ \t]*|[ \t]+)[\"']?(?:\$\{\w{1,60}:?[-=])?"
+    r"|recipe(?:[_-]name)?|hf[_-]checkpoint)[\"']?"
+    r"(?:[ \t]{0,16}[:=][ \t]{0,16}|[ \t]{1,16})[\"']?(?:\$\{\w{1,60}:?[-=])?"
     r"(?P<value>(?:[\w.-]{1,60}/)?[A-Za-z][\w.-]{0,60}?[0-9][\w.-]{0,60})(?=[\s\"'},;]|$)",
     re.IGNORECASE,
 )

@@ -140,7 +140,7 @@ _SPARE_LINE = pattern(r"spare ?:")
 """A line of a stock of spare parts: what follows is a part of the machine that it names."""
 _MAINS = pattern(r"\bc(?:13|14|15|19|20|21)\b")
 """Connectors of IEC 60320: those of power cords and of power distribution."""
-_LIST_OF_PLACES = pattern(r"\(\d[^)]*\)")
+_LIST_OF_PLACES = pattern(r"\(\d[^)]{0,120}\)")
 """What a line counts in parentheses, such as `(8 nodes + file server)`: the places of its parts."""
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""

@@ -10,7 +10,7 @@ from clusterspec.records import NamedTuple
 
 Value = int | float | str | list[str] | dict[str, object]
 LONGEST_PRINT = 80
-_NUMBER = r"(\d{1,3}(?:,\d{3})+(?:\.\d{1,4})?|\d{1,7}(?:\.\d{1,4})?)"
+_NUMBER = r"(\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,4})?|\d{1,7}(?:\.\d{1,4})?)"
 
 
 class Reading(NamedTuple):

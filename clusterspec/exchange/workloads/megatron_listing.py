@@ -12,7 +12,7 @@ from clusterspec.exchange.import_result import ImportBuilder, ImportResult, Inpu
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.exchange.workloads.megatron import set_printed_arguments
 
-_MARK = re.compile(r"-{10,} (end of )?arguments -{10,}")
+_MARK = re.compile(r"-{10,120} (end of )?arguments -{10,120}")
 _ENTRY = re.compile(r"(?:^|[:\]] ) {1,8}([a-z]\w{1,80}) \.{0,60} ?(\S.{0,300}?)\s*$")
 _ONLY = re.compile(r"\['?(\w{1,40})'?\]")
 """A list of one word or number."""

@@ -119,7 +119,9 @@ _DRIVER = pattern(r"\b(?:R|driver(?: branch)?[ -]R?)(\d{3})(?:\.[\d.]+)?\b")
 _DISTRIBUTED_OPTIMIZER = pattern(r"--(?:overlap-param-gather|use-distributed-optimizer)\b")
 _RAMP = pattern(r"--rampup-batch-size[ =]+(\d+)\b")
 _ON_POLICY = pattern(r"(?i)\b(?:strictly|fully|always|purely) on-policy\b")
-_REPOSITORY = pattern(r"\b[\w.-]+/[\w.]+(?:-[\w.]+)*-(FP8|AWQ|GPTQ(?:-Int4)?|INT4|NVFP4|FP4|W4A16|W8A8)\b")
+_REPOSITORY = pattern(
+    r"\b[\w.-]{1,60}/[\w.]{1,60}(?:-[\w.]{1,40}){0,12}-(FP8|AWQ|GPTQ(?:-Int4)?|INT4|NVFP4|FP4|W4A16|W8A8)\b"
+)
 _WIDTHS = {"fp8": 8, "w8a8": 8, "awq": 4, "gptq": 4, "gptq-int4": 4, "int4": 4, "nvfp4": 4, "fp4": 4, "w4a16": 4}
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from clusterspec.rules.knowledge.written_numbers import amount_in_text
 from clusterspec.standard import pattern
 
-_RATE = pattern(r"\b1 ?([A-Z]{3}) ?= ?(\d+(?:[.,]\d+)?) ?([A-Z]{3})\b")
+_RATE = pattern(r"\b1 ?([A-Z]{3}) ?= ?(\d{1,9}(?:[.,]\d{1,9})?) ?([A-Z]{3})\b")
 _AMOUNT = pattern(
-    r"\b([A-Z]{3}) ?(\d{1,3}(?:[,.' ]\d{3})+|\d{3,})(?!\d|[.,]\d)|(\d{1,3}(?:[,.' ]\d{3})+|\d{3,}) ?([A-Z]{3})\b"
+    r"\b([A-Z]{3}) ?(\d{1,3}(?:[,.' ]\d{3}){1,4}|\d{3,12})(?!\d|[.,]\d)|(\d{1,3}(?:[,.' ]\d{3}){1,4}|\d{3,12}) ?([A-Z]{3})\b"
 )
 
 

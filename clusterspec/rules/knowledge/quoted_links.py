@@ -71,7 +71,7 @@ SAME_RATE = 0.01
 """Relative difference up to which two rates are the same."""
 _PASSIVE = pattern(r"\b(?:dac|direct[- ]attach(?:ed)?|passive copper|twinax)s?\b")
 _ACTIVE = pattern(r"\b(?:aec|acc|aoc|lacc|active|re-?timed)s?\b")
-_STANDARD = pattern(r"(?<![a-z])(?:\d+x)?(sr|vr|dr|fr|lr)(?:[1248]\b|-?[1248]\b|\b)")
+_STANDARD = pattern(r"(?<![a-z])(?:\d{1,3}x)?(sr|vr|dr|fr|lr)(?:[1248]\b|-?[1248]\b|\b)")
 """The standards of light by the letters before the number of lanes."""
 _LIGHT = {"vr": "SR", "sr": "SR", "dr": "DR", "fr": "FR", "lr": "LR"}
 """The standards that work with each other: VR is SR over a shorter run."""

@@ -19,7 +19,7 @@ _OF_SOMETHING_ELSE = pattern(
 """Words before a setting that belongs to something else, or that the machine does not have."""
 MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
-NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d{1,2}(?!\d))?|\d+\.\d+)"
+NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})?|\d{1,15}(?:[.,]\d{1,2}(?!\d))?|\d{1,15}\.\d{1,15})"
 """The pattern of a number with commas between thousands, or with a decimal comma, as half of Europe writes it."""
 NUMBER_WORDS = {
     word: number

@@ -83,7 +83,7 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 UNIT = 0.04445
 """Meters of a rack unit."""
-_MASS = r"(\d{1,3}(?:[.,' ]\d{3})+|\d{2,5}(?:\.\d)?) ?kg\b(?! ?(?:/|per|je|pro|par|al) ?(?:m2|m²|sqm|square|quadrat|metro|mètre))"
+_MASS = r"(\d{1,3}(?:[.,' ]\d{3}){1,2}|\d{2,5}(?:\.\d)?) ?kg\b(?! ?(?:/|per|je|pro|par|al) ?(?:m2|m²|sqm|square|quadrat|metro|mètre))"
 _LIFTS = r"(?:lifts?|elevators?|hoists?|\w*aufz[uü]ge?|monte-charges?|ascenseurs?|montacargas|ascensor|elevador|montacarichi|ascensore|goederenlift|\w*hiss(?:en)?)"
 _FLOORS = r"(?:floors?|slab|\w*b[oö]den|plancher|dalle|suelo|piso|pavimento|vloer|golv(?:et)?|gulv(?:et)?)"
 _LIMITS = (
