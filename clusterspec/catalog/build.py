@@ -281,7 +281,6 @@ def stack(read: FactReader) -> Stack:
         all_reduces=read.texts("all_reduces"),
         attention_year=read.count("attention_year") or 0,
         attention_library=read.text("attention_library") or "",
-        grouped_library=read.text("grouped_library") or "",
         memory=framework_memory(read),
         serving=serving_software(read),
         compiled=read.flag("compiled") or False,

@@ -30,7 +30,7 @@ from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.power_cap import clock_factors
 from clusterspec.cost.formulas.compute import NUMBERS, depth_fill, kernel_time, larger, tile_fill
 from clusterspec.quantity import Figure
-from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.source import Assumed
 from clusterspec.standard import sum_of
 
@@ -83,9 +83,8 @@ class Speed:
     ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s of a memory-bound kernel, reads
     and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty if the
     device's units are not known); ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence
-    at which half the rate is reached; ``grouped`` the rate of the experts' GEMMs over that of others, and
-    ``grouped_wide`` that in 16 bits and more, where it is another; ``fixed`` the share of attention's time that narrow
-    heads do not shorten, forward and backward.
+    at which half the rate is reached; ``grouped`` the rate of the experts' GEMMs over that of others; ``fixed`` the
+    share of attention's time that narrow heads do not shorten, forward and backward.
     """
 
     rates: Mapping[str, float]
@@ -95,7 +94,6 @@ class Speed:
     depth_start: float
     length_start: float
     grouped: float = 1.0
-    grouped_wide: float | None = None
     fixed: tuple[float, float] = (0.0, 0.0)
 
     def timed_kernels(self, kernels: Iterable[Kernel]) -> TimedKernels:
@@ -125,12 +123,8 @@ class Speed:
             return depth_fill(m, self.length_start) * width_share(k, self.fixed[kernel.rate == BACKWARD]) * n / m
         plain = isinstance(m, NUMBERS) and isinstance(n, NUMBERS) and isinstance(batch, NUMBERS)
         quantized = (_recent_best_fill if plain else _best_fill)(m, n, batch, self.tiles, self.units)
-        return quantized * depth_fill(k, self.depth_start) * (self._grouped_share(kernel) if experts else 1.0)
-
-    def _grouped_share(self, kernel: Kernel) -> float:
-        """The rate of a GEMM of experts over that of another one in its precision."""
-        narrow = kernel.rate.removeprefix("matmul_") in NARROWER
-        return self.grouped if narrow or self.grouped_wide is None else self.grouped_wide
+        grouped = self.grouped if experts else 1.0
+        return quantized * depth_fill(k, self.depth_start) * grouped
 
 
 def _best_fill(m: float, n: float, batch: float, tiles: tuple[Tile, ...], units: float) -> float:
@@ -213,12 +207,8 @@ def rank_rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior,
     reached_rates = {name: prod(figure.value for _, figure in each) / ranks for name, each in factors.items()}
     memory = reached_rates.pop(MEMORY)
     nominal = {"memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
-    speed = _rank_speed(cluster, workload, software, reached_rates, memory)
-    own = f"products.grouped.{software.stack.grouped_library}"
-    if workload.model.experts and own in accelerator.achievable:
-        speed = replace(speed, grouped_wide=reached.achieved_figure(own, "").value)
     return Rates(
-        speed=speed,
+        speed=_rank_speed(cluster, workload, software, reached_rates, memory),
         factors=factors,
         ranks=ranks,
         figures={**reached.figures, **nominal},
