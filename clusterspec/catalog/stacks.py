@@ -199,16 +199,9 @@ class Stack(Entry):
     releases, oldest first. ``full_sharding`` names the stack whose fully sharded implementation it uses if it has none.
     ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``all_reduces`` the
     shardings in which every rank receives the sums of all gradients, ``attention_year`` the
-<<<<<<< HEAD
-    year of its attention kernels if later than ``year``, ``attention_library`` the library that has them, and
-    ``grouped_library`` that of the GEMMs of experts, where accelerators have figures of them. ``compiled``: the host
-    does not launch kernels one by one. ``separate_matrices``: queries, keys, values and the halves of a gated network
-    have matrices, and adapters, of their own.
-=======
     year of its attention kernels if later than ``year``, ``attention_library`` the library that has them, where
     accelerators have figures of it. ``compiled``: the host does not launch kernels one by one. ``separate_matrices``:
     queries, keys, values and the halves of a gated network have matrices, and adapters, of their own.
->>>>>>> parent of d610646b4 (Merge branch 'w-train-b200')
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
     layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
     are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``fused_update``, whether Adam updates

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import groupby, islice, pairwise
 from math import isclose
 
-from clusterspec.logs.nccl_lines import lines_with_whole_rows
 from clusterspec.records import dataclass, replace
 from clusterspec.standard import pattern
 
@@ -204,6 +203,8 @@ def _table_lines(text: str) -> Iterator[tuple[int, LogRow | None]]:
     """The numbers of headings (with None) and of rows, with columns from the heading if there is one."""
     columns: tuple[str, ...] = _COLUMNS
     whole, rows = 0, 0
+    from clusterspec.logs.nccl_lines import lines_with_whole_rows  # a stated measurement reads no log
+
     for number, raw in lines_with_whole_rows(text):
         if not SHORTEST <= len(raw) < 2_000:
             continue

@@ -27,7 +27,6 @@ from clusterspec.cost.compute.attention import (
     width_share,
 )
 from clusterspec.cost.compute.layer import SoftwareBehavior
-from clusterspec.cost.compute.power_cap import clock_factors
 from clusterspec.cost.formulas.compute import NUMBERS, depth_fill, kernel_time, larger, tile_fill
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
@@ -226,7 +225,7 @@ def _rate_factors(
     peaks: dict[str, Figure] = {**accelerator.peaks, workload.precision: workload.peak}
     wide = peaks.get("bf16") or peaks.get("fp16") or peaks[workload.precision]
     peaks.setdefault("bf16", wide)
-    limits, steps = clock_factors(cluster), _measured_factor(cluster)
+    limits, steps = _clock_factors(cluster), _measured_factor(cluster)
     products = () if software.products == 1.0 else (("products", software.stack.achievable["products"]),)
     factors: dict[str, Factors] = {
         f"matmul_{name}": (("peak", peaks[name]), *_product_factors(name, cluster, limits, steps, reached), *products)
@@ -288,6 +287,17 @@ def _rank_speed(
 def share_precision(precision: str) -> str:
     """The precision under which an entry lists the achieved shares of ``precision``; all above 16 bits use one."""
     return precision if precision in NARROWER else "bf16"
+
+
+def _clock_factors(cluster: Cluster) -> Factors:
+    """The factors of the rate under limits of power: none for most designs."""
+    chip, measured = cluster.accelerator, cluster.accelerator.achievable.get("sustained.power")
+    lower = measured is not None and chip.power is not None and chip.power.value < measured.value
+    if cluster.accelerator_cap is None and not lower:
+        return ()
+    from clusterspec.cost.compute.power_cap import clock_factors  # few designs have a limit
+
+    return clock_factors(cluster)
 
 
 def _product_factors(name: str, cluster: Cluster, limits: Factors, steps: Factors, reached: _Reached) -> Factors:
