@@ -39,7 +39,6 @@ _WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _NETWORK_OF_LEASE = pattern(r"\b(?:networks?|r[eé]seaux?|netzwerke?|red(?:es)?|fabric|switch(?:es)?|optics|cabling)\b")
 _NODE_OF_LEASE = pattern(r"\b(?:leas(?:e|es|ing)|rental|rent) (?:[\w-]{1,16} ){0,4}?(?:servers?|nodes?|machines?)\b")
-"""The network in a lease of nodes, and the nodes in a lease, whatever its line names beside them."""
 _OF_LEVEL = pattern(r"\b(?:leaf|leaves|spines?|nics?|rails?)\b")
 _WITH_ENDS = pattern(
     r"\b(?:with|incl|including|mit|avec|con|com|med|met) (?:the )?(?:both|beiden|les deux|ambos|entrambi|begge|beide) "

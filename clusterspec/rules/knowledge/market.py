@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.nameplates import rack_power
+from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.records import NamedTuple
@@ -144,3 +145,16 @@ def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
         return drawn / KW if drawn else None
     total = bill(design).total
     return total.low / rate if total else None
+
+
+MINOR = 0.01
+"""Share of the quote below which cables and modules are not worth a second quote, by judgment."""
+
+
+def is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:
+    """Whether only cables and modules are missing, whose usual prices add up to less than a hundredth of the quote."""
+    procurement = design.spec.procurement
+    if procurement is None:
+        return False
+    cost, amount = usual_cost(missing, design, procurement.currency), amount_of_quote(procurement) or 0.0
+    return cost is not None and cost < MINOR * amount

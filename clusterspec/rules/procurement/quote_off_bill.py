@@ -146,7 +146,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, is_service, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
@@ -159,7 +158,7 @@ from clusterspec.rules.knowledge.fabric_parts import (
     states_links,
     states_modules,
 )
-from clusterspec.rules.knowledge.market import usual_cost
+from clusterspec.rules.knowledge.market import is_minor_cabling
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_readings import (
@@ -183,8 +182,6 @@ FAR = 0.85
 SURPLUS = 1.1
 FAR_ABOVE = 1.25
 """Cables above this share of the bill are a warning where the spec states the links of each: spares are 2 to 10 %."""
-MINOR = 0.01
-"""Share of the quote below which cables and modules are not worth a second quote, by judgment."""
 INCLUDED = 0.5
 """At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
@@ -376,7 +373,7 @@ def _missing_part_problems(
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
     elsewhere = set(missing) <= included or may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)
-    few = _is_minor_cabling({kind: count for kind, count in missing.items() if kind != "nic"}, design)
+    few = is_minor_cabling({kind: count for kind, count in missing.items() if kind != "nic"}, design)
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
     if "transceiver" in missing and "transceiver" in included:
@@ -385,15 +382,6 @@ def _missing_part_problems(
     doubts = [doubt_about(count, [], lines) for count in missing.values()]
     problem = RULE.problem("procurement.quote", message, help_, severity=severity)
     yield with_doubt(problem, doubts[0] if all(doubts) else "")
-
-
-def _is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:
-    """Whether only cables and modules are missing, whose usual prices add up to less than a hundredth of the quote."""
-    procurement = design.spec.procurement
-    if procurement is None:
-        return False
-    cost, amount = usual_cost(missing, design, procurement.currency), amount_of_quote(procurement) or 0.0
-    return cost is not None and cost < MINOR * amount
 
 
 def _names_every_part(lines: Sequence[Offered]) -> bool:
