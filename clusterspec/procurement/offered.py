@@ -95,9 +95,7 @@ _SERVICE = pattern(
 
 @dataclass(frozen=True)
 class Offered:
-    """One line of a quote: its index, the kind of its part, and the number of units of the bill in one unit of the
-    line.
-    """
+    """A line of a quote: its index, the kind of its part, and the units of the bill in one unit of the line."""
 
     index: int
     kind: str
