@@ -51,7 +51,7 @@ _ELSEWHERE = pattern(
     r"|(?:is|are) there|elsewhere|(?:from|on|in) (?:stock|store)|"
     r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
     r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
-    r"|reseller|landlord|hall|building|purchase)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with)|"
+    r"|reseller|landlord|hall|building|purchase|project)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with)|"
     r"vorhanden\w*|bleib\w*|besteh\w*|bereits|existant\w*|restent|reste|conserv\w*|déjà|existentes?|ya existen?|quedan|se mantienen|"
     r"n?outro lote|otro lote|autre lot|anderen los|altro lotto|ander perceel|ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
     r"|\b(?:still|go on|continue[sd]?|keep) (?:to (?:be used|run|use)|in (?:use|service)|running|using|working)\b|\b(?:weiter(?:hin)? (?:genutzt|verwendet|betrieben|laufen)"

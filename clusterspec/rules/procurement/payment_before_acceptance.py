@@ -3,7 +3,8 @@
 ## What it finds
 
 The rule checks the shares in `payment`. The finding is an error if they do not sum to 1. It is a warning if less than
-10 % is due after acceptance, or a note if the quote is below 100,000 US dollars. More than half due
+10 % is due after acceptance, or a note if the quote is below 100,000 US dollars, or below 250,000 with at most half due with
+the order, or of donated nodes. More than half due
 with the order is a note, and from 80 % on a warning. A rent or lease that starts with the shipment, by a milestone or a
 line of the quote, is a warning, and so is an acceptance that counts as given after fewer days than `operations.burn_in`. A share that a milestone, a line or the description states for
 the order, the delivery or the acceptance (`50 % with the order`), and that is not the one of `payment`, is an error.
@@ -73,6 +74,8 @@ WITHHELD = 0.10
 ADVANCE = 0.5
 ORDINARY = 1e6
 """US dollars below which goods that are paid on delivery need no acceptance, by judgment: they go back under warranty."""
+FEW_NODES = 250_000.0
+"""US dollars below which half with the order and half with the delivery is usual, by judgment."""
 MOST = 0.8
 """Share due with the order from which nothing but the acceptance is left: a supplier that fails to deliver has the price."""
 
@@ -134,7 +137,8 @@ def check(
             message = f"{percent(1 - acceptance, 2)} of the price is paid before acceptance"
         help_ = "withhold 10 % or more until the acceptance tests pass"
         goods = (not order or _has_free_nodes(procurement)) and is_small(procurement, ORDINARY)
-        severity = "note" if goods or is_small(procurement) else ""
+        shared = order <= ADVANCE and is_small(procurement, FEW_NODES)
+        severity = "note" if goods or shared or is_small(procurement) else ""
         yield RULE.problem("procurement.payment", message, help_, severity=severity)
     elif order > ADVANCE:
         message = f"{percent(order, 2)} of the price is due with the order"

@@ -3,7 +3,8 @@
 ## What it finds
 
 A bought machine whose `term` is more than a month longer than its `warranty` and, where stated, its `support.term`. The
-finding is a warning, or a note if only the last year is uncovered or the quote is below 100,000 US dollars. Priced support (`prices.support_per_year`, or
+finding is a warning, or a note if only the last year is uncovered, the quote is below 100,000 US dollars, or
+a line sells used machines. Priced support (`prices.support_per_year`, or
 a line of the quote that names support) covers the whole term, unless `support.term` states when it ends. It is also a
 note where a priced machine with a term of three years or more states neither warranty nor support. A line of the quote whose
 warranty begins on a date and ends before `needed_by` is an error.
@@ -56,6 +57,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
+from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -112,7 +114,8 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
     message = f"the term of {term.written} is {years_text(uncovered / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
-    severity = "note" if uncovered <= FEW or is_small(procurement) else ""
+    used = had_an_owner(*(line.part or "" for line in procurement.quote or ()))  # sold with a few months, as a rule
+    severity = "note" if uncovered <= FEW or used or is_small(procurement) else ""
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
 
 
