@@ -72,7 +72,8 @@ _CODES = (
 makers, NVIDIA's adapters, and servers of several makers."""
 _LABEL = pattern(
     r"\W*(?:(?:opt(?:ion(?:al)?)?|alt(?:ernative)?(?:\.? to (?:item|pos|lot)\.?)?)\b[\].:]?\s*\d*[\]):]*\s+|"
-    r"(?:lot|pos|position|item|line|option|art|nr|no)\b\.?\s*(?:[a-z](?:[.-]?\d+)?\b|\d+(?:\.\d+)*[a-z]?\b)\s*[:.)–—-]*\s*|"
+    r"(?:lot|pos|position|item|line|option|art|nr|no)\b\.?\s*(?:[a-z](?:[.-]?\d+)?\b|\d+(?:\.\d+)*[a-z]?\b)\s*[:.)–—-]*\s*"
+    r"(?:/ ?\d{1,3}(?:\.\d{1,3}){1,3}\s+)?|"
     r"p/n \S+ |[a-z]\d?[-./]\d{1,3}\b[:.)]?\s+|(?!l4|t4|a2)[a-z]\d[:.)]?\s+|"
     r"\d+(?:\.\d+)*[.):]\s+)"
 )
