@@ -92,9 +92,7 @@ def test_the_largest_file_takes_little_space() -> None:
     line = '[1]\t"H-0{0:07d}"[1](0)\t\t# "node{0:07d} mlx5_0" lid 1 4xNDR\n'
     text = 'guid=1\nSwitch\t64 "S-1"\t\t# "leaf"\n' + "".join(line.format(n) for n in range(LINES))
     few, data = text[: text.index("node0000002")].encode(), text.encode()
-    with contextlib.suppress(
-        FormatError
-    ):  # loads readers and patterns, which take no space for each link
+    with contextlib.suppress(FormatError):  # loads readers and patterns, which take no space for each link
         import_formats.guessed_format(file := InputFile("few.txt", few)).read(file)
     tracemalloc.start()
     with contextlib.suppress(FormatError):
