@@ -50,13 +50,12 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.role_models import same_tokenizer
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-PADDED = 0.02
-"""Relative difference up to which vocabularies are those of one tokenizer, padded differently."""
 _FAMILY = r"((?:code ?)?llama|qwen|mistral|mixtral|gemma|gpt|deepseek|falcon|bloom|phi|olmo|nemotron|glm|kimi|yi)[ -]?(?:v|k)?(\d(?:\.\d)?)?"
 _TOKENIZER = pattern(
     rf"(?i)\b(?:tokeni[sz]er|vocabulary) (?:of|from|for) {_FAMILY}\b|\b{_FAMILY}(?:'s)?[ -]tokeni[sz]er\b|"
@@ -83,7 +82,7 @@ def check(own_remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Pr
             (one, two) for one, two in zip(found.groups()[::2], found.groups()[1::2], strict=True) if one
         )
         other = _member(catalog, family, release)
-        if other is not None and abs(other.vocab / own.vocab - 1) > PADDED:
+        if other is not None and not same_tokenizer(other.vocab, own.vocab):
             message = f"the text says `{found[0]}`, whose vocabulary has {other.vocab:,} tokens, and {own.name or own.id} has {own.vocab:,}: the same ids stand for other text"
             yield RULE.problem("workload.model", message, "tokenize the text again with the tokenizer of the model")
             return
@@ -98,4 +97,4 @@ def _member(catalog: Catalog, family: str, release: str | None) -> Model | None:
     ]
     models = [each for name in names if isinstance(each := catalog.find("model", name), Model) and each.vocab]
     sizes = [each.vocab for each in models]
-    return models[0] if models and max(sizes) <= min(sizes) * (1 + PADDED) else None
+    return models[0] if models and same_tokenizer(max(sizes), min(sizes)) else None

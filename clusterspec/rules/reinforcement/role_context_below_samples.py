@@ -52,9 +52,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.role_models import models_of_roles
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 
@@ -66,9 +66,8 @@ def check(written_workload: WorkloadSpec, workload: Workload, catalog: Catalog) 
     if rl is None or workload.rl is None:
         return
     longest = workload.rl.longest_sample
-    for name, role in (("reward", rl.reward), ("reference", rl.reference), ("critic", rl.critic)):
-        model = catalog.find("model", role.model) if role is not None and isinstance(role.model, str) else None
-        if isinstance(model, Model) and model.max_sequence_length and longest > model.max_sequence_length:
+    for name, model in models_of_roles(rl, catalog):
+        if model.max_sequence_length and longest > model.max_sequence_length:
             message = f"the longest sample has {longest:,} tokens, and the {name} {model.name} a context of {model.max_sequence_length:,}"
             help_ = f"use a {name} with a longer context, or cut samples at {model.max_sequence_length:,} tokens"
             yield RULE.problem(f"workload.rl.{name}.model", message, help_)

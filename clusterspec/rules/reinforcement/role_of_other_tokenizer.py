@@ -71,23 +71,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.role_models import models_of_roles, same_tokenizer
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
-PADDED = 0.02
-"""Relative difference up to which vocabularies are those of one tokenizer, padded differently."""
 
 
 def check(written_workload: WorkloadSpec, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
     rl, own = written_workload.rl, workload.model
-    for name, role in (("reference", rl.reference), ("critic", rl.critic)) if rl is not None else ():
-        model = catalog.find("model", role.model) if role is not None and isinstance(role.model, str) else None
-        if not isinstance(model, Model) or not model.vocab or not own.vocab:
-            continue
-        if abs(model.vocab / own.vocab - 1) > PADDED:
+    for name, model in models_of_roles(rl, catalog) if rl is not None else ():
+        if name == "reward" or not model.vocab or not own.vocab:
+            continue  # a reward model scores the text
+        if not same_tokenizer(model.vocab, own.vocab):
             message = f"the {name} has {model.vocab:,} tokens, and the trained model {own.vocab:,}: it cannot score the tokens of its samples"
             yield RULE.problem(f"workload.rl.{name}.model", message, f"use a {name} with the vocabulary of {own.id}")

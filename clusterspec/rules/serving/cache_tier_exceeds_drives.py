@@ -65,15 +65,14 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.quoted_parts import BYTES
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-_COUNTS = {"two": 2, "four": 4, "six": 6, "eight": 8, "ten": 10, "twelve": 12, "sixteen": 16}
-_COUNT = rf"(?<![\w.,])(\d{{1,2}}|{'|'.join(_COUNTS)})"
+_COUNT = rf"(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)})"
 _DRIVES = pattern(
     rf"{_COUNT} (?:[\w.-]{{1,12}} ){{0,3}}?(?:drives?|ssds?|disks?|nvmes?) (?:of|with|à) {NUMBER} ?(tb|tib|gb|gib)\b|"
     rf"{_COUNT} ?[x×] {NUMBER} ?(tb|tib|gb|gib) (?:[\w.-]{{1,12}} ){{0,2}}?(?:drives?|ssds?|disks?|nvme)\b"
@@ -94,7 +93,7 @@ def check(written_workload: WorkloadSpec, own_remarks: str | None) -> Iterator[P
         if found is None or len(local) != 1:
             continue
         count, size, unit = next(group for group in (found.groups()[:3], found.groups()[3:]) if group[0])
-        drives = _COUNTS.get(count) or int(count)
+        drives = NUMBER_WORDS.get(count) or int(count)
         level = _level(sentence)
         held = _drives_for_data(drives, level) * number_in_text(size) * BYTES[unit]
         index, capacity = local[0]

@@ -1,0 +1,29 @@
+"""The models of the roles of reinforcement learning, and when two vocabularies are of one tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.models import Model
+from clusterspec.spec.model import RlSpec
+
+PADDED = 0.02
+"""Relative difference up to which vocabularies are those of one tokenizer, padded differently."""
+
+
+def same_tokenizer(one: int, other: int) -> bool:
+    """Whether vocabularies of these sizes may be of one tokenizer.
+
+    >>> same_tokenizer(151936, 152064), same_tokenizer(32000, 128256)
+    (True, False)
+    """
+    return abs(one / other - 1) <= PADDED
+
+
+def models_of_roles(rl: RlSpec, catalog: Catalog) -> Iterator[tuple[str, Model]]:
+    """The roles that score samples, reference, critic and reward, whose model the spec names by an id of the catalog."""
+    for name, role in (("reference", rl.reference), ("critic", rl.critic), ("reward", rl.reward)):
+        model = catalog.find("model", role.model) if role is not None and isinstance(role.model, str) else None
+        if isinstance(model, Model):
+            yield name, model
