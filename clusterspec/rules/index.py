@@ -789,6 +789,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "placement-excludes-setting": lambda written_workload, training, catalog: training.rl is None or written_workload.rl is None,
     "probabilities-of-other-weights": lambda written_workload, training: (written_workload.rl is None or training.rl is None or (not training.rl.recorded) or (written_workload.rl.rollout is None)) or written_workload.rl.rollout.parameter_precision is None,
     "role-context-below-samples": lambda written_workload, workload, catalog: written_workload.rl is None or workload.rl is None,
+    "role-of-other-tokenizer": lambda written_workload, workload, catalog: written_workload.rl is None,
     "roles-exceed-memory": lambda rl, written_workload: rl.memory is None or rl.memory.capacity is None or rl.memory.fullest <= rl.memory.capacity,
     "rollout-tail-idles-accelerators": lambda rl, thresholds: rl.rl.placement == 'split' and rl.rl.max_staleness > 0 or (rl.rollout.idle_share * rl.rollout.batch - rl.rollout.waiting) / rl.step <= thresholds.of('rollout-tail-idles-accelerators', 0.15),
     "rollout-waits-for-environment": lambda rl, thresholds: rl.rl.placement == 'split' and rl.rl.max_staleness > 0 or rl.rollout.waiting / rl.step <= thresholds.of('rollout-waits-for-environment', 0.15),

@@ -62,11 +62,10 @@ RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(written_workload: WorkloadSpec, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
-    rl = written_workload.rl
-    if rl is None or workload.rl is None:
+    if written_workload.rl is None or workload.rl is None:
         return
     longest = workload.rl.longest_sample
-    for name, model in models_of_roles(rl, catalog):
+    for name, model in models_of_roles(written_workload.rl, catalog):
         if model.max_sequence_length and longest > model.max_sequence_length:
             message = f"the longest sample has {longest:,} tokens, and the {name} {model.name} a context of {model.max_sequence_length:,}"
             help_ = f"use a {name} with a longer context, or cut samples at {model.max_sequence_length:,} tokens"

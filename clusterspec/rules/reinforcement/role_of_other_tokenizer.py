@@ -81,8 +81,10 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(written_workload: WorkloadSpec, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
-    rl, own = written_workload.rl, workload.model
-    for name, model in models_of_roles(rl, catalog) if rl is not None else ():
+    if written_workload.rl is None:
+        return
+    own = workload.model
+    for name, model in models_of_roles(written_workload.rl, catalog):
         if name == "reward" or not model.vocab or not own.vocab:
             continue  # a reward model scores the text
         if not same_tokenizer(model.vocab, own.vocab):
