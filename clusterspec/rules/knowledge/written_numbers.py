@@ -145,6 +145,15 @@ def products_in(text: str) -> Iterator[WrittenProduct]:
         yield WrittenProduct(tuple(numbers), tuple(units), result, match[0].strip())
 
 
+def count_in_text(written: str) -> int:
+    """A count in digits, or as one of `NUMBER_WORDS`.
+
+    >>> count_in_text("8"), count_in_text("twelve")
+    (8, 12)
+    """
+    return NUMBER_WORDS.get(written) or int(written)
+
+
 def time_in_text(digits: str, unit: str) -> float:
     """Seconds of a number and the word or sign of a unit beside it, as the keys of a spec are read.
 

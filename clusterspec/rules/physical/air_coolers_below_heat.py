@@ -78,6 +78,7 @@ from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
     NUMBER_WORDS,
+    count_in_text,
     number_in_text,
     sentences_of,
     watts_in_text,
@@ -146,7 +147,7 @@ def _stated_watts(text: str) -> Iterator[float]:
     for sentence in sentences_of(text):
         found = next((match for one in _COUNTED if (match := one.search(sentence)) is not None), None)
         if found is not None:
-            count = NUMBER_WORDS.get(found[1]) or int(found[1])
+            count = count_in_text(found[1])
             yield count * number_in_text(found[2]) * 1e3
         elif (whole := _TOGETHER.search(sentence)) is not None:
             yield watts_in_text(whole[1], whole[2])

@@ -58,7 +58,7 @@ from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, count_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
@@ -87,7 +87,7 @@ def check(scale_out: ScaleOut, texts: PurchaseTexts) -> Iterator[Problem]:
         if found is None:
             continue
         count, loss = (found[1], found[2]) if found[1] else (found[3], found[4])
-        lost = (NUMBER_WORDS.get(count) or int(count)) * number_in_text(loss)
+        lost = count_in_text(count) * number_in_text(loss)
         if lost > max(budgets):
             message = f"{count} connectors of {loss} dB lose {plain(lost, 3)} dB, and the modules of the fabric allow {max(budgets):g} dB"
             yield RULE.problem(at, message, "use fewer panels, connectors of lower loss, or other modules")

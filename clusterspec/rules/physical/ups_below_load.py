@@ -56,7 +56,7 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, count_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -111,6 +111,6 @@ def check(
 def _watts_of(found: re.Match[str], text: str) -> float:
     """Watts that some units give: their rating, in VA times the power factor of the text."""
     number, rating, scale, unit, _ = found.groups()
-    count = 1 if not number else NUMBER_WORDS.get(number) or int(number)
+    count = count_in_text(number) if number else 1
     factor = _FACTOR.search(text) if unit == "va" else None
     return count * number_in_text(rating) * _SCALE[scale or ""] * (number_in_text(factor[1]) if factor else 1.0)

@@ -95,7 +95,7 @@ from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_sizes, raw_bytes, sold_stores
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -130,7 +130,7 @@ _TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee"
 
 def _count_of(word: str) -> int:
     """The number that a digit or a word stands for."""
-    return 2 if word in _TWO else NUMBER_WORDS.get(word) or int(word)
+    return 2 if word in _TWO else count_in_text(word)
 
 
 _PORTS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b(?! ?(?:memory|ram|ddr\d?|rdimm))")

@@ -65,7 +65,13 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.quoted_parts import BYTES
-from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import (
+    NUMBER,
+    NUMBER_WORDS,
+    count_in_text,
+    number_in_text,
+    sentences_of,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern
@@ -93,7 +99,7 @@ def check(written_workload: WorkloadSpec, own_remarks: str | None) -> Iterator[P
         if found is None or len(local) != 1:
             continue
         count, size, unit = next(group for group in (found.groups()[:3], found.groups()[3:]) if group[0])
-        drives = NUMBER_WORDS.get(count) or int(count)
+        drives = count_in_text(count)
         level = _level(sentence)
         held = _drives_for_data(drives, level) * number_in_text(size) * BYTES[unit]
         index, capacity = local[0]
