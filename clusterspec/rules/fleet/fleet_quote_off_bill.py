@@ -66,7 +66,7 @@ jobs:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import product
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
@@ -74,7 +74,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
-from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
+from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
@@ -83,8 +83,6 @@ from clusterspec.standard import sum_of
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"spine_switch": 2 / 3, "core_switch": 2 / 3, "nic": 1.0}
 """Share of the bill that is enough, by kind; the bill cables every uplink."""
-MOST_POOLS = 8
-"""Pools up to which every sum of their units is compared with a line."""
 USUAL = 0.85
 """Share of other parts of the network below which no way of counting explains the difference."""
 HELP = "compare the quote with `clusterspec bom`, pool by pool"
@@ -100,7 +98,7 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
     machines = [pool.cluster for pool in pools if pool.cluster is not None]
     every = lines_of_pools(procurement.quote, machines)
     by_pool = {pool.name: needed_parts(bill(pool.design), every) for pool in pools if pool.design is not None}
-    bought = _bought_pools({name: parts.get("node", 0) for name, parts in by_pool.items()}, every, remarks)
+    bought = bought_pools({name: parts.get("node", 0) for name, parts in by_pool.items()}, every, remarks)
     by_pool = {name: _with_one_switch(parts, every) for name, parts in by_pool.items() if name in bought}
     yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]
@@ -119,16 +117,6 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
         elif kind not in offered and kind not in {"node", "nic"} and networked:
             message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
             yield RULE.problem("procurement.quote", message, HELP, severity="warning")
-
-
-def _bought_pools(nodes: Mapping[str, int], lines: Sequence[Offered], remarks: str) -> set[str]:
-    """The pools whose nodes the quote has, where the text says that other nodes come from elsewhere; else all."""
-    quoted = sum_of(line.quantity or 0.0 for line in lines if line.kind == "node")
-    if len(nodes) > MOST_POOLS or not are_elsewhere({"node": 1}, remarks):
-        return set(nodes)
-    parts = [set(chosen) for number in range(1, len(nodes)) for chosen in combinations(nodes, number)]
-    fitting = [chosen for chosen in parts if sum_of(nodes[name] for name in chosen) == quoted]
-    return fitting[0] if len(fitting) == 1 else set(nodes)
 
 
 def _with_one_switch(needed: Mapping[str, int], lines: Sequence[Offered]) -> dict[str, int]:
