@@ -96,8 +96,8 @@ _SIDE_OR_EDITION = pattern(
 )
 """Words for a place or a variant of a part, in which a noun names no part."""
 _ENDS = pattern(
-    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
-    r"(?:nodes?|servers?|hosts?|nics?|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\b"
+    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|dgx|hgx|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
+    r"(?:nodes?|servers?|hosts?|nics?|dgx|hgx|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\b"
 )
 """The two ends of a cable, such as `NIC to leaf`."""
 _INSIDE_RACKS = pattern(

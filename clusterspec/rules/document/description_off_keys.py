@@ -131,6 +131,8 @@ _OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|gro
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
 _AND_MORE = ("and more", "or more", "and above", "and up")
 """Words behind a count from which something begins."""
+_LATER = ("of the next", "in the next", "of the coming", "of a later", "of the second", "next year", "of next year")
+"""Words behind a count of what is bought later."""
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
 """Words for a part of a fabric, which need not divide the machine."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
@@ -228,7 +230,8 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
         if (what := counted.match(description, number.end())) is not None:
             end = what.end()
             ranged = len(before) > 1 and before[-1] in _RANGE_SIGNS and before[-2][-1].isdigit()
-            if ranged or description[end : end + 10].lstrip().startswith(_AND_MORE):
+            behind = description[end : end + 16].lstrip()
+            if ranged or behind.startswith((*_AND_MORE, *_LATER)):
                 continue  # the sizes of orders that a price is for: 50 to 99 nodes, 100 nodes and more
             if not names or before[-2][-1] == ".":
                 yield number[0] + what[0], count

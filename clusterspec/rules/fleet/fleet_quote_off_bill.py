@@ -70,10 +70,11 @@ from itertools import product
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import bill
+from clusterspec.procurement.bill import bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
+from clusterspec.rules.knowledge.fabric_parts import may_have_no_fabric
 from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
@@ -97,13 +98,14 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
         return
     machines = [pool.cluster for pool in pools if pool.cluster is not None]
     every = lines_of_pools(procurement.quote, machines)
-    by_pool = {pool.name: needed_parts(bill(pool.design), every) for pool in pools if pool.design is not None}
+    by_pool = {pool.name: _needed_parts_of(pool, fleet, every) for pool in pools}
     bought = bought_pools({name: parts.get("node", 0) for name, parts in by_pool.items()}, every, remarks)
     by_pool = {name: _with_one_switch(parts, every) for name, parts in by_pool.items() if name in bought}
     yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]
     kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
     offered = {kind for line in every for kind in line.covered_kinds}
+    offered |= {kind for line in every if line.kind in {"node", *WHOLE_NETWORK} for kind in line.described_cabling}
     networked = not offered.isdisjoint(WHOLE_NETWORK)
     for kind in kinds:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
@@ -116,7 +118,23 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
             )
         elif kind not in offered and kind not in {"node", "nic"} and networked:
             message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
-            yield RULE.problem("procurement.quote", message, HELP, severity="warning")
+            fixed = kind == "transceiver" and all(_may_have_fixed_ends(fleet.pools[name]) for name in needed)
+            yield RULE.problem("procurement.quote", message, HELP, severity="note" if fixed else "warning")
+
+
+def _may_have_fixed_ends(pool: Pool) -> bool:
+    """Whether the cables of a pool may have modules at their ends."""
+    return pool.design is not None and may_have_fixed_ends(pool.design)
+
+
+def _needed_parts_of(pool: Pool, fleet: Fleet, lines: Sequence[Offered]) -> dict[str, int]:
+    """The parts that a pool needs; its nodes alone where none of its jobs needs a fabric."""
+    if pool.design is None or pool.cluster is None:
+        return {}
+    needed = needed_parts(bill(pool.design), lines)
+    jobs = [job.design for job in fleet.jobs.values() if job.spec.pool == pool.name]
+    alone = all(job is not None and may_have_no_fabric(job, pool.cluster) for job in jobs or [pool.design])
+    return {kind: count for kind, count in needed.items() if kind == "node" or not alone}
 
 
 def _with_one_switch(needed: Mapping[str, int], lines: Sequence[Offered]) -> dict[str, int]:

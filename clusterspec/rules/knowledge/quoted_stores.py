@@ -174,6 +174,9 @@ def small_store(
     reserved = _RESERVED.search(texts.description) if _CODE.search(stated) is not None else None
     kept = 1 - int(reserved[1]) / 100 if reserved is not None else 1.0
     total = kept * sum_of(_data_of_line(line, text, stated) for line, text in sold)
+    files = [(line, text) for line, text in sold if _OBJECTS.search(text) is None]
+    if files and total > capacity.value * (1 + SAME_SIZE):  # the capacity is not that of both kinds
+        sold, total = files, kept * sum_of(_data_of_line(line, text, stated) for line, text in files)
     if total < capacity.value * (1 - SAME):
         coded = any(erasure_code(text, stated) for _, text in sold)
         less = f", less {reserved[1]} % of reserve" if reserved is not None else ""
@@ -181,6 +184,10 @@ def small_store(
         yield OtherFigure(sold[0][0], states, "networks.storage.capacity", capacity.written)
 
 
+_OBJECTS = pattern(
+    r"\b(?:object (?:storage|stores?)|s3|(?:objekt|object)(?:speicher|opslag|lagring)\w*|stockage objet|almacenamiento de objetos)\b"
+)
+"""Words of a store of objects, which is no file system."""
 _UNIT_OF_PERIOD = pattern(r"\b([gtp]i?b)[- ](?:years?|months?)\b")
 LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
 

@@ -30,6 +30,8 @@ _BY_THE_YEAR = pattern(
 _RANGE_OF_YEARS = pattern(
     r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through|and|&|\+|à|bis|a|al|até|tot|till|til|do) ?)(?:year )?(\d{1,2})\b"
 )
+_YEAR_OF_TERM = pattern(r"\byear (\d{1,2})\b(?! ?(?:to|-|–|until|through|and|&|\+) ?(?:year )?\d)")
+"""The one year of the term that a line is for."""
 _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
 """Words of a line whose quantity may be that of parts, not of years."""
 _DURATION = pattern(
@@ -131,8 +133,11 @@ def support_lines(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, s
 
 def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:
     """Years that lines for support cover together: several periods add up, and where all begin later than the first
-    year, those before are under warranty. None if a line does not say its time.
+    year, those before are under warranty. None if a line does not say its time, or a year between them has no line.
     """
+    single = {int(found[1]) for _, text in sold if (found := _YEAR_OF_TERM.search(text)) is not None}
+    if len(single) == len(sold) > 1:
+        return float(max(single)) if single == {*range(min(single), max(single) + 1)} else None
     periods = [years_of_support(line, text) for line, text in sold]
     known = [each for each in periods if each is not None]
     if not known or len(known) < len(periods):
