@@ -59,7 +59,7 @@ _WAYS = pattern(r"(?:\b(?:to|into|auf|in|a|en|vers|naar|till|na|em|su)|->|→) ?
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _NUMBER_OF_HOURS = pattern(
-    r"(?<![0-9a-z.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b|"
+    r"(?<![0-9a-z.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b(?! ?[x×*])|"
     r"([1-9][0-9]{0,2},?[0-9]{3}) ?h\b)"
 )
 """A number of hours; with the sign `h` it has four digits or more, as no time of a service has."""

@@ -130,6 +130,7 @@ hours: 時間 小时 小時 시간
 months: か月 ヶ月 カ月 个月 個月 개월
 years: 年間 年间 년간
 monthly: 月額 每月 毎月 月租
+managed: 관리형
 management: 관리 管理
 yearly: 年額 每年 毎年 연간
 spare: 予備 备件 備件 备用 備用 예비

@@ -143,6 +143,8 @@ _PRICE = pattern(
     r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
     r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
 )
+_SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
+"""The type of a slice of TPUs whose number counts cores, two a chip."""
 _STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
 _WHOLE_RUN = pattern(r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b")
 SAME_STEPS = 0.05
@@ -184,6 +186,7 @@ def check(
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
+    yield from _slice_problem(own_description, cluster)
     if workload is not None:
         yield from _step_problem(own_description, workload)
     named = layout is not None and any(sign in own_description for sign in _OF_DEGREE)
@@ -192,6 +195,15 @@ def check(
         if int(match["count"]) not in {stated} | written:
             yield _problem(match[0], f"{match['axis']} {stated}")
             return
+
+
+def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
+    """A slice of TPUs whose type has the number of chips in place of that of cores."""
+    match = _SLICE.search(description)
+    if match is None or cluster.accelerator.id != f"tpu-{match[1]}" or int(match[2]) != cluster.accelerators:
+        return
+    message = f"the description says `{match[0]}`, whose number counts cores, two for each accelerator: it has {int(match[2]) // 2:,}, and the keys say {cluster.accelerators:,}"
+    yield RULE.problem("description", message, f"reserve `{match[1]}-{2 * cluster.accelerators}`, or correct the keys")
 
 
 def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:

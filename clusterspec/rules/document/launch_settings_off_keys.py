@@ -256,9 +256,7 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
     flash = only_setting(_FLASH_3, text)
     if flash is not None and accelerator.vendor == "NVIDIA" and accelerator.architecture not in FLASH_3_ARCHITECTURES:
-        message = (
-            f"the text names `{flash[0]}`, whose kernels are for sm_90 and sm_80, and not for {part}"
-        )
+        message = f"the text names `{flash[0]}`, whose kernels are for sm_90 and sm_80, and not for {part}"
         yield RULE.problem(at, message, "name the kernels that the engine has for this accelerator")
     match = only_setting(_CONTAINER, text)
     first = _first_release("nvidia-containers", f"{match[1]}.{match[2]}", accelerator, catalog) if match else ""

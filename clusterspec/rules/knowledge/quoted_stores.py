@@ -201,6 +201,7 @@ def small_license(
     licensed = [(line, text) for line, text in lines if LICENSE.search(text) is not None]
     if capacity is None or not licensed:
         return
+    yield from _raw_license(lines, licensed, sentences)
     stated = _stated_protection(sentences)
     stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
     held = sum_of(_data_of_line(line, text, stated) for line, text in stores)
@@ -210,6 +211,29 @@ def small_license(
     if one_each and 0 < total < min(held, capacity.value) * (1 - SAME_SIZE):
         states = f"a license for {display(total, 'B')}"
         yield OtherFigure(licensed[0][0], states, "networks.storage.capacity", capacity.written)
+
+
+_RAW = pattern(r"\b(?:raw|hrub\w*|brut(?:to|e|a|o)?|rohkapazit\w*|bruta)\b")
+_BY_CAPACITY = pattern(r"\bper (?:raw )?([tp]i?b)\b")
+
+
+def _raw_license(
+    lines: Sequence[tuple[Offered, str]], licensed: Sequence[tuple[Offered, str]], sentences: Sequence[str]
+) -> Iterator[OtherFigure]:
+    """A license that counts the raw capacity, for fewer terabytes than the drives of the quoted stores have."""
+    raw = sum_of(
+        raw_bytes(text) * float(line.line.quantity or 1) for line, text in lines if LICENSE.search(text) is None
+    )
+    counted_raw = any(LICENSE.search(each) is not None and _RAW.search(each) is not None for each in sentences)
+    for line, text in licensed if raw else ():
+        unit, sizes = _BY_CAPACITY.search(text), licensed_sizes(text)
+        total = sum_of(number * BYTES[each] for number, each in sizes)
+        if unit is not None and not sizes:
+            total = float(line.line.quantity or 0) * BYTES[unit[1]]
+        if (counted_raw or _RAW.search(text) is not None) and 0 < total < raw * (1 - SAME_SIZE):
+            states = f"a license for {display(total, 'B')} of raw capacity"
+            yield OtherFigure(line, states, "procurement.quote", f"of drives with {display(raw, 'B')}")
+            return
 
 
 def licensed_sizes(text: str) -> list[tuple[float, str]]:

@@ -22,7 +22,9 @@ WEEK = pattern(
 )
 SERVERS = pattern(r"納入|納品|\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
 ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
-MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
+MIGRATION = pattern(
+    r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?(?:data|\d[\d.,]* ?[tp]i?b)\b|\bdata (?:transfer|move)\b"
+)
 ORDER = pattern(
     r"(?i)\b(?:orders?|ordered|award\w*|sign(?:s|ed|ing|ature)?|deci(?:de|des|sion)|approv\w+|votes?|purchase order|"
     r"bestell\w*|auftrag\w*|beschlu\w*|commandes?|pedidos?|ordine|zamówieni\w*|beslut\w*|podpisani\w*|underskr\w*|allekirjoit\w*|firma\w*|assinatura|imza\w*|podpis\w*|ondertek\w*|unterzeichn\w*|signature)\b|発注|订購|발주"

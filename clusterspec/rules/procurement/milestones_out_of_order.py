@@ -96,7 +96,7 @@ EARLY = 3
 """Weeks by which servers may wait for their racks: parts of one delivery arrive on several days."""
 _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|busways?|power distribution)\b")
 _REMOVED = pattern(
-    r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
+    r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|takes? [^.;]{0,40}? along|trade-in|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
 )
 _EXPORT = pattern(
     r"\b(?:export|import|customs)[- ](?:licen[cs]es?|permits?|clearance|approvals?)\b|\b(?:ausfuhrgenehmigung|licence d'exportation|licencia de exportación)\b"

@@ -134,6 +134,7 @@ class _Placed(NamedTuple):
     zone: str
 
 
+_UNION = pattern(r"(?i)\b(?:eu|eea|european)\b")
 _IN_UNION = pattern(
     r"\b(?:in|within|inside|out of|outside|leave) (?:the )?(?:eu|eea|european union|european economic area)\b"
 )
@@ -146,7 +147,8 @@ _OVERSEAS = pattern(
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote and not remarks:
         return
-    yield from _data_abroad(remarks.lower())
+    if _UNION.search(remarks) is not None:
+        yield from _data_abroad(remarks.lower())
     if not procurement.quote:
         return
     every = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote) if not is_credit(line)]
