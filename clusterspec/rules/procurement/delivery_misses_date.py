@@ -80,7 +80,7 @@ _DATE = pattern(DATE)
 _AFTER_DELIVERY = pattern(
     r"(?i)\b(?:accept\w*|(?:dauer|last|funktions|probe|abnahme|stress|ende)?-?(?:tests?|lauf|betrieb)|testing|rodage|essais?|pruebas?|prove|provas?|próby?|testy|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
     r"take-?back|dispos\w*|abnahme\w*|inbetriebnahme|recette|mise en \w+|recepci[oó]n\w*|puesta en \w+|collaudo|aceptaci[oó]n|"
-    r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift|godkän\w*|\w*prov|zkouš\w*|předán\w*|převzet\w*|přejím\w*|odbior\w*|rozruch\w*|uruchom\w*|kabul\w*|devreye\w*|átvétel\w*|testaus\w*|käyttöönot\w*)\b"
+    r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift|godkän\w*|\w{0,20}prov|zkouš\w*|předán\w*|převzet\w*|přejím\w*|odbior\w*|rozruch\w*|uruchom\w*|kabul\w*|devreye\w*|átvétel\w*|testaus\w*|käyttöönot\w*)\b"
 )
 """Words of a milestone for what is done with delivered parts."""
 YEARS_LATER = 365
