@@ -6,7 +6,7 @@ The bills of all pools together, against the lines of `quote`: nodes with spares
 NICs by kind. Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the
 network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
 (15 %; a third of the spines). It is a note where the nodes of one pool are quoted, and the description or a comment says that
-others are there or in another lot. It is an error where a line that is sold by the accelerator, node or rack has a quantity
+others are there or in another lot. Of a pool with a phase before `as_of`, only the nodes that later phases add are compared. It is an error where a line that is sold by the accelerator, node or rack has a quantity
 that is the number of another of these units in some of the pools.
 
 ## Why it matters
@@ -66,6 +66,7 @@ jobs:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from itertools import product
 
 from clusterspec.cluster.fleet import Fleet, Pool
@@ -76,7 +77,7 @@ from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.fabric_parts import may_have_no_fabric
 from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
-from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
+from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import sum_of
@@ -99,6 +100,7 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
     machines = [pool.cluster for pool in pools if pool.cluster is not None]
     every = lines_of_pools(procurement.quote, machines)
     by_pool = {pool.name: _needed_parts_of(pool, fleet, every) for pool in pools}
+    by_pool |= _added_parts(by_pool, fleet, date_of_text(procurement.as_of))
     bought = bought_pools({name: parts.get("node", 0) for name, parts in by_pool.items()}, every, remarks)
     by_pool = {name: _with_one_switch(parts, every) for name, parts in by_pool.items() if name in bought}
     yield from _unit_problems(every, pools)
@@ -135,6 +137,19 @@ def _needed_parts_of(pool: Pool, fleet: Fleet, lines: Sequence[Offered]) -> dict
     jobs = [job.design for job in fleet.jobs.values() if job.spec.pool == pool.name]
     alone = all(job is not None and may_have_no_fabric(job, pool.cluster) for job in jobs or [pool.design])
     return {kind: count for kind, count in needed.items() if kind == "node" or not alone}
+
+
+def _added_parts(
+    by_pool: Mapping[str, Mapping[str, int]], fleet: Fleet, today: date | None
+) -> dict[str, dict[str, int]]:
+    """The nodes that the later phases add to pools whose first phase is in place; what their fabric has is not known."""
+    added = {}
+    for name, parts in by_pool.items():
+        phases = fleet.pools[name].spec.phases or ()
+        there = [each.nodes or 0 for each in phases if (day := date_of_text(each.date)) and today and day <= today]
+        if there and 0 < max(there) < parts.get("node", 0):
+            added[name] = {"node": parts["node"] - max(there)}
+    return added
 
 
 def _with_one_switch(needed: Mapping[str, int], lines: Sequence[Offered]) -> dict[str, int]:

@@ -78,7 +78,7 @@ RULE = Rule.of(__name__, "error")
 _WEEK = pattern(r"\b(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*) (\d{1,4})\b")
 _DATE = pattern(DATE)
 _AFTER_DELIVERY = pattern(
-    r"(?i)\b(?:accept\w*|(?:dauer|last|funktions|probe|abnahme|stress|ende)?-?(?:tests?|lauf|betrieb)|testing|rodage|essais?|pruebas?|prove|provas?|próby?|testy|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
+    r"(?i)\b(?:accept\w*|(?:dauer|last|funktions|probe|abnahme|stress|ende)?-?(?:tests?|lauf|betrieb)|testing|rodage|essais?|pruebas?|prove|provas?|próby?|testy|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|(?:change|cut|switch)-?over|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
     r"take-?back|dispos\w*|abnahme\w*|inbetriebnahme|recette|mise en \w+|recepci[oó]n\w*|puesta en \w+|collaudo|aceptaci[oó]n|"
     r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift|godkän\w*|\w{0,20}prov|zkouš\w*|předán\w*|převzet\w*|přejím\w*|odbior\w*|rozruch\w*|uruchom\w*|kabul\w*|devreye\w*|átvétel\w*|testaus\w*|käyttöönot\w*)\b"
 )
