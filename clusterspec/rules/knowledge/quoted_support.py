@@ -27,6 +27,9 @@ _BY_THE_YEAR = pattern(
     r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)|"
     r"\b(?:per år|par an|pro jahr|je jahr|por año|all'anno|canone annuo|annuale|jährlich|vuodessa|rocznie)\b|每年|毎年|연간|/年|年あたり|年につき|年当たり"
 )
+_BY_THE_QUARTER = pattern(
+    r"\b(?:per|a|each|every) quarter\b|\bquarterly\b|/ ?quarter\b|\b(?:je|pro) quartal\b|分기(?:당|별)|四半期"
+)
 _RANGE_OF_YEARS = pattern(
     r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through|and|&|\+|à|bis|a|al|até|tot|till|til|do) ?)(?:year )?(\d{1,2})\b"
 )
@@ -163,8 +166,8 @@ def is_support_of_nodes(text: str) -> bool:
 
 
 def years_of_support(line: Offered, text: str) -> float | None:
-    """Years of support that a line sells: a range (years 1 to 3), a price of each year or of `1 year` as often as its
-    quantity, or the longest duration of its text; None if unknown.
+    """Years of support that a line sells: a range (years 1 to 3), a price of each year or quarter or of `1 year` as often as
+    its quantity, or the longest duration of its text; None if unknown.
     """
     ranged = _RANGE_OF_YEARS.search(text)
     if ranged is not None:
@@ -172,6 +175,8 @@ def years_of_support(line: Offered, text: str) -> float | None:
     named = [int(number) * (1.0 if years else 1 / 12) for number, years, _ in _DURATION.findall(text)]
     longest = max(named, default=None)
     counted = line.line.quantity or 0
+    if _BY_THE_QUARTER.search(text) is not None and _OF_EACH_PART.search(text) is None and longest is None:
+        return counted / 4 if counted > 1 else None
     if longest == 1 and 1 < counted <= MOST_YEARS and _OF_EACH_PART.search(text) is None:
         return counted
     if _BY_THE_YEAR.search(text) is None:

@@ -8,7 +8,7 @@
   of the smallest other line: an error;
 - a rebate on all items by its text whose amount is that of one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
-- prices that by the description include a tax, in a sum to which `tax` adds it again: an error;
+- prices that by the description, or the text of a line, include a tax, in a sum to which `tax` adds it again: an error;
 - the sales tax of Quebec on top of the federal one (1.05 × 1.09975): since 2013 both are taken on the price: an error.
 
 ## Why it matters
@@ -114,6 +114,10 @@ _GROSS = pattern(
     r"|\b(?:unit prices?|prices?|einzelpreise|stückpreise|preise|priser|prezzi|prijzen|ceny)\b[^.;]{0,20}\b(?:gross|brutto)\b"
     rf"|\b(?:prices?|preise|prix|precios|preços|prezzi|prijzen)\b[^.;]{{0,30}}?\bttc\b"
 )
+_GROSS_LINE = pattern(
+    rf"\b(?:incl\w*|including|inkl\w*|inclus\w*|con|com)\.? (?:of )?(?:\d{{1,2}}(?:[.,]\d{{1,2}})? ?% )?{TAX_NAMES}\b|\bttc\b"
+)
+"""Words of a line whose price includes a tax."""
 _OF_OTHER = pattern(
     r"\b(?:totals?|sum|budget|gesamt\w*|summe|net|netto|excl\w*|exclud\w*|without|zzgl|plus|ohne|hors|ht|sin|sem|senza|zonder|"
     r"not|nicht|pas|no|non|quoted_total|list)\b"
@@ -252,6 +256,12 @@ def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseText
     if gross and taxed:
         message = f"by the text the prices include the tax, and `tax: {tax:g}` is added to them in the total"
         yield RULE.problem("procurement.tax", message, "remove `tax`, or ask for prices without it")
+    for index, line in enumerate(procurement.quote or ()):
+        if taxed and _GROSS_LINE.search((line.part or "").lower()) is not None and line_price(line):
+            message = f"the price of `{name_of_part(line.part)}` includes the tax, and `tax: {tax:g}` is added to it in the total"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "ask for the price without it")
+            break
     named = " ".join([texts.remarks.lower(), *texts.lines])
     if _QUEBEC.search(named) is not None and isclose(tax, _COMPOUND, rel_tol=ROUNDED):
         message = f"a tax of {percent(tax, 5)} adds the tax of Quebec (TVQ) to the price with TPS: both are on the price without tax, {percent(_SEPARATE, 5)} together"
