@@ -155,6 +155,12 @@ Of a log of more than 1.5 MB the first and the last 0.5 MB are searched whole. B
 digits aside, count 3 MB, different ones 0.5 MB, and further ones with a word of an error 0.25 MB; the output says how
 many different lines were not searched (`lines_left_out` in JSON). Logs of runs repeat their lines and have none.
 
+Names of devices in a log (the list of nccl-tests and rccl-tests, `nvidia-smi -L`, configuration files that an engine
+looks for) are compared with the accelerator of the spec. Where all of them are other products of the catalog, the
+output says so with the line and the bandwidth of the links of both (`other_devices` in JSON): as the first cause of a
+run that is slower than expected, else as a warning. `--write` leaves such a measurement out, and `accept` does not
+count it. Names without an entry, and accelerators of a company's own catalog, are not compared.
+
 A launcher writes a log for every rank. `diagnose SPEC LOG…` takes all of them, or their folder, with those below it (up
 to 1,024 files of together 32 MiB; links, hidden and empty files are left out, and files that are no logs are listed).
 The log whose rank failed first comes first, by the times of its lines where every such log has them, else by name. One
