@@ -5,7 +5,7 @@ several lines together.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice, pairwise
 
@@ -284,13 +284,30 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
-    for each in (*lines, *_only_adapter(text), *joined):
+    for each in (*_with_refused_peers(text, lines), *_only_adapter(text), *joined):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
         if key not in found and counts.get(each.name, 0) < most:
             found[key] = each
             counts[each.name] = counts.get(each.name, 0) + 1
     return tuple(found.values())
+
+
+_SHARED_HANDLE = re.compile(r"\bin \w{0,30}[Ii]pc\w{0,30}\b|\b(?:cuda|hip)Ipc[A-Z]\w{2,30}")
+"""A function that opens the memory of another process, or the call of the runtime that does."""
+FRAMES_BEFORE = 8
+"""Lines before an error among which the function that raised it is."""
+
+
+def _with_refused_peers(text: str, stated: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Statements of absent devices as of refused peers, where the memory of another process was opened: the runtime
+    says "invalid device" of a handle of a device that it cannot reach. Thread: NVIDIA/TensorRT-LLM pull 17034.
+    """
+    lines = text.split("\n") if _SHARED_HANDLE.search(text) else []
+    for each in stated:
+        before = "\n".join(lines[max(0, each.line - 1 - FRAMES_BEFORE) : each.line])
+        refused = each.name == "no-device" and _SHARED_HANDLE.search(before)
+        yield Evidence("peer-refused", each.text, each.line) if refused else each
 
 
 _NETWORK_CHANNEL = re.compile(
