@@ -10,6 +10,8 @@ from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.records import NamedTuple
 
+LARGEST_SCRIPT = 256 << 10
+"""Characters of a script; what is longer is data, not commands."""
 MOST_PROGRAMS = 3
 MOST_OPTIONS = 12
 _SHELLS = frozenset({"bash", "sh", "source", "."})
@@ -45,13 +47,15 @@ class StartedProgram(NamedTuple):
 
 
 def started_programs(text: str) -> list[StartedProgram]:
-    """The programs that a script starts, each once, at most three. Empty where the shell cannot read the text.
+    """The programs that a script starts, each once, at most three. Empty where the text is too long or not readable.
 
     >>> [str(each) for each in started_programs("srun torchrun --nnodes=2 a/train.py --batch 8 --lr=1\\n")]
     ['train.py (line 1, with --batch, --lr)']
     >>> [str(each) for each in started_programs("bash tools/run.sh 1\\nx-cli train a/b.yaml\\n")]
     ['run.sh (line 1): import that script', 'x-cli with b.yaml (line 2): import that file']
     """
+    if len(text) > LARGEST_SCRIPT:
+        return []
     try:
         commands = script_of(text).commands
     except FormatError:

@@ -15,7 +15,7 @@ from clusterspec.exchange.import_result import (
     NothingStarted,
     without_comments,
 )
-from clusterspec.exchange.started_programs import program_of_words
+from clusterspec.exchange.started_programs import LARGEST_SCRIPT, program_of_words
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, command_keys, launches_of
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 
@@ -35,7 +35,7 @@ _PAGES = (".py", ".md", ".rst", ".ipynb", ".html")
 
 
 def matches_launcher(file: InputFile) -> bool:
-    if file.name.lower().endswith(_PAGES):
+    if file.name.lower().endswith(_PAGES) or len(file.data) > LARGEST_SCRIPT:
         return False
     text = without_comments(file.text)
     return bool(_STATED.search(text) and _LINE.search(text))
