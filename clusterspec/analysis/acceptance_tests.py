@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.analysis.other_devices import other_devices
 from clusterspec.analysis.outputs import collective
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.acceptance_cases import AcceptanceCase, acceptance_cases, evaluate
@@ -134,6 +133,8 @@ def _logs_of_machine(study: Study, logs: Logs) -> tuple[Logs, list[tuple[str, st
     """The logs whose devices are those of the spec, as far as they tell, and the others with the reason: measurements
     of another machine pass no test.
     """
+    from clusterspec.analysis.other_devices import other_devices
+
     cluster = study.design.cluster
     told = {log: other_devices(cluster, each, study.settings.catalog) if cluster else "" for log, each in logs}
     return [each for each in logs if not told[each[0]]], [(log, why) for log, why in told.items() if why]
