@@ -221,6 +221,10 @@ class Serving:
     """Sequences for whose sampling an engine keeps memory free: ``max_sequences``, or the default of its software."""
     sampling_bytes: float = 0.0
     """Bytes of that memory for each sequence and entry of the vocabulary."""
+    expert_tiles: tuple[int, int] | None = None
+    """The multiples to which the software fills up the hidden width and the width of a rank's experts where these have
+    4 bits and products 16; None where nothing is known.
+    """
 
     @property
     def tokens(self) -> int:
