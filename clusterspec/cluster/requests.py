@@ -217,6 +217,8 @@ class Serving:
     """None where the spec does not say; `cost.serving.expert_parts` then assumes a spread."""
     receive_interval: int = 1
     """Decode steps after which an engine looks for new requests; it also does after each step with prompts."""
+    hold_steps: int = 1
+    """Steps for which an engine holds prompts at most until all of its attention replicas have one."""
     sampled_sequences: int = 0
     """Sequences for whose sampling an engine keeps memory free: ``max_sequences``, or the default of its software."""
     sampling_bytes: float = 0.0

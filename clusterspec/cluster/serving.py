@@ -89,6 +89,7 @@ def resolve_serving(
         expert_load=_resolved_expert_load(section, experts, log),
         day=_resolved_day(section, load, log),
         receive_interval=section.receive_interval or 1,
+        hold_steps=section.hold_steps or 1,
         **_kept_caches(section, prompt.mean, log),
     )
 

@@ -8,6 +8,7 @@ from clusterspec.cluster.requests import Serving, gaps_between
 from clusterspec.cost.formulas.queues import two_waits_beyond, wait_above_median
 from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.constants import TAILS
+from clusterspec.cost.serving.held import steps_of_release
 from clusterspec.cost.serving.latency import ServingTimes, range_factors
 from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.quantiles import (
@@ -210,7 +211,7 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
         return step + longer if min(1.0, ended * chunks * times.coupled_ranks) > 1 - share else step
     fresh = max(1.0, load.fresh_tokens)
     most = max(1.0, (load.chunk_tokens or fresh) // fresh)
-    every = load.receive_interval
+    every = max(load.receive_interval, steps_of_release(load, times.coupled_ranks, ended))
     if share <= 1 - 1 / every and every > 1:  # prompts start after one of so many steps
         return step
     share = 1 - (1 - share) * every
