@@ -81,8 +81,8 @@ too: Argonne's MI300X went from 0.45 to 0.34. TensorRT-LLM's `enable_balance` ho
 attention has one, up to `timeout_iters`: `hold_steps`, with the 6 or 9 steps that the configurations of MLPerf state
 for DeepSeek-R1. In v6.0 (held out) times per output token that were predicted 1.3 to 1.6 times too long are at 0.79 to
 1.34 of the published, one (GB200 at 45 requests a second) at 0.49, and first tokens that were at 0.34 to 17 times are
-at 0.5 to 0.94, but for three plans near their limit (30 to 77 times, before 100 to 230). In v5.1 (fitted side) first
-tokens come nearer (0.2 to 0.29 before, now 0.29 to 0.38) and times per output token further off (0.44 to 0.79 before,
+at 0.55 to 0.94, but for three plans near their limit (30 to 77 times, before 100 to 230). In v5.1 (fitted side) first
+tokens come nearer (0.2 to 0.29 before, now 0.31 to 0.41) and times per output token further off (0.44 to 0.79 before,
 now 0.38 to 0.55): the cause that no source explains had been hidden by prompts that were not held. Held out, times per
 output token with experts went from 18.4 to 16.7 %, first tokens with experts from 29.3 to 27.8 % and throughput of
 dense models from 10.2 to 9.9 %. Where a step of SGLang takes few of the prompts that were held, `simulate` has first

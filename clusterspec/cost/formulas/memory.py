@@ -337,7 +337,7 @@ def share_of_heads(heads: float, ranks: float) -> float:
     return larger(-(-heads // ranks), 1)
 
 
-@formula("-(-width // tile) * tile / width")
+@formula("ceil(width / tile) * tile / width")
 def filled_share(width: float, tile: float) -> float:
     """A width filled up to whole tiles, over the width itself: ``⌈w / t⌉ t / w``.
 
