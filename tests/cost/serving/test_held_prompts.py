@@ -96,7 +96,7 @@ def test_batches_that_fill_all_replicas_evenly_are_never_held(load: str) -> None
 
 
 def test_some_prompts_are_held_for_nearly_all_of_the_steps_and_half_for_less_than_half() -> None:
-    """At 2 requests a second few of 9 steps bring any: a prompt is held for anything up to eight, with the mean of four.
+    """At 2 requests a second few of 9 steps bring any: a prompt is held for up to eight, four on average.
 
     From the median to the 99th percentile that is 0.49 of the eight, beside the tail of other waits.
     """
