@@ -76,8 +76,8 @@ def test_lone_prompts_wait_for_the_rest_of_a_step_alone() -> None:
 
 
 def test_short_steps_of_one_place_are_a_queue_with_one_server() -> None:
-    """Without decoding, a tenth of a prompt in a step: 0.6 / (2 · 0.4) = 0.75 of the time of a prompt, and 0.6 / 2 + 0.4
-    (1 − exp(−9 · 0.06)) · 0 of a step of 0.1, since all of its ten steps are full.
+    """Without decoding, a tenth of a prompt in a step: 0.6 / (2 · 0.4) = 0.75 of the time of a prompt, and 0.6 / 2 +
+    0.4 (1 − exp(−9 · 0.06)) · 0 of a step of 0.1, since all of its ten steps are full.
     """
     one = PromptQueue(0.6, 1e-9, 1.0, 0.1, 0.1)
     assert one.tail(0.0, 0.0).of_all == pytest.approx(0.75 + 0.6 * 0.05, rel=1e-6)
@@ -89,11 +89,8 @@ def test_a_prompt_waits_longer_the_more_come_and_the_less_room_a_step_has() -> N
         waits = [queue(load / 50, per_step).tail(0.0, 0.0) for load in range(1, 49)]
         for share in (0.5, 0.9, 0.99):
             assert [each.at(share) for each in waits] == sorted(each.at(share) for each in waits), (per_step, share)
-    sizes = [
-        queue(0.0, 1.0)._replace(rate=4.0, per_step=per_step, full=0.012 + per_step * 0.155)
-        for per_step in (1.5, 2.5, 4.0, 8.0)
-    ]
-    found = [each.left for each in sizes]
+    one = queue(0.0, 1.0)._replace(rate=4.0)
+    found = [one._replace(per_step=many, full=0.012 + many * 0.155).left for many in (1.5, 2.5, 4.0, 8.0)]
     assert found == sorted(found, reverse=True)
 
 
