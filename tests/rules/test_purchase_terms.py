@@ -49,6 +49,7 @@ def purchase(*lines: str, remarks: str = "x", discount: float = 0, total: float 
 
 
 MODULES = "twin-port 800G transceiver"
+SUPPORTED = 'HGX H200 server, incl. 1 year of support"'
 COPY = '{{milestones: ["copy of 380 TB starts on 2027-07-03 over a 10 Gb/s circuit", "file system deleted on {}"]}}'
 SHORT_REPAIR = "operations: {repair_time: 4 h}\n"
 RENT = "space in racks, 4 racks x 36 months"
@@ -105,6 +106,15 @@ RENT = "space in racks, 4 racks x 36 months"
             "offers 32 modules for the nodes, and the design needs 64",
         ),
         (purchase(line(f"{MODULES}, flat top", 64), line(f"{MODULES}, finned", 32)), "quote-cabling-unfit", ""),
+        # a line of its own sells the support of all three years
+        (purchase(total=8000).replace('HGX H200 server"', SUPPORTED), "quote-text-off-design", "states 1 year, and"),
+        (
+            purchase(line("support 24x7 of the servers, 3 years", 1, 500), total=8500).replace(
+                'HGX H200 server"', SUPPORTED
+            ),
+            "quote-text-off-design",
+            "",
+        ),
         # a switch of 64 ports in cages that nobody states needs 32 modules or 64
         (
             purchase(line(f"{MODULES}, flat top", 32), line(f"{MODULES}, finned", 96)).replace(
