@@ -121,7 +121,20 @@ def accept(study: Study, logs: Logs, earlier: Logs = ()) -> tuple[AcceptanceRepo
     if not tests:
         why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
         raise UnresolvedSpec("; ".join([why, *unclear]))
-    outcomes, unused = evaluate(tests, logs)
+    own, others = _logs_of_machine(study, logs)
+    outcomes, unused = evaluate(tests, own)
     plan = _planned_cases(study, tests, stated=stated)
     before = {each.name: each.measured for each in evaluate(tests, earlier)[0]} if earlier else None
+    unused = (*unused, *others)
     return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated, plan, before), unclear
+
+
+def _logs_of_machine(study: Study, logs: Logs) -> tuple[Logs, list[tuple[str, str]]]:
+    """The logs whose devices are those of the spec, as far as they tell, and the others with the reason: measurements
+    of another machine pass no test.
+    """
+    from clusterspec.analysis.other_devices import other_devices
+
+    cluster = study.design.cluster
+    told = {log: other_devices(cluster, each, study.settings.catalog) if cluster else "" for log, each in logs}
+    return [each for each in logs if not told[each[0]]], [(log, why) for log, why in told.items() if why]

@@ -35,6 +35,7 @@ from clusterspec.analysis.host_causes import (
     peer_access_causes,
     topology_causes,
 )
+from clusterspec.analysis.other_devices import other_device_causes
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
 from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
@@ -81,6 +82,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
+        found += other_device_causes(run.other_devices)
         found += [cause for check in CHECKS for cause in check(run)]
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
         found += release_causes(run)

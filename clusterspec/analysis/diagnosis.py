@@ -9,10 +9,12 @@ from pathlib import Path
 from clusterspec.analysis.causes import causes
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.open_causes import causes_alike
+from clusterspec.analysis.other_devices import other_devices
 from clusterspec.analysis.outputs import estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
 from clusterspec.analysis.several_logs import first_failing_first
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.model import Cluster
 from clusterspec.document import read_bytes
@@ -56,16 +58,21 @@ def diagnosis_of(
     logs: Sequence[tuple[str, Benchmark]],
     stated: LogOverrides,
     published: tuple[ReleaseFault, ...] = (),
+    catalog: Catalog | None = None,
 ) -> Diagnosis:
-    """The diagnosis of named logs on a cluster; ``published`` are the faults of releases of its collective library."""
+    """The diagnosis of named logs on a cluster; ``published`` are the faults of releases of its collective library.
+    With a ``catalog``, the devices that a log prints are compared with those of the cluster.
+    """
     runs: list[PlacedRun] = []
     unread: list[tuple[str, str]] = []
     for log, benchmark in logs:
         if not benchmark.series:
             unread.append((log, benchmark.reason_without_series))
+        others = other_devices(cluster, benchmark, catalog)
         for series in benchmark.series:
             try:
-                runs.append(replace(placed_run(cluster, benchmark, series, log, stated), published=published))
+                run = placed_run(cluster, benchmark, series, log, stated)
+                runs.append(replace(run, published=published, other_devices=others))
             except NotComparable as why:
                 unread.append((log, str(why)))
     return Diagnosis(tuple(runs), first_failing_first(runs, tuple(map(_compared_run, runs))), tuple(unread))
@@ -89,14 +96,14 @@ def _compared_run(run: PlacedRun) -> Compared:
         run.assumed_ranks,
         run.benchmark.left_out,
     )
-    return replace(compared, alike=causes_alike(run, found, error))
+    return replace(compared, alike=causes_alike(run, found, error), other_devices=run.other_devices)
 
 
 def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
-    """The `measured:` entries of runs, each at its largest size."""
+    """The `measured:` entries of runs, each at its largest size; none of runs on other accelerators."""
     builder = ImportBuilder("diagnosis", "")
     for run in runs:
-        if not run.has_result:
+        if not run.has_result or run.other_devices:
             continue
         last = run.series.largest
         entry: dict[str, Value] = {
@@ -206,7 +213,8 @@ def diagnose(
     cluster = study.design.cluster
     if cluster is None:
         raise UnresolvedSpec("the cluster cannot be resolved; `clusterspec check` reports the reason")
-    found = diagnosis_of(cluster, logs, stated, published_faults(cluster, study.settings.catalog))
+    catalog = study.settings.catalog
+    found = diagnosis_of(cluster, logs, stated, published_faults(cluster, catalog), catalog)
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merged_into(study, calibration(found.runs))

@@ -23,12 +23,14 @@ from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import quoted_total, rounded_text
 from clusterspec.procurement.bill import Bill
-from clusterspec.procurement.quotes import QuotedPart, joined_bill, quoted_parts_of_pools
+from clusterspec.procurement.offered import lines_of_pools
+from clusterspec.procurement.quotes import Machines, QuotedPart, joined_bill, needed_parts, quoted_parts_of_pools
 from clusterspec.records import replace
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase, Risk, VerdictStatus
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.rules.knowledge.purchase_texts import bought_pools
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
 from clusterspec.units import display, percent, plural, term_text
@@ -67,9 +69,10 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         if (cluster := one.estimate.design.cluster) is not None
     }
     bill = joined_bill(counted)
-    quoted_of_pools = quoted_parts_of_pools(counted, buying.quote or (), parts.study.settings.catalog)
+    of_quote = _quoted_pools(counted, buying.quote or (), parts.study.remarks)
+    quoted_of_pools = quoted_parts_of_pools(of_quote, buying.quote or (), parts.study.settings.catalog)
     quoted = quoted_total(buying, bill.currency)
-    expected = _known_sum([one.expected for one in bought.values()])
+    expected = _known_sum([one.expected for name, one in bought.items() if name in of_quote])
     rents = all(_is_rented(one) for one in machines.values())
     unused = _unused_rent(buying, report, machines)
     gates = [
@@ -91,6 +94,14 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         risks=tuple(largest_risks(_risks(parts, report, machines, (bill, quoted_of_pools, unused)))),
         days=next((one.days for one in bought.values() if one.days), ()),
     )
+
+
+def _quoted_pools(machines: Machines, quote: Sequence[QuoteLine], remarks: str) -> Machines:
+    """The pools that the quote is for: those that are in place by the description are not asked of a supplier."""
+    lines = lines_of_pools(quote, [cluster for _, cluster in machines.values()])
+    nodes = {name: needed_parts(bill, lines).get("node", 0) for name, (bill, _) in machines.items()}
+    bought = bought_pools(nodes, lines, remarks)
+    return {name: machine for name, machine in machines.items() if name in bought}
 
 
 def _is_rented(machine: FullReport) -> bool:

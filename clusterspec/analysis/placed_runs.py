@@ -53,6 +53,8 @@ class PlacedRun:
     """Published faults of the collective library of this machine, of all releases."""
     assumed_ranks: bool = False
     """Whether neither the log nor the caller states the ranks, which are then all of the design."""
+    other_devices: str = ""
+    """What says that the devices that the log prints are not those of the spec; else empty."""
 
     @property
     def has_result(self) -> bool:

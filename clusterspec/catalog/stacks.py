@@ -172,6 +172,10 @@ class ServingSoftware:
     """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where it leaves
     memory for them beside the share that it fills.
     """
+    expert_tiles: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By architecture, or empty for all others: the multiples to which it fills up the hidden width and the width of a
+    rank's experts where these have 4 bits and products 16.
+    """
 
     def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
         """The defaults on an accelerator."""
@@ -181,6 +185,10 @@ class ServingSoftware:
                 chunk, sequences = each.chunk_tokens, each.max_sequences or found.max_sequences
                 found = replace(found, chunk_tokens=chunk, max_sequences=sequences)
         return found
+
+    def tiles_on(self, architecture: str | None) -> tuple[int, int] | None:
+        """The multiples of `expert_tiles` on an architecture; None where nothing is known."""
+        return self.expert_tiles.get(architecture or "", self.expert_tiles.get(""))
 
 
 FULLY = frozenset({"fsdp", "hsdp"})
@@ -348,6 +356,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         state_slots=read.number(f"{SERVING}.state_slots") or 1.0,
         expert_tokens=_most_tokens(read, "expert_tokens", "step"),
         sampling_bytes=read.number(f"{SERVING}.sampling_bytes") or 0.0,
+        expert_tiles=dict(_expert_tiles(text) for text in read.texts(f"{SERVING}.expert_tiles")),
     )
 
 
@@ -376,3 +385,14 @@ def _default_tier(text: str) -> DefaultTier:
         bound if word == "from" else None,
         where[0] if word == "on" else "",
     )
+
+
+def _expert_tiles(text: str) -> tuple[str, tuple[int, int]]:
+    """An architecture, empty if none is named, and its multiples of two widths, as written.
+
+    >>> _expert_tiles("256, 128 on sm_80"), _expert_tiles("256, 64")
+    (('sm_80', (256, 128)), ('', (256, 64)))
+    """
+    numbers, _, architecture = text.partition(" on ")
+    hidden, _, network = numbers.partition(", ")
+    return architecture, (int(hidden), int(network))

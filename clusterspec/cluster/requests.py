@@ -217,10 +217,16 @@ class Serving:
     """None where the spec does not say; `cost.serving.expert_parts` then assumes a spread."""
     receive_interval: int = 1
     """Decode steps after which an engine looks for new requests; it also does after each step with prompts."""
+    hold_steps: int = 1
+    """Steps for which an engine holds prompts at most until all of its attention replicas have one."""
     sampled_sequences: int = 0
     """Sequences for whose sampling an engine keeps memory free: ``max_sequences``, or the default of its software."""
     sampling_bytes: float = 0.0
     """Bytes of that memory for each sequence and entry of the vocabulary."""
+    expert_tiles: tuple[int, int] | None = None
+    """The multiples to which the software fills up the hidden width and the width of a rank's experts where these have
+    4 bits and products 16; None where nothing is known.
+    """
 
     @property
     def tokens(self) -> int:

@@ -89,6 +89,7 @@ def resolve_serving(
         expert_load=_resolved_expert_load(section, experts, log),
         day=_resolved_day(section, load, log),
         receive_interval=section.receive_interval or 1,
+        hold_steps=section.hold_steps or 1,
         **_kept_caches(section, prompt.mean, log),
     )
 
@@ -126,6 +127,7 @@ def _batching_settings(
         "chunk_of_engine": software.chunk_of_engine and section.chunk_tokens is None,
         "sampled_sequences": section.max_sequences or software.max_sequences or 0,
         "sampling_bytes": software.sampling_bytes,
+        "expert_tiles": software.tiles_on(accelerator.architecture) if accelerator is not None else None,
         "memory_fraction": log.written_or_assumed(
             section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share
         ),

@@ -136,10 +136,10 @@ def _session_advice(prompt: int, turns: int, growth: int, shared: int) -> str:
     'state at least 200, or `shared_prefix` of at most 100'
     """
     least, further = max(1, shared), turns - 1
-    room = 2 * (prompt - least)
+    spare = 2 * (prompt - least)
     bounds = {
-        "turns": 1 + room // growth if growth and room >= 0 else 0,
-        "growth": room // further if further else 0,
+        "turns": 1 + spare // growth if growth and spare >= 0 else 0,
+        "growth": spare // further if further else 0,
         "shared_prefix": (2 * prompt - further * growth) // 2 if shared else 0,
     }
     lower = joined_words([f"`{key}` of at most {bound:,}" for key, bound in bounds.items() if bound > 0], "or")

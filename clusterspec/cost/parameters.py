@@ -12,7 +12,7 @@ from clusterspec.cost.formulas import compute, memory
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import LayerWeights, attention_flops
-from clusterspec.quantity import activation_width, precision_width, table_width
+from clusterspec.quantity import NARROW, activation_width, precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import cached_property, recent, sum_of
 
@@ -340,13 +340,35 @@ class Stored(NamedTuple):
     width: float
 
 
-def served_weights(held: Share, work: Workload) -> tuple[Stored, Stored, Stored]:
-    """The weights of a rank as they are served: experts in their own precision, the tables in 16 bits at least."""
+def served_weights(held: Share, work: Workload, expert_tp: int) -> tuple[Stored, Stored, Stored]:
+    """The weights of a rank as they are served: experts in their own precision and, cut over ``expert_tp`` ranks,
+    filled up to the tiles of their kernels; the tables in 16 bits at least.
+    """
     return (
         Stored("served weights", held.dense + held.replicated, precision_width(work.parameter_precision)),
         Stored("served tables", held.embedding + held.head, table_width(work.parameter_precision)),
-        Stored("served experts", held.expert, precision_width(work.expert_parameter_precision)),
+        Stored(
+            "served experts",
+            held.expert * filled_experts(work, expert_tp),
+            precision_width(work.expert_parameter_precision),
+        ),
     )
+
+
+def served_bytes(held: Share, work: Workload, expert_tp: int) -> float:
+    """Bytes of `served_weights`."""
+    return sum_of(kind.weights * kind.width for kind in served_weights(held, work, expert_tp))
+
+
+def filled_experts(work: Workload, expert_tp: int) -> float:
+    """The weights of experts as they lie in memory over those of the model: kernels that multiply 4-bit weights in 16
+    bits want both widths of a matrix in whole tiles, and the engine fills up what is missing when it loads them.
+    """
+    tiles = work.serving.expert_tiles if work.serving is not None else None
+    kept, network = work.expert_parameter_precision, work.model.expert_ffn_hidden / expert_tp
+    if tiles is None or not network or work.precision in NARROW or precision_width(kept) >= precision_width("fp8"):
+        return 1.0
+    return memory.filled_share(work.model.hidden, tiles[0]) * memory.filled_share(network, tiles[1])
 
 
 def _mixing_layers(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, LayerWeights]]:

@@ -93,6 +93,7 @@ def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence
 _OPTION = re.compile(r"(?<![^\s\"',\[])--(?P<name>[A-Za-z][\w.-]{1,60})(?=[\s=\"',\\\]]|$)", re.MULTILINE)
 _UNRELATED = frozenset({"allow-run-as-root", "help", "no-cache-dir", "version", "upgrade", "yes"})
 MOST_OPTIONS = 60
+_PYTHON_FILE = re.compile(r"(?<![\w.-])([\w-][\w.-]{0,60}\.py)\b")
 
 
 def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
@@ -102,7 +103,8 @@ def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
         return found
     names = list(dict.fromkeys(match["name"] for match in matches))
     shown = ", ".join(names[:MOST_OPTIONS]) + (", …" if len(names) > MOST_OPTIONS else "")
-    why = f"of commands that no reader knows: not read: {shown}"
+    programs = ", ".join(list(dict.fromkeys(_PYTHON_FILE.findall(without_comments(file.text))))[:3])
+    why = f"of commands that no reader knows{f' ({programs})' if programs else ''}: not read: {shown}"
     return replace(
         found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, _place(file, matches[0])))
     )

@@ -242,6 +242,14 @@ WORKLOADS = (
         ("sbatch",),
     ),
 )
+LAUNCHES = ImportFormat(
+    "launcher",
+    "workloads",
+    "launches of other programs by torchrun and DeepSpeed: their nodes and ranks",
+    "workloads.launchers",
+    ("torchrun",),
+)
+"""What a launcher states of a program that no other format knows."""
 MACHINES = tuple(
     ImportFormat(name, "machines", title, module, other, largest)
     for name, title, module, other, largest in MACHINE_FORMATS
@@ -286,7 +294,7 @@ PURCHASING = (
         largest=8,
     ),
 )
-IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:])
+IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:], LAUNCHES)
 
 
 def is_format(name: str) -> bool:
@@ -346,10 +354,10 @@ def guessed_format(file: InputFile) -> ImportFormat:
         raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
     if b"\nclusterspec:" in b"\n" + file.data and file.name.endswith((".yaml", ".yml")):
         raise FormatError("is a spec, which `clusterspec check` reads; `import` reads files of other programs")
-    from clusterspec.exchange.other_formats import refuse_look_alikes, unknown_file
+    from clusterspec.exchange.other_formats import refuse_look_alikes, refuse_others, unknown_file
 
     refuse_look_alikes(file)
-    kind = next((kind for kind in IMPORT_FORMATS if kind.matches(file)), None)
+    kind = next((kind for kind in IMPORT_FORMATS if kind is not LAUNCHES and kind.matches(file)), None)
     if kind is not None:
         _refuse_several_tools(kind, file)
         if kind.name == "serving":
@@ -364,4 +372,18 @@ def guessed_format(file: InputFile) -> ImportFormat:
         return kind
     if len(file.data) > 2 << 20:
         raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")
+    refuse_others(file)
+    if LAUNCHES.matches(file) and _starts_something(file):
+        return LAUNCHES
     raise unknown_file(file)
+
+
+def _starts_something(file: InputFile) -> bool:
+    """Whether a launcher states nodes or ranks of a program."""
+    try:
+        LAUNCHES.read(file)
+    except SeveralParts:
+        return True
+    except FormatError:
+        return False
+    return True

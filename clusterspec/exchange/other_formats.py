@@ -6,6 +6,7 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.left_unread import settings_of, shown_settings
+from clusterspec.exchange.started_programs import shown_programs
 
 _APART = (
     ("an input of ROCm cvs, with sweeps of its own: import the log of a run", r"/\{user-id\}[/\"]|\"\{user-id\}\""),
@@ -43,6 +44,8 @@ _PROGRAM = re.compile(
     r"(?:[ \t]-m[ \t]+(?P<module>[A-Za-z_][\w.]{1,100})|[ \t]\"?(?P<file>[^\s\"';|&]{1,160}\.py)\b)",
     re.MULTILINE,
 )
+_SCRIPT = re.compile(r"\A#!.{0,60}\b(?:ba|z|da|k)?sh\b")
+"""The first line of a script of a shell."""
 
 
 def refuse_look_alikes(file: InputFile) -> None:
@@ -50,13 +53,17 @@ def refuse_look_alikes(file: InputFile) -> None:
     _refuse(file, _APART)
 
 
-def unknown_file(file: InputFile) -> FormatError:
-    """Why a file that matches no format is not read: the format if it is known, the program it starts, and the settings
-    of a layout that it states.
-    """
+def refuse_others(file: InputFile) -> None:
+    """Raise `FormatError` for a known format without a reader."""
     _refuse(file, _OTHERS)
+
+
+def unknown_file(file: InputFile) -> FormatError:
+    """Why a file that matches no format is not read: the program it starts, and the settings of a layout it states."""
     told, why = [], "matches no import format (`clusterspec import --list` lists them)"
-    if started := _PROGRAM.search(file.text):
+    if _SCRIPT.search(file.head) and (programs := shown_programs(file.text)):
+        told.append(programs)
+    elif started := _PROGRAM.search(file.text):
         kind = "module" if started["module"] else "file"
         line = file.text.count("\n", 0, started.start(kind)) + 1
         told.append(f"it starts {started[kind].rpartition('/')[2][:60]} (line {line})")

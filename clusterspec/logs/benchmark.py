@@ -157,6 +157,8 @@ class Benchmark:
     """How the run ended, of a log without a result."""
     left_out: int = 0
     """The lines that were not searched for statements, as of a log with too many different ones."""
+    devices: tuple[Evidence, ...] = ()
+    """The names of devices that a log prints, each after their number, 0 where it is not told."""
 
     @property
     def reason_without_series(self) -> str:

@@ -46,6 +46,30 @@ SUGGESTIONS = (
     ("file-permission", r"[Kk]ey has (?:expired|been revoked)|[Rr]equired key not available|[Kk]ey was rejected"),
     ("library-release", r"[Ee]xec format error|cannot execute binary file|bad ELF|wrong ELF class"),
     ("invalid-setting", r"\bno runtime for \""),
+    # a queue that the driver of the kernel refuses, since the user's library writes its commands otherwise
+    ("library-release", r"\b(?:QP|CQ|SRQ|queue pair)\b.{0,160}: Bad address\b"),
+    # what the clients of object stores of AWS print, and packages that a run without a network does not find
+    (
+        "outside-server",
+        r"\bawscrt::|\bAWS_(?:ERROR|IO)_[A-Z_]{3,60}\b"
+        r"|\b[Nn]etwork (?:connectivity|access) is (?:disabled|not available)\b"
+        r"|\b[Ff]ailed to fetch\b.{0,40}\bhttps?://",
+    ),
+    # a program that a launcher does not find: uv, runc
+    ("library-release", r"\b[Ff]ailed to (?:spawn|exec(?:ute)?): "),
+    # the firmware that a driver loads, which its package or an initial file system lacks: amdgpu, habanalabs, xe
+    (
+        "driver-release",
+        r"\b(?:amdgpu|NVRM|nvidia|habanalabs|i915|xe)\b.{0,80}"
+        r"(?:[Ff]ailed to (?:load|get|request)|[Cc]annot load|[Cc]ould not load) .{0,60}\bfirmware\b"
+        r"|\bDirect firmware load for (?:amdgpu|nvidia|habanalabs|i915|xe)/.{1,80} failed with error -2\b",
+    ),
+    # a build for another device than that of the machine: operators of Ascend, engines of TensorRT
+    (
+        "unsupported-accelerator",
+        r"\b(?:does not|doesn't|do not|don't) match (?:the )?(?:current |actual |target |detected |running ){0,2}"
+        r"(?:device|GPU|NPU|accelerator|chip|compute capability|architecture)\b",
+    ),
     # a socket of a service on the same host
     (
         "stopped-service",
@@ -277,6 +301,7 @@ SUGGESTIONS = (
         r"(?:integer|number|float|string|boolean|power of|between|greater|larger|less|smaller|at (?:least|most)"
         r"|in the range)\b"
         r"|\b(?:is|are) (?:greater|larger|higher|more|less|smaller|lower|fewer) than\b"
+        r"|\b(?:[Mm]ore|[Ff]ewer|[Ll]ess|[Ll]arger|[Ss]maller) (?:\w{1,20} ){0,3}[0-9][0-9,]{0,20} than\b"
         r"|\bmutually exclusive\b|\b(?:at most|exactly|only) one of\b|\b(?:At most|Exactly|Only) one of\b"
         r"|\b[Cc]an(?: ?not|'t) use .{1,60} without\b"
         r"|\b[Pp]lease (?:set|specify|enable|disable|unset|pass|increase|decrease|reduce)\b"
@@ -326,6 +351,7 @@ SYSTEM_ERRORS = (
     *("temporarily unavailable", "annot allocate memory", "nodename nor servname"),
     *("Uncorrectable Machine Check", "Machine Check Exception", "Uncorrectable ECC"),
     *("has an invalid value", "command not found", "No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
+    *("does not match the current device", "Direct firmware load for ", "unrecognized option '--", " Caused by: "),
 )
 """Words of errors of the system that tell of an error by themselves."""
 EVENTS = (

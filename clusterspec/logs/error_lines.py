@@ -68,8 +68,10 @@ WORDS = (
     ),
 )
 """Words of which a line of an error has at least one."""
-_QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|^(?!(?:\[rank[0-9]{1,7}\]: ?)?[A-Z]\w{2,40}Error: )[^`]{0,1000}`")
-"""Lines of scripts, of documents and of differences, which quote errors."""
+_QUOTED = re.compile(
+    r"^\s*(?:#|//|\*|[-+] |>|\")|^(?!(?:\[rank[0-9]{1,7}\]: ?)?[A-Z]\w{2,40}Error: |error: [A-Z])[^`]{0,1000}`"
+)
+"""Lines of scripts, of documents and of differences, which quote errors; programs in Rust quote names so themselves."""
 LONGEST = 1_000
 """Characters of a line that is read."""
 MOST = 200_000

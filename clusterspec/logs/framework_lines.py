@@ -84,6 +84,14 @@ FRAMEWORK_PATTERNS = (
     # a name of an environment variable that a program takes from `os.environ`
     ("unset-variable", re.compile(r"(\bKeyError: '[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,20}){1,6}')")),
     # a file that is renamed, and is no longer there. Thread: huggingface/pytorch-image-models pull 693
+    # HDF5, and Safetensors, whose exception has no number
+    (
+        "missing-file",
+        re.compile(
+            r"(name = '[^']{1,200}', errno = 2, error message = 'No such file or directory'"
+            r"|FileNotFoundError: No such file or directory: .{1,160})"
+        ),
+    ),
     ("renamed-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,200}' -> '.{1,120})")),
     # a class that another release has otherwise; of a worker that did not start vLLM says so of its executor
     (

@@ -31,7 +31,7 @@ LIBRARY_PATTERNS = (
     ("diverging", re.compile(r"(Communicator ranks have different \w{1,30} operation counts)")),  # RAS
     ("wrong-plan", re.compile(r"(Could not find (?:NET with|NIC for rank|any local path from).{1,60})")),
     ("wrong-plan", re.compile(r"(Attribute \w{1,30} of node \w{1,30} not found|too many XML nodes.{0,20})")),
-    ("wrong-plan", re.compile(r"((?:TOPO/NET(?! : Importing)|XML Mismatch|XML Graph) ?:? .{1,80})")),
+    ("wrong-plan", re.compile(r"((?:TOPO/NET(?! : (?:Importing|Made vNic))|XML Mismatch|XML Graph) ?:? .{1,80})")),
     ("link-down", re.compile(r"(Detected [0-9]{1,4} failed devices out of [0-9]{1,4} devices)")),
     ("foreign-nic", re.compile(r"((?:read failed in|Check failed: ) ?ncclIb(?:RoceGetVersionNum|GetGidIndex).{0,40})")),
     ("foreign-nic", re.compile(r"(ibv_create_ah\(.{1,300}failed: No such device)")),  # UCX

@@ -140,7 +140,10 @@ def matches(head: str) -> bool:
 
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
-    from clusterspec.logs.statement_search import log_evidence  # a thousand patterns, which no log of a spec needs
+    from clusterspec.logs.statement_search import (  # patterns that no log of a spec needs
+        device_statements,
+        log_evidence,
+    )
 
     searched, left_out = searched_part(text)
     evidence, tables = log_evidence(searched), log_tables(text)
@@ -153,7 +156,8 @@ def read(text: str) -> Benchmark:
         )
         for log, own, table in logs
     )
-    return Benchmark(TOOL, tuple(series), evidence=evidence, left_out=left_out)
+    devices = tuple(device_statements(text))
+    return Benchmark(TOOL, tuple(series), evidence=evidence, left_out=left_out, devices=devices)
 
 
 def _with_command(log: NcclLog, table: tuple[str, tuple[LogRow, ...], int]) -> NcclLog:

@@ -27,7 +27,7 @@ NCCL_PATTERNS = (
         "no-gdr",
         re.compile(
             r"via (NET/(?:IB|IBext\S{0,6}|OFI|AWS Libfabric|Libfabric|FasTrak|GPUDirectTCPX\S*)/[0-9]+)"
-            r"(?!/GDRDMA)(?:\s|\(|$)"
+            r"(?:\([0-9]{1,7}\))?(?:\s|$)"  # the rank in parentheses whose proxy sends, before GDRDMA if it is used
         ),
     ),
     ("gdr", re.compile(r"GPU Direct RDMA (Enabled) for (?:HCA|GPU)")),

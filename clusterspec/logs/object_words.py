@@ -134,6 +134,11 @@ OBJECTS = (
     ),
     ("memory-full", r"\b(?:GPU|HBM|VRAM|accelerator|device) (?:memory|space)\b|\bVRAM\b", _FULL),
     (
+        "memory-full",
+        r"\b(?:GPU|HBM|VRAM|accelerator|device)\b",
+        r"\b[0-9.]{1,12} ?[KMGT]i?B (?:is |are )?(?:already )?(?:in use|used|occupied|allocated) ",
+    ),
+    (
         "kv-cache-full",
         r"\b(?:KV[- ]?(?:cache|pool|blocks?|slots?)|key[- ]value cache|cache (?:capacity|of keys and values"
         r"|blocks?))\b",

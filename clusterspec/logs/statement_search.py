@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
@@ -315,13 +315,30 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
-    for each in (*lines, *_only_adapter(text), *joined):
+    for each in (*_with_refused_peers(text, lines), *_only_adapter(text), *joined):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
         if key not in found and counts.get(each.name, 0) < most:
             found[key] = each
             counts[each.name] = counts.get(each.name, 0) + 1
     return tuple(found.values())
+
+
+_SHARED_HANDLE = re.compile(r"\bin \w{0,30}[Ii]pc\w{0,30}\b|\b(?:cuda|hip)Ipc[A-Z]\w{2,30}")
+"""A function that opens the memory of another process, or the call of the runtime that does."""
+FRAMES_BEFORE = 8
+"""Lines before an error among which the function that raised it is."""
+
+
+def _with_refused_peers(text: str, stated: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Statements of absent devices as of refused peers, where the memory of another process was opened: the runtime
+    says "invalid device" of a handle of a device that it cannot reach. Thread: NVIDIA/TensorRT-LLM pull 17034.
+    """
+    lines = text.split("\n") if _SHARED_HANDLE.search(text) else []
+    for each in stated:
+        before = "\n".join(lines[max(0, each.line - 1 - FRAMES_BEFORE) : each.line])
+        refused = each.name == "no-device" and _SHARED_HANDLE.search(before)
+        yield Evidence("peer-refused", each.text, each.line) if refused else each
 
 
 _NETWORK_CHANNEL = re.compile(
@@ -336,3 +353,34 @@ def _only_adapter(text: str) -> Iterator[Evidence]:
         first = _NETWORK_CHANNEL.search(text)
         assert first is not None
         yield Evidence("only-adapter", found[0][1], text.count("\n", 0, first.start()) + 1)
+
+
+_DEVICE = re.compile(
+    r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]{1,9} on +(\S{1,255}) *device +[0-9]{1,4} +\[[^\]\n]{1,40}\]"
+    r" {0,4}([A-Za-z][^\n]{1,79})"
+    r"|^GPU ([0-9]{1,4}): ([A-Za-z][^\n(]{1,79}) \((UUID): "
+    r"|\bdevice_name=([A-Za-z][\w.-]{1,79})\.json",
+    re.MULTILINE,
+)
+"""Names of devices: in the list of nccl-tests and rccl-tests (`src/common.cu`), in that of `nvidia-smi -L`, and in the
+names of files that vLLM and SGLang look for (`fused_moe.py`, `get_config_file_name`).
+"""
+_NAMES = ("Rank ", "UUID: ", "device_name=")
+MOST_DEVICES = 200_000
+"""Lines of devices that are read."""
+
+
+def device_statements(text: str) -> Iterator[Evidence]:
+    """The names of the devices that a log prints: their number (0 if it is not told), the name, the first line."""
+    if not any(word in text for word in _NAMES):
+        return
+    found: dict[str, set[tuple[str, str]]] = {}
+    first: dict[str, int] = {}
+    for match in islice(_DEVICE.finditer(text), MOST_DEVICES):
+        name = (match[3] or match[5] or match[7].replace("_", " ")).strip()
+        first.setdefault(name, match.start())
+        found.setdefault(name, set()).update(
+            {(match[1], match[2])} if match[1] else {(match[4], "")} if match[4] else ()
+        )
+    for name, ranks in found.items():
+        yield Evidence("devices", f"{len(ranks)} {name}", text.count("\n", 0, first[name]) + 1)

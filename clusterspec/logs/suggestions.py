@@ -19,7 +19,7 @@ from clusterspec.logs.text_lines import lines_of, shown_line
 
 _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|\w{0,40}Exception(?=: )"
-    r"|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
+    r"|[Ff]ail(?:ed|ure|s)?|FAILED|FAIL(?=: )|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
     r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
     r"|^[^:]{1,160}: (?:.{0,300}?\b)?(?:[Cc]ould(?: ?not|n't)|[Cc]annot|[Cc]an(?:'t| not)|[Uu]nable|[Ii]nsufficient)\b"
     r"|(?:^|\s)[EF] {1,8}(?:[0-9]{1,9} )?(?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]"

@@ -22,7 +22,7 @@ from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.statement_search import log_evidence
+from clusterspec.logs.statement_search import device_statements, log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import (
@@ -95,7 +95,9 @@ def read_unfinished(text: str) -> Benchmark | None:
         ranks, nodes = largest_communicator(evidence)
     ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence], failures)
     series = Series(None, ranks, nodes, (), jobs=jobs, hosts=hosts_of_lines(text) or nodes_launched(text))
-    return Benchmark(TOOL, (series,), evidence=(*evidence, *_empty_table(text)), ending=ending, left_out=left_out)
+    evidence = (*evidence, *_empty_table(text))
+    devices = tuple(device_statements(text))
+    return Benchmark(TOOL, (series,), evidence=evidence, ending=ending, left_out=left_out, devices=devices)
 
 
 def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:

@@ -46,6 +46,8 @@ _WITH_ENDS = pattern(
 )
 """Words of a cable that is sold with its modules."""
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
+_BOTH_TIERS = pattern(r"\b(?:leaf|leaves)\b.{0,40}\bspines?\b|\bspines?\b.{0,40}\b(?:leaf|leaves)\b")
+"""Words of a line for the fabric, which may name other networks too."""
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t|qsfp-?dd|\d{1,3} ?(?:gb?e|gbase))\b")
 _INFINIBAND = pattern(r"\b(?:infiniband|ib|[hnx]dr)\b")
 _RATE = pattern(r"(?<![\d.])(\d{2,4}) ?(?:g|gb/s|gbps|gbit/s|gb?e|gbase[\w-]*)(?![\w])")
@@ -57,7 +59,7 @@ _WAYS = pattern(r"(?:\b(?:to|into|auf|in|a|en|vers|naar|till|na|em|su)|->|→) ?
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _NUMBER_OF_HOURS = pattern(
-    r"(?<![0-9a-z.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b|"
+    r"(?<![0-9a-z.,])(?:([1-9][0-9]{0,3}(?:,?[0-9]{3})?)[ -](?:node[ -])?(?:hours|hrs)\b(?! ?[x×*])|"
     r"([1-9][0-9]{0,2},?[0-9]{3}) ?h\b)"
 )
 """A number of hours; with the sign `h` it has four digits or more, as no time of a service has."""
@@ -165,7 +167,7 @@ class Offered:
         head = described(text).head
         whole = self.quantity in {None, 1} and {*kinds_of_words(head)} <= {"other", *ANY_SWITCH}
         whole = whole and not head.rstrip().endswith("switch")
-        if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
+        if whole and _FABRIC.search(text) and (_SIDE.search(text) is None or _BOTH_TIERS.search(text) is not None):
             return WHOLE_NETWORK
         leased = _NETWORK_OF_LEASE if self.kind == "node" else _NODE_OF_LEASE
         if self.is_periodic and leased.search(text) is not None:

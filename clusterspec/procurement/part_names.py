@@ -96,8 +96,8 @@ _SIDE_OR_EDITION = pattern(
 )
 """Words for a place or a variant of a part, in which a noun names no part."""
 _ENDS = pattern(
-    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
-    r"(?:nodes?|servers?|hosts?|nics?|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\b"
+    r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|dgx|hgx|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
+    r"(?:nodes?|servers?|hosts?|nics?|dgx|hgx|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\b"
 )
 """The two ends of a cable, such as `NIC to leaf`."""
 _INSIDE_RACKS = pattern(
@@ -172,12 +172,12 @@ _PACK = pattern(
 )
 """The pieces in one unit of a line that sells packs."""
 _PERIODS = pattern(
-    r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|weeks?|quarters?|years?|yr|annum)\b|"
+    r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|days?|weeks?|quarters?|years?|yr|annum)\b|"
     r"[x×] ?\d{1,3} ?months?\b|"
     r"\b(?:monthly|quarterly|yearly|annual|lease|leasing\w*|rental|mensuel\w*|monatlich\w*|maandelijks\w*)\b|"
     r"[a-z]-(?:days|weeks|months|years)\b|"
     r"\b(?:kw|[tg]i?b|racks?|servers?|nodes?|systems?|devices?|licenses?) (?:months|years)\b|"
-    r",\s?(?:months|years)\b(?! ?\d| [a-z])"
+    r",\s?(?:months|years)\b(?! ?\d| [a-z])|, one (?:day|month|year)$"
 )
 """Words of a line whose quantity counts months, or parts times months."""
 _OPTION = pattern(

@@ -130,6 +130,7 @@ hours: 時間 小时 小時 시간
 months: か月 ヶ月 カ月 个月 個月 개월
 years: 年間 年间 년간
 monthly: 月額 每月 毎月 月租
+managed: 관리형
 management: 관리 管理
 yearly: 年額 每年 毎年 연간
 spare: 予備 备件 備件 备用 備用 예비
@@ -152,6 +153,9 @@ file system: ファイルシステム 文件系统 파일시스템
 usable: 実効 可用 가용
 server: サーバー サーバ 伺服器 服务器 서버
 node: ノード 节点 節點 노드
+leaf: リーフ 리프
+spine: スパイン 스파인
+frontend: フロントエンド 前端 프런트엔드 프론트엔드
 switch: スイッチ 交换机 交換器 交換機 스위치
 cable: ケーブル 线缆 線纜 线材 線材 电缆 케이블
 fiber: 光ケーブル 光纤 光纖 光ファイバ 광케이블

@@ -9,6 +9,7 @@ from clusterspec.cost.collectives.predict import REPEATS
 from clusterspec.report import PLAIN, Ink, errors_text, paragraph, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
 from clusterspec.results.diagnosis import (
+    OTHER_ACCELERATORS,
     AcceptanceOutcome,
     AcceptanceReport,
     Cause,
@@ -101,7 +102,7 @@ STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
 
 def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
     """Each collective with its sizes and causes, then the effect on the estimate."""
-    parts = [_comparison_text(one, ink) + _left_out_text(one, ink) for one in report.compared]
+    parts = [_comparison_text(one, ink) + _notes_text(one, ink) for one in report.compared]
     unread = {why: [log for log, other in report.unread if other == why] for _, why in report.unread}
     parts += [paragraph(plain_line(f"{_first_names(logs)}: not compared: {why}"), ink) for why, logs in unread.items()]
     if report.moved is not None:
@@ -119,6 +120,15 @@ def _first_names(logs: Sequence[str]) -> str:
     """The first names of logs, and how many more there are."""
     more = len(logs) - MOST_NAMED
     return ", ".join(logs[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _notes_text(compared: Compared, ink: Ink) -> str:
+    """What says that the devices of a log are not those of the spec, and that lines were not searched; else empty."""
+    other = ""
+    if compared.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in compared.causes):
+        warned = f"Warning: {compared.other_devices}. What is expected is of the spec, and no measurement is written."
+        other = "\n" + paragraph(plain_line(warned), ink)
+    return other + _left_out_text(compared, ink)
 
 
 def _left_out_text(compared: Compared, ink: Ink) -> str:

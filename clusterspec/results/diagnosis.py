@@ -32,6 +32,8 @@ LIKELY = 0.5
 """Weight from which a cause is likely."""
 
 
+OTHER_ACCELERATORS = "other-accelerators"
+"""The cause that a log is of other accelerators than the spec."""
 SYMPTOMS_OF_OTHERS = frozenset({"peer-ended"})
 """Causes that only tell of the end of another rank."""
 
@@ -81,6 +83,8 @@ class Compared:
     alike: tuple[Cause, ...] = ()
     """Causes that no line names, and that end in the same lines as those that are possible; none where the log decides
     the cause."""
+    other_devices: str = ""
+    """What says that the devices that the log prints are not those of the spec; else empty."""
 
     @property
     def largest(self) -> ComparedRow:
@@ -162,6 +166,7 @@ class DiagnosisReport(Result):
                     "decided": one.is_decided,
                     "error": one.error or None,
                     "lines_left_out": one.left_out,
+                    "other_devices": one.other_devices or None,
                 }
                 for one in self.compared
             ],

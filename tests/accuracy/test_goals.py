@@ -37,6 +37,8 @@ ON_CURRENT_TPUS = frozenset({"tpur"})
 were fitted to older guides, so that their source is not one that was never fitted to."""
 OF_REPORTS = frozenset({"nebiuspoc", "together", "distmoe", "ezpz"})
 """Sources of the same day, reports of Qwen3 on 16 H100, of Nemotron-4 on B200, of experts on GB300 and of Max 1550."""
+OF_RECIPES = frozenset(f"together-{number:03d}" for number in range(8, 21))
+"""Thirteen recipes on 512 B200, of 27 November 2026, on the machine of one of these reports, likewise."""
 MEMORY_OF_REPORTS = OF_REPORTS | {"lumen", "titannvfp"}
 """Sources of that day with peaks of memory, of which kernels of 8 and 4 bits keep tensors of their own."""
 SINCE_THEN = ENTERED_LAST | ENTERED_AFTER_THEM | ENTERED_SINCE | NEWEST | CARDS_AND_EXPERTS | ON_AMD
@@ -55,6 +57,9 @@ SINCE_THEN |= ON_OLDER_CARDS | IN_MAXTEXT_AND_NANOTRON
 OF_METHODS = frozenset({"peft"})
 """A source of the same day, adapters and all weights in eager PyTorch on one L40S, likewise."""
 SINCE_THEN |= OF_METHODS
+ON_FOUR_A100 = frozenset({"dptplab"})
+"""A source of the same day, Megatron-LM on one to four A100 without overlap, likewise for steps and for memory."""
+SINCE_THEN |= ON_FOUR_A100
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -174,10 +179,22 @@ def test_steps_of_dense_models_in_torchtitan_are_predicted(new_runs: list[Case])
 
 
 def test_steps_of_reports_are_predicted(new_runs: list[Case]) -> None:
-    reports = score("of reports", [case for case in new_runs if training_source(case.id) in OF_REPORTS])
+    found = [case for case in new_runs if training_source(case.id) in OF_REPORTS]
+    reports = score("of reports", [case for case in found if case.id not in OF_RECIPES])
     assert reports.cases == 35
     assert reports.median <= 0.32
     assert reports.mean <= 0.36
+    recipes = score("recipes", [case for case in found if case.id in OF_RECIPES])
+    assert recipes.cases == 13
+    assert recipes.median <= 0.15
+    assert recipes.mean <= 0.23
+
+
+def test_steps_of_megatron_on_four_a100_are_predicted(new_runs: list[Case]) -> None:
+    found = score("four A100", [case for case in new_runs if training_source(case.id) in ON_FOUR_A100])
+    assert found.cases == 10
+    assert found.median <= 0.045
+    assert found.mean <= 0.06
 
 
 def test_steps_on_older_cards_are_predicted(new_runs: list[Case]) -> None:
@@ -299,7 +316,10 @@ def test_figures_of_a_source_left_out_are_gone_and_others_stay() -> None:
 def test_peak_memory_agrees_with_measurements(memory: list[Case]) -> None:
     assert score("memory", memory).median <= 0.04
     every = list(cases.new_memory())
-    new = [case for case in every if training_source(case.id) not in MEMORY_ON_GB200 | ON_OLDER_CARDS]
+    new = [case for case in every if training_source(case.id) not in MEMORY_ON_GB200 | ON_OLDER_CARDS | ON_FOUR_A100]
+    four = score("four A100", [case for case in every if training_source(case.id) in ON_FOUR_A100])
+    assert four.cases == 10
+    assert four.median <= 0.02
     older = score("older cards", [case for case in every if training_source(case.id) in ON_OLDER_CARDS])
     assert older.cases == 19
     assert older.median <= 0.2

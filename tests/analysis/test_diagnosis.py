@@ -8,13 +8,17 @@ from functools import cache
 
 import pytest
 
+from clusterspec.analysis.acceptance_tests import accept
 from clusterspec.analysis.diagnosis import calibration, diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.readers import read_benchmark
-from clusterspec.results.diagnosis import LIKELY, Compared
+from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.report.measurement_text import diagnosis_text
+from clusterspec.results import Input
+from clusterspec.results.diagnosis import LIKELY, Compared, DiagnosisReport
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -257,3 +261,75 @@ def test_interfaces_that_sockets_leave_unused_are_nics_left_unused(
     found = diagnosed(ETHERNET, log(ETHERNET, 8, before="\n".join([listed, *lines]), scale=0.5)).causes
     likely = [each.name for each in found if each.weight >= LIKELY]
     assert likely[:1] == ([cause] if cause else [])
+
+
+# Devices of a log that are not those of the spec: an A100 has 300 GB/s of NVLink per direction, an H100 450
+
+NAMED = "#  Rank {rank} Group  0 Pid 7 on n1 device {rank} [0x0{rank}] {name}\n"
+ROW = "8589934592 2147483648 float sum -1 {us} {algbw} {busbw} 0 {us} {algbw} {busbw} 0\n"
+SLOW, FAST = ROW.format(us=64500, algbw=133.18, busbw=233.06), ROW.format(us=20000, algbw=429.50, busbw=751.62)
+A100, H100 = "NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3"
+
+
+def printed(names: list[str], row: str) -> Benchmark:
+    """A log of one rank for each name of a device."""
+    head = "".join(NAMED.format(rank=rank, name=name) for rank, name in enumerate(names))
+    return read_benchmark(f"./all_reduce_perf -b 8G -e 8G\n# Using devices\n{head}{row}")
+
+
+def of_h100(benchmark: Benchmark, machine: str = "platform: dgx-h100, nodes: 1") -> tuple[Compared, bool]:
+    """A log compared with a node of eight H100, and whether it adds a measurement to the spec."""
+    spec = cluster("{" + machine + "}")
+    found = diagnosis_of(spec, [("a.log", benchmark)], LogOverrides(), (), SETTINGS.catalog)
+    return found.compared[0], bool(calibration(found.runs).given)
+
+
+def test_other_devices_than_those_of_the_spec_are_the_first_cause_and_measure_nothing() -> None:
+    compared, measured = of_h100(printed([A100] * 8, SLOW))
+    assert names(compared)[0] == "other-accelerators" and not measured
+    said = compared.other_devices
+    assert "line 3: 8 devices of the log are NVIDIA A100-SXM4-80GB (300 GB/s of scale-up per direction)" in said
+    assert "the spec has H100 SXM5 80 GB (450 GB/s of scale-up per direction)" in said
+
+
+def test_other_devices_of_a_fast_run_are_a_warning_and_no_cause() -> None:
+    compared, measured = of_h100(printed([A100] * 8, FAST))
+    assert (compared.verdict, names(compared), measured) == ("fast", [], False)
+    assert "300 GB/s" in compared.other_devices
+    report = DiagnosisReport(SETTINGS.tool, Input("a.yaml", None), (compared,), ())
+    assert "Warning: line 3: 8 devices of the log are NVIDIA A100" in " ".join(diagnosis_text(report).split())
+    assert report.to_json()["verdicts"][0]["other_devices"] == compared.other_devices
+
+
+@pytest.mark.parametrize(
+    "devices",
+    [
+        [H100] * 8,
+        [A100, *[H100] * 7],  # one of them is that of the spec
+        ["Some New Device"] * 8,  # no entry of the catalog has this name
+        [""] * 8,
+    ],
+)
+def test_own_unknown_and_unnamed_devices_are_no_other_ones(devices: list[str]) -> None:
+    compared, measured = of_h100(printed(devices, SLOW))
+    assert compared.other_devices == "" and "other-accelerators" not in names(compared) and measured
+
+
+def test_a_run_without_a_result_tells_its_devices_too() -> None:
+    lines = f"GPU 0: {A100} (UUID: GPU-1)\nGPU 1: {A100} (UUID: GPU-2)\nRuntimeError: CUDA error: out of memory\n"
+    wanted = (
+        "Config file not found at /v/E=8,N=64,device_name=NVIDIA_H20.json\nRuntimeError: CUDA error: out of memory\n"
+    )
+    for text, said in ((lines, "line 1: 2 devices of the log are NVIDIA A100"), (wanted, "the devices of the log are")):
+        started = read_unfinished(text)
+        assert started is not None
+        found = diagnosis_of(DGX, [("a.log", started)], LogOverrides(None, 8), (), SETTINGS.catalog).compared[0]
+        assert said in found.other_devices and names(found) == ["memory-full"]
+
+
+def test_a_measurement_of_other_devices_passes_no_acceptance_test() -> None:
+    study = study_text("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n", SETTINGS)
+    other = accept(study, [("a.log", printed([A100] * 8, FAST))])[0]
+    own = accept(study, [("a.log", printed([H100] * 8, FAST))])[0]
+    assert [each.status for each in own.tests].count("pass") == 1
+    assert {each.status for each in other.tests} == {"not-run"} and "NVIDIA A100" in other.unused[0][1]

@@ -76,6 +76,24 @@ def gate(name: str, text: str = BOUGHT) -> Gate:
     return found
 
 
+IN_PLACE = BOUGHT.replace("name: two", "name: two\ndescription: The eight H200 nodes are in place since 2024.").replace(
+    "quantity: 19, unit_price: 410000}\n    - {part: DGX H200 system, quantity: 6, unit_price: 290000}",
+    "quantity: 17, unit_price: 410000}",
+)
+
+
+def test_a_pool_that_is_in_place_by_the_description_is_not_asked_of_the_supplier() -> None:
+    """All 17 nodes of the pool that is bought are quoted; by the spec it costs 17 × 400,000 to 440,000."""
+    nodes = [part for part in purchase(IN_PLACE).parts if part.kind.endswith("node")]
+    assert [(part.needed, part.quoted, part.state) for part in nodes] == [(17, 17, "quoted")]
+    assert "node" not in gate("quote", IN_PLACE).text
+    expected = purchase(IN_PLACE).expected
+    assert expected is not None
+    assert (expected.low, expected.high) == (17 * 400_000, 17 * 440_000)
+    without = IN_PLACE.replace(" are in place since 2024", "")
+    assert "8 × H200 node" in gate("quote", without).text
+
+
 def test_the_amount_to_sign_is_the_quote_for_all_pools_beside_the_sum_of_their_bills() -> None:
     """19 × 410,000 + 6 × 290,000; by the spec 17 × 400,000 to 440,000, and 8 × 300,000."""
     found = purchase()

@@ -38,6 +38,7 @@ HEALTHY = (
     "When using more than one image per GPU you may encounter an out-of-memory (OOM) error if memory is short.",
     "E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:467] Unable to register cuFFT factory: it is registered",
     "n1:7:9 [0] NCCL INFO TOPO/NET : Importing network plugins to topology",
+    "n1:7:9 [0] NCCL INFO TOPO/NET : Made vNic 4",
     "# Out of bounds values : 0 OK\nn1:7:9 [0] NCCL INFO RAS thread terminating",
 )
 

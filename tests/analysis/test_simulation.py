@@ -452,6 +452,36 @@ def test_a_request_that_an_engine_receives_late_waits_as_the_formula_says() -> N
         assert mean == pytest.approx(parts(study)[1].ttft_mean, rel=0.13)
 
 
+def test_held_prompts_start_with_those_of_all_replicas_or_after_the_limit() -> None:
+    """At once where a replica decodes nothing; beside eight that decode, the eighth of further prompts releases all.
+
+    Times are those of the formula.
+    """
+    machine = EXPERTS | {"tp": 1, "framework": "trt-llm, attention_dp: 8, ep: 8"}
+    study = plan("load: open, request_rate: 4, hold_steps: 50, chunk_tokens: 8192", **machine)
+    first = [Arrival(0.0, 1000, 400) for _ in range(8)]
+    later = [Arrival(2.0 + 0.01 * place, 1000, 400) for place in range(8)]
+    released = simulated(study, first + later).requests[8:]
+    assert max(each.began for each in released) == min(each.began for each in released)
+    assert released[-1].began - released[-1].arrival < 0.15
+    waited = simulated(study, first + later[:7]).requests[8:]
+    step = (waited[0].began - waited[0].arrival) / 50
+    assert 0.004 < step < 0.02, "seven of eight wait until the limit"
+    assert simulated(study, first[:7] + later[:1]).requests[-1].began - 2.0 < 0.15
+    for load, in_flight, times in (
+        ("load: open, request_rate: 8", None, drawn_times(3, 3_000, 8.0, 1.0)),
+        ("load: closed, concurrency: 128", 128, [0.0] * 3_000),
+    ):
+        study = plan(f"{load}, hold_steps: 9, chunk_tokens: 8192", **machine)
+        random = Random(4)
+        arrivals = [Arrival(time, 1000, random.randrange(100, 301)) for time in times]
+        ran = simulated(study, arrivals, in_flight).requests[500:]
+        found = parts(study)[1]
+        assert sum(each.first - each.arrival for each in ran) / len(ran) == pytest.approx(found.ttft_mean, rel=0.15)
+        each = sum((each.ended - each.first) / (each.output - 1) for each in ran) / len(ran)
+        assert each == pytest.approx(found.tpot_mean, rel=0.1)
+
+
 def test_a_prompt_of_separate_engines_starts_once_the_decode_engine_has_received_it() -> None:
     """Beside one that decodes, after the 20th step; a cache joins after any. Both loads as the formula says."""
     split = "receive_interval: {}, disaggregated: {{prefill: {{tp: 1}}, decode: {{tp: 1}}}}"

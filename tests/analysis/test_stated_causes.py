@@ -142,6 +142,14 @@ names, and lines in the form that programs print them.
   15, eleven were named first, and no other, before anything was changed; two were refused, one was left undecided, and
   one stays with an unreachable peer first (ROCm/rocm-systems pull 11174: a fault of a release that no line names). Of
   two (aws/aws-ofi-nccl issue 1020, aws-samples/aws-hpc-tutorials pull 448) a cause of the same event was allowed.
+- `Z31` and `Z32` (2026-11-27): queries for libraries of communication, engines, AMD, Ascend, drivers, Lustre and stores
+  of objects, Slurm, Kubernetes and clouds, after Z30; threads that stand in a table are left out. Before anything was
+  changed, of 29 of Z31 17 were named first and 18 at all, three were refused, and one had a missing accelerator in
+  certainty where one accelerator may not open the memory of another (NVIDIA/TensorRT-LLM pull 17034); the lines of
+  three do not decide (NVIDIA-NeMo/Speech issue 14829, ROCm/legacy-rocm-build issue 2448, vllm-project/vllm issue
+  45318). Of 16 of Z32, drawn after Z31 was mended, twelve were named first and no other, none refused. Of 32 logs of
+  whole runs that ended well (files of 30 repositories) 30 were silent: NCCL's NICs that it makes of one port each and
+  GPUDirect through the proxy of another rank were held against one, and one uses sockets, with little evidence.
 """
 
 from __future__ import annotations

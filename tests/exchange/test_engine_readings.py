@@ -31,6 +31,27 @@ def test_what_drafts_the_tokens_is_named(launch: str, method: str | None) -> Non
     assert found.get("workload.serving.speculative.method") == method
 
 
+BALANCED = "enable_attention_dp: true\ntensor_parallel_size: 8\nattention_dp_config: {enable_balance: SWITCH}\n"
+DELAYED = "sglang serve --model-path x/y --tp 8 --dp 8 --enable-dp-attention "
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        (BALANCED.replace("SWITCH", "true, timeout_iters: 9"), 9),
+        (BALANCED.replace("SWITCH", "true"), 50),
+        (BALANCED.replace("SWITCH", "false, timeout_iters: 9"), None),
+        (f"{DELAYED}--enable-prefill-delayer --prefill-delayer-max-delay-passes 12", 12),
+        (f"{DELAYED}--enable-prefill-delayer", 30),
+        (f"{DELAYED}--prefill-delayer-max-delay-passes 12", None),
+    ],
+)
+def test_prompts_are_held_for_the_stated_steps_or_those_of_the_program_where_the_switch_is_on(
+    text: str, steps: int | None
+) -> None:
+    assert given(read(text)).get("workload.serving.hold_steps") == steps
+
+
 def test_a_draft_that_no_method_has_is_listed_and_a_tree_sets_no_tokens() -> None:
     assert "speculative decoding by suffix" in unknown(read(CONFIG.replace("METHOD", "suffix")))
     tree = read("sglang serve --model-path x/y --speculative-algorithm NGRAM --speculative-num-draft-tokens 4")

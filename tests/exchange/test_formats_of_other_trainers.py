@@ -178,8 +178,12 @@ def test_recipes_of_vllm_state_the_model_and_list_what_their_reader_chooses() ->
         ("python3 main.py \\\n  recipes=a/b cluster=k8s\n", "a launch of SageMaker HyperPod recipes"),
         ("torchrun --nproc_per_node 8 -m RL2.trainer.ppo actor.sp_size=2\n", "a launch of RL2"),
         (
-            "torchrun \\\n --nproc_per_node 8 my_own.py\n",
-            "it starts my_own.py (line 2), it states nproc_per_node 8 (line 2)",
+            "torchrun \\\n --nproc_per_node 8 -m pytest\n",
+            "it starts pytest (line 2), it states nproc_per_node 8 (line 2)",
+        ),
+        (
+            "#!/bin/bash\nbash tools/run.sh --num_nodes 2\n",
+            "it starts run.sh (line 2): import that script, it states num_nodes 2 (line 2)",
         ),
         ("training_cfg:\n  entry_script: a.py\n", "a job of the HyperPod CLI"),
         ("scale_config:\n  1: {trainer: {num_nodes: 1}}\n", "a part of a recipe of SageMaker HyperPod"),

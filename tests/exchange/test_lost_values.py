@@ -383,7 +383,7 @@ spec:
 
 
 def test_options_of_unknown_program_in_pods() -> None:
-    assert "2 options: of commands that no reader knows: not read: nproc_per_node, hidden_width" in listed(
+    assert "2 options: of commands that no reader knows (train.py): not read: nproc_per_node, hidden_width" in listed(
         read(POD_JOB % 8)
     )
     reading = read(POD_JOB % "$GPUS")

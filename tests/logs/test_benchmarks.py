@@ -314,6 +314,7 @@ def test_debug_lines_are_evidence_of_transports() -> None:
         ("n:1:1 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/Socket/0", "socket"),
         ("n:1:1 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so.", "no-plugin"),
         ("n:1:1 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/0", "no-gdr"),
+        ("n:1:1 [0] NCCL INFO Channel 00/0 : 3[3] -> 4[0] [send] via NET/IB/5(0)", "no-gdr"),
         ("n:1:1 [0] NCCL INFO NVLS multicast support is not available on dev 0", "no-nvls"),
         ("n:1:1 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa", "ofi"),
     ],
@@ -321,6 +322,11 @@ def test_debug_lines_are_evidence_of_transports() -> None:
 def test_each_fall_back_leaves_its_mark(line: str, name: str) -> None:
     assert name in [each.name for each in log_evidence(line)]
     assert "gdr" not in [each.name for each in log_evidence(line)]
+
+
+def test_gpudirect_through_the_proxy_of_another_rank_is_no_fall_back() -> None:
+    line = "n:1:1 [0] NCCL INFO Channel 00/0 : 3[3] -> 4[0] [send] via NET/IB/5(0)/GDRDMA"
+    assert [each.name for each in log_evidence(line)] == ["gdr"]
 
 
 def test_ranks_and_nodes_come_from_the_communicator_where_a_table_does_not_tell() -> None:

@@ -26,11 +26,11 @@ Row = dict[str, str]
 def rows(name: str = "serving") -> tuple[Row, ...]:
     """The published plans of a file: ``serving``; ``new_serving`` of sources that were entered since the constants
     were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, the number of requests,
-    whether replicas of attention share an engine and whether all outputs are equally long; images state the release of
-    others.
+    whether replicas of attention share an engine, whether all outputs are equally long and whether graphs are captured;
+    images state the release of others.
     """
-    stated = (*SETTINGS, "kv_precision", "requests", "tp", "ep", "attention_dp", "equal_lengths", "overlap_tp")
-    further = {row["id"]: {name: row[name] for name in stated if row[name]} for row in table("serving_settings.csv")}
+    settings = table("serving_settings.csv")
+    further = {row["id"]: {name: row[name] for name in row if name != "url" and row[name]} for row in settings}
     further |= {
         row["id"]: further.get(row["id"], {}) | {"software": row["software"]} for row in table("serving_releases.csv")
     }
@@ -133,6 +133,10 @@ def _requests(row: Row) -> dict[str, Any]:
         load["memory_fraction"] = float(row["memory_fraction"])
     if row.get("equal_lengths"):
         load["output_tokens"] = {"mean": load["output_tokens"], "p99": load["output_tokens"]}
+    if row.get("hold_steps"):
+        load["hold_steps"] = int(row["hold_steps"])
+    if row.get("captured_graphs"):
+        load["captured_graphs"] = row["captured_graphs"] == "yes"
     load["load"] = row["load"]
     if row.get("request_rate"):
         load["request_rate"] = float(row["request_rate"])

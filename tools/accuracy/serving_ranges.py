@@ -44,9 +44,18 @@ RELATED = (
     ("output_tokens_per_second experts", "output_tokens_per_second early"),
     tuple(f"output_tokens_per_second offline{kind}" for kind in LOOPS if "recent" not in kind),
 )
-EXCLUDED = frozenset({("ttft experts", "dstack-r1"), ("ttft alone", "vultr")})
+FIRST_DAYS = "datacrunch"
+"""The release that first served DeepSeek-V3, and two nodes whose containers reach each other through a slow port."""
+EXCLUDED = frozenset(
+    {
+        ("ttft experts", "dstack-r1"),
+        ("ttft alone", "vultr"),
+        *((each, FIRST_DAYS) for each in ("tpot experts", "tpot unmeasured", "ttft experts")),
+        ("output_tokens_per_second experts", FIRST_DAYS),
+    }
+)
 """Regimes of sources that are left out: releases of February 2025 that serve DeepSeek-R1, whose requests of equal
-lengths stay in step, and the only single request of Vultr.
+lengths stay in step, the only single request of Vultr, and `FIRST_DAYS`.
 """
 
 

@@ -108,6 +108,8 @@ no reader had seen were written down before the first reading, and what failed w
 | ninety-fourth, launches of four repositories never used, after these; 6 may state none | 8 | 7 | 0 | 1 | 0 |
 | ninety-fifth, of 22 repositories that were never used, by lot, one or two each; 20 state none | 34 | 31 | 1 | 2 | 0 |
 | ninety-sixth, short launches of 15 repositories, 13 of them never used, as searches gave them | 15 | 9 | 3 | 3 | 0 |
+| ninety-seventh, launches and manifests of 14 repositories, 7 of them never used | 15 | 15 | 0 | 0 | 0 |
+| ninety-eighth, of 8 others, 2 of them never used, after their messages were made fuller | 8 | 6 | 1 | 1 | 0 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -346,7 +348,9 @@ launch, steps of a log with one line above 65,536 characters, engines that run w
 task, predictors without options and Slurm jobs that name a framework in an argument were refused. Refused in the
 ninety-fourth was a launch of a program of its own, whose ranks the refusal names. In the ninety-fifth, `pkill` behind
 `sudo` with options was a second launch, and a page with two objects that start engines had none; what was lacking is
-the sharding of a launch whose settings another file may change.
+the sharding of a launch whose settings another file may change. Of the ninety-seventh, five results told less than the
+files of what no reader knows: the program or script that a job starts, with its options, is now named. Refused in the
+ninety-eighth was a program of its own that DeepSpeed starts on stated ranks; lacking are the nodes of a RayService.
 """
 
 

@@ -38,7 +38,7 @@ class SimulatedEngine:
         self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
         self.running = self.mixed = False
         self.launching = 0.0
-        self.preempted = self.requests = self.since = 0
+        self.preempted = self.requests = self.since = self.held = 0
         self.cold = limits.cold
         self.looked = -inf
         self.chunks: list[list[tuple[Request, float]]] = []
@@ -97,7 +97,7 @@ class SimulatedEngine:
             self._admit(rank, now)
         self.version += 1
         self.started, self.launching = now, self.looked if formed and self.launches_ahead else now
-        if any(rank.prompts for rank in self.ranks):
+        if any(rank.prompts for rank in self.ranks) and not self._holds_prompts():
             self._begin_mixed_step()
             self.each, self.cold = self.each + self.cold, 0.0
             self.looked = now if formed and not self.launches_ahead else max(now, self.launching + self.floor)
@@ -111,6 +111,12 @@ class SimulatedEngine:
             return None
         self.running = True
         return now + self.steps * self.each
+
+    def _holds_prompts(self) -> bool:
+        """Whether prompts wait until each rank has one: not for longer than the limit, nor where a rank is idle."""
+        if not self.held % self.limits.hold or not all(rank.count for rank in self.ranks):
+            return False
+        return not all(rank.prompts for rank in self.ranks)
 
     def _form_ahead(self, now: float) -> bool:
         """Admit the requests that had arrived when the scheduler last looked. Returns whether the next step has any
@@ -133,6 +139,7 @@ class SimulatedEngine:
         """Finish the running steps; the requests that ended with them."""
         gained, steps = self.tables.gained * self.steps, self.steps
         self.since = 0 if self.mixed else (self.since + steps) % self.limits.interval
+        self.held = 1 if self.mixed else (self.held + steps) % self.limits.hold
         ended: list[Request] = []
         for place, rank in enumerate(self.ranks):
             if self.mixed and self._pauses_decoding(self.chunks[place]):
@@ -227,6 +234,8 @@ class SimulatedEngine:
             most = min(most, rank.decoding[0][0] - rank.step, fitting)
         if self.announced or any(rank.sent for rank in self.ranks):
             most = min(most, self.limits.interval - self.since)
+        if any(rank.prompts for rank in self.ranks):
+            most = min(most, self.limits.hold - self.held % self.limits.hold)
         if self.launches_ahead and any(rank.waiting and rank.waiting[-1].received > self.looked for rank in self.ranks):
             most = 1  # it came while the step before ran, after this one was formed
         self.mixed, self.steps = False, max(1, int(most))

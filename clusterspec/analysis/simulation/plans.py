@@ -77,7 +77,8 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         )
         cold = 0.0 if kind == "decode" else compilation_seconds(pools)
         limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind, own=load.own_output)
-        return limits(early=early, interval=interval, ahead=ahead, cold=cold)
+        hold = load.hold_steps if not kind and pools.decode.layout.attention_dp > 1 else 1
+        return limits(early=early, interval=interval, ahead=ahead, cold=cold, hold=hold)
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(

@@ -61,11 +61,13 @@ class Limits:
     where it would hold it beside what others hold now; ``hit`` is the share of a prompt that the cache already has.
     ``apart`` is ``prefill`` or ``decode`` where they run on separate engines; ``early`` says whether the first token is
     sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the cache of a
-    computed prompt after any step. A step is formed while the one before it
-    runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
+    computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. A step is formed
+    while the one before it runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
     """
 
-    __slots__ = ("ahead", "apart", "chunk", "cold", "early", "hit", "interval", "own", "sequences", "tokens", "whole")
+    __slots__ = (
+        *("ahead", "apart", "chunk", "cold", "early", "hit", "hold", "interval", "own", "sequences", "tokens", "whole"),
+    )
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class Limits:
         ahead: bool = False,
         cold: float = 0.0,
         own: bool = False,
+        hold: int = 1,
     ) -> None:
         self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
         self.whole, self.hit, self.apart, self.early, self.interval, self.ahead = (
@@ -91,4 +94,4 @@ class Limits:
             interval,
             ahead,
         )
-        self.cold, self.own = cold, own
+        self.cold, self.own, self.hold = cold, own, hold

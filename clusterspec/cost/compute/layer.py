@@ -167,9 +167,21 @@ FUSED_LOSS = assumed_figure(
 )
 
 
+COMPILED_LOSS = assumed_figure(
+    "kernels",
+    "loss.compiled",
+    8.0,
+    "the same of a compiled loss: 16 bits read for their maximum and for their sum, read again, and the gradient"
+    " written; what is between them stays in registers (allenai/open-instruct, pull request 584); by count",
+    "B",
+)
+
+
 def _loss_bytes(kind: str | None, usual: float) -> float:
     """Bytes that the loss moves for one logit, both ways; ``usual`` where nothing is stated or the loss is plain."""
-    return usual if kind is None or kind.startswith("plain") else min(usual, FUSED_LOSS.value)
+    if kind is None or kind.startswith("plain"):
+        return usual
+    return min(usual, (COMPILED_LOSS if kind == "compiled" else FUSED_LOSS).value)
 
 
 def _unfused_traffic_factor(fused: bool | None, usual: float) -> float:

@@ -337,6 +337,22 @@ def share_of_heads(heads: float, ranks: float) -> float:
     return larger(-(-heads // ranks), 1)
 
 
+@formula("ceil(width / tile) * tile / width")
+def filled_share(width: float, tile: float) -> float:
+    """A width filled up to whole tiles, over the width itself: ``⌈w / t⌉ t / w``.
+
+    Kernels whose tiles do not divide a matrix multiply zeros that the engine appends to it.
+
+    Source: vLLM, model_executor/layers/quantization/mxfp4.py at 007d5005 (create_weights: round_up).
+
+    Range: width > 0, tile >= 1.
+
+    >>> filled_share(2880, 256), filled_share(2048, 256)
+    (1.0666666666666667, 1.0)
+    """
+    return -(-width // tile) * tile / width
+
+
 # Bytes of model states per weight, and their sharding
 
 

@@ -67,6 +67,13 @@ LOGITS = {
         (6.0, 8.0, 8.0),
         "logits, their log-softmax and both gradients in 16 bits, by count",
     ),
+    "compiled": _declared_spread(
+        "logits.compiled",
+        "B",
+        (4.0, 6.0, 10.0),
+        "16 bits and their gradient, and the logits of the micro-batch before where the program still holds what the"
+        " model returned; 10 where a compiler saves the log-softmax in fp32 (pytorch/pytorch, pull request 193121)",
+    ),
     "fused": _declared_spread(
         "logits.fused", "B", (2.0, 4.0, 6.0), "16 bits, and the gradient beside them or in their place; by count"
     ),

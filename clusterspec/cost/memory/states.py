@@ -296,7 +296,7 @@ def served_weight_lines(job: Job, share: Share) -> Lines:
     """Served weights in their precisions: experts in the experts' precision, embedding and head in at least 16 bits."""
     return tuple(
         memory_line(kind.name, memory.sharded_bytes, weights=kind.weights, width=kind.width, ranks=1.0)
-        for kind in served_weights(share, job.workload)
+        for kind in served_weights(share, job.workload, job.layout.expert_tp)
     )
 
 

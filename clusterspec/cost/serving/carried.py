@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import expm1, inf
+from math import exp, expm1, inf
 
 from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.held import held_steps
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.replicas import carried_by_replicas
@@ -26,6 +27,8 @@ def carried_prefill(
         from clusterspec.cost.serving.waves import carried_in_step
 
         return carried_in_step(pools, Decoding(*sequences, 1.0), steps)
+    if pools.load.hold_steps > 1 and unevenly_loaded_ranks(pools.decode) > 1:
+        return _carried_by_held(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
     return _carried_out_of_step(pools, sequences, gained, steps, full=full)
 
 
@@ -74,6 +77,29 @@ def _carried_out_of_step(
         if share
     )
     return added * affected / prompts
+
+
+def _carried_by_held(
+    pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
+) -> float:
+    """`carried_prefill` of attention replicas whose prompts are held until each has one: those of all share a step.
+
+    ``prompts`` come to each replica per decode step.
+    """
+    engine, load, (each, context) = pools.decode, pools.load, sequences
+    every, ranks, drafted = held_steps(pools, prompts), engine.layout.attention_dp, 1.0 + load.draft_tokens
+    some, started = -expm1(-prompts * ranks * every), prompts * every
+    fullest = max(1.0, started, min(prompts_on_fullest(started, ranks) / some, prompts_per_step(pools)))
+    busy = max(1.0, ranks * started / some / fullest)
+    fresh, length = load.fresh_tokens, float(load.input_tokens)
+    if engine.replica_prompts_alone:  # others decode in the same step, unless tokens are drafted
+        decoding = 0.0 if load.draft_tokens else exp(-started)
+        added = max(0.0, engine.prefill(fullest * fresh, length, busy).lasting - decoding * steps[0].total)
+    else:
+        many = engine.prefill(fullest * fresh, length, busy, Decoding(each, context, drafted))
+        many = many._replace(floor=many.steps * engine.host_floor(inf, each * drafted + fullest))
+        added = seconds_added((steps[0], many), step_ahead(pools, (steps[0], many), some * many.steps / every))
+    return added * some / started
 
 
 def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:

@@ -28,7 +28,7 @@ from clusterspec.cost.serving.parts import (
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.quantity import NARROW, peak_name, precision_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
-from clusterspec.standard import cached_property, sum_of
+from clusterspec.standard import cached_property
 
 
 class Decoding(NamedTuple):
@@ -151,7 +151,7 @@ class Engine:
     @cached_property
     def weight_bytes(self) -> float:
         """Bytes of the weights of all layers on one rank, experts in their own precision, tables in 16 bits."""
-        return sum_of(kind.weights * kind.width for kind in parameters.served_weights(self.share, self.workload))
+        return parameters.served_bytes(self.share, self.workload, self.layout.expert_tp)
 
     def sequence_bytes(self, context: float) -> float:
         """Bytes of cache of one sequence on one rank, over all layers."""

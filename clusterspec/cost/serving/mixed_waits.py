@@ -81,19 +81,19 @@ class WaitTail(NamedTuple):
 
 class PromptQueue(NamedTuple):
     """Prompts that come at random times, ``rate`` per second, to an engine whose steps take ``plain`` seconds without
-    prompts and ``added`` seconds more for each. A step holds at most ``room`` prompts, fractions included, and takes
-    ``full`` seconds with so many. Steps follow each other; each computes what came before it, up to ``room``.
+    prompts and ``added`` seconds more for each. A step holds at most ``per_step`` prompts, fractions included, and
+    takes ``full`` seconds with so many. Steps follow each other; each computes what came before it, up to ``per_step``.
     Prompts go to the one of ``engines`` with the fewest.
 
-    W prompts are there at the start of a step, V = min(W, room) of them are computed, and L = W − V are left. With A
-    that come during the step the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate · added),
-    and the squares of both sides give 2 E[L] room (1 − load) = E[A²] − E[V²].
+    W prompts are there at the start of a step, V = min(W, per_step) of them are computed, and L = W − V are left. With
+    A that come during the step the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate · added),
+    and the squares of both sides give 2 E[L] per_step (1 − load) = E[A²] − E[V²].
     """
 
     rate: float
     plain: float
     added: float
-    room: float
+    per_step: float
     full: float
     engines: float = 1.0
 
@@ -104,7 +104,7 @@ class PromptQueue(NamedTuple):
         >>> round(PromptQueue(5.0, 0.02, 0.1, 2.0, 0.22).load, 9)
         0.55
         """
-        return self.rate * self.full / self.room
+        return self.rate * self.full / self.per_step
 
     @property
     def step(self) -> float:
@@ -119,14 +119,14 @@ class PromptQueue(NamedTuple):
     def left(self) -> float:
         """Mean number of prompts, over the time, that a running step leaves for later ones, where it holds one.
 
-        Full steps are a queue with ``room`` servers, each of which serves for one step.
+        Full steps are a queue with ``per_step`` servers, each of which serves for one step.
 
         Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977.
 
         >>> round(PromptQueue(5.0, 0.02, 0.1, 1.0, 0.1).left, 9)  # one place: 0.5² / 2 (1 − 0.5)
         0.25
         """
-        places = max(1.0, self.room) * self.engines
+        places = max(1.0, self.per_step) * self.engines
         return power(self.load, sqrt(2 * (places + 1))) / (2 * (1 - self.load)) / self.engines
 
     @property
@@ -139,7 +139,7 @@ class PromptQueue(NamedTuple):
         came, computed = self.rate * self.plain, self.rate * self.added
         mean = self.rate * self.step
         left = self.left * self.step / self.full  # at the start of steps, not over the time
-        found = mean + came * came + 2 * came * computed * mean - 2 * left * self.room * (1 - self.load)
+        found = mean + came * came + 2 * came * computed * mean - 2 * left * self.per_step * (1 - self.load)
         return max(mean * mean, found / (1 - computed * computed))
 
     @property
@@ -176,8 +176,8 @@ class PromptQueue(NamedTuple):
         >>> round(found.ending, 6) == round(0.15 * 0.03 + 0.85 * (1 - exp(-2 * 0.06)) * 0.02, 6)
         True
         """
-        whole = ceil(1 / self.room)
-        last = self.plain + (1 / self.room - whole + 1) * (self.full - self.plain)
+        whole = ceil(1 / self.per_step)
+        last = self.plain + (1 / self.per_step - whole + 1) * (self.full - self.plain)
         filled = -expm1(-self.rate * (whole - 1) * self.full)
         return self.load * self.full / 2 + (1 - self.load) * filled * max(0.0, self.full - last)
 
@@ -185,8 +185,8 @@ class PromptQueue(NamedTuple):
     def decay(self) -> float:
         """The seconds in which the number of prompts that wait longer falls to 1 / e, of long waits.
 
-        Per full step the prompts left change by A − room. Their tail falls with t where the mean of exp(t (A − room))
-        is 1: load (exp(t) − 1) = t.
+        Per full step the prompts left change by A − per_step. Their tail falls with t where the mean of
+        exp(t (A − per_step)) is 1: load (exp(t) − 1) = t.
 
         Source: Asmussen, Applied Probability and Queues, 2003, section XIII.5 (the Lundberg equation).
 
@@ -200,7 +200,7 @@ class PromptQueue(NamedTuple):
             before, found = found, found - (load * expm1(found) - found) / (load * exp(found) - 1)
             if abs(found - before) < CLOSE * found:
                 break
-        return self.full / self.room / found / self.engines
+        return self.full / self.per_step / found / self.engines
 
     def tail(self, ahead: float, varied: float) -> WaitTail:
         """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, irregular prompts
@@ -209,8 +209,8 @@ class PromptQueue(NamedTuple):
         A prompt of several steps is a server's only one: it waits for the work before it, and for the rest of a step
         without prompts.
         """
-        service = self.full / self.room
-        if self.room < ONE:
+        service = self.full / self.per_step
+        if self.per_step < ONE:
             even, fixed = (1 - self.load) * self.plain / 2 + self.ending, 0.0
             queued = varied + self.left / self.rate
         else:
@@ -236,10 +236,10 @@ def wait_beside_decoding(
     if not added or not rate:
         return WaitTail(0.0, plain + 2 * ahead, 0.0, 0.0)
     engines = float(pools.prompts.attention_ranks)
-    room, full = _full_step(pools, decode, decoding, share)
-    each = min(rate / engines, constants.MOST_LOAD * room / full, constants.MOST_LOAD * stages / added)
-    queue = PromptQueue(each, plain, added / stages, room, full, engines)
-    return queue.tail(ahead, variation_seconds(pools, queue.load, full / room))
+    per_step, full = _full_step(pools, decode, decoding, share)
+    each = min(rate / engines, constants.MOST_LOAD * per_step / full, constants.MOST_LOAD * stages / added)
+    queue = PromptQueue(each, plain, added / stages, per_step, full, engines)
+    return queue.tail(ahead, variation_seconds(pools, queue.load, full / per_step))
 
 
 def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float) -> tuple[float, float]:

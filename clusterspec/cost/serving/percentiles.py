@@ -8,6 +8,7 @@ from clusterspec.cluster.requests import Serving, gaps_between
 from clusterspec.cost.formulas.queues import two_waits_beyond, wait_above_median
 from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.constants import TAILS
+from clusterspec.cost.serving.held import steps_of_release
 from clusterspec.cost.serving.latency import ServingTimes, range_factors
 from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.quantiles import (
@@ -121,7 +122,9 @@ def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> f
     tail = times.state.tail
     if tail is not None and times.run is None and load.input_lengths is None and not times.turns:
         return times.ttft + tail.at(share) - tail.at(MEDIAN / 100)
-    burst, varied = _burst_wait(times, share), _varied_wait(times, load)
+    held = 0.0 if times.run is not None else _held_wait(times, load)
+    burst, varied = _burst_wait(times, share), max(0.0, _varied_wait(times, load) - held)
+    burst += 2.0 * held * (share - MEDIAN / 100)  # it may be anything between none and twice its mean
     burst -= times.shorter * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
     if load.input_lengths is None and not times.turns:
         return times.ttft + times.shorter + wait_above_median(varied, share) + burst
@@ -143,6 +146,13 @@ def _varied_wait(times: ServingTimes, load: Serving) -> float:
     if load.concurrency is None:
         return times.wait
     return min(times.wait - times.queued, times.prompt_time * sqrt(max(1.0, times.sequences)))
+
+
+def _held_wait(times: ServingTimes, load: Serving) -> float:
+    """Mean seconds for which prompts are held until all attention replicas have one."""
+    prompts = times.sequences * times.tokens_per_step / load.gaps
+    steps = steps_of_release(load, times.coupled_ranks, prompts)
+    return (steps - 1.0) / 2 * times.tpot * times.tokens_per_step
 
 
 def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float]]:
@@ -210,7 +220,7 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
         return step + longer if min(1.0, ended * chunks * times.coupled_ranks) > 1 - share else step
     fresh = max(1.0, load.fresh_tokens)
     most = max(1.0, (load.chunk_tokens or fresh) // fresh)
-    every = load.receive_interval
+    every = max(load.receive_interval, steps_of_release(load, times.coupled_ranks, ended))
     if share <= 1 - 1 / every and every > 1:  # prompts start after one of so many steps
         return step
     share = 1 - (1 - share) * every

@@ -46,8 +46,8 @@ def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: 
 class PrefillQueue:
     """Prompts that come at random times, ``rate`` per second, to an engine that runs prompts alone and is idle where
     there is none. Seconds: a step with one prompt takes ``first``, each further one adds ``added``. A step holds at
-    most ``room`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of ``engines``
-    with the fewest.
+    most ``per_step`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of
+    ``engines`` with the fewest.
 
     A step takes what came during the one before it, at least the prompt that ends an idle time. Routing evens what
     comes to the engines: during a step of t seconds a Poisson number N for all of them, N / engines for each.
@@ -56,7 +56,7 @@ class PrefillQueue:
     rate: float
     first: float
     added: float
-    room: float
+    per_step: float
     full: float
     engines: float = 1.0
 
@@ -72,7 +72,7 @@ class PrefillQueue:
     @property
     def held_back(self) -> PromptQueue:
         """The queue of the prompts that find full steps before them."""
-        return PromptQueue(self.rate, self.first - self.added, self.added, self.room, self.full, self.engines)
+        return PromptQueue(self.rate, self.first - self.added, self.added, self.per_step, self.full, self.engines)
 
     @cached_property
     def prompts(self) -> float:
@@ -86,11 +86,11 @@ class PrefillQueue:
             met = self.rate * (self.first + self.added * (prompts - 1))
             return prompts - met - idle_share(met, self.engines)
 
-        above = excess(self.room)
-        if above <= 0 or self.room == 1:
-            return self.room
-        found = bisected_interval(excess, (1.0, -inf), (self.room, above), STEP_ROUNDS, CLOSE)
-        return 1.0 if found[1] < 1 + 2 * CLOSE * self.room else found[1]
+        above = excess(self.per_step)
+        if above <= 0 or self.per_step == 1:
+            return self.per_step
+        found = bisected_interval(excess, (1.0, -inf), (self.per_step, above), STEP_ROUNDS, CLOSE)
+        return 1.0 if found[1] < 1 + 2 * CLOSE * self.per_step else found[1]
 
     @cached_property
     def steps(self) -> tuple[float, float]:
@@ -106,8 +106,8 @@ class PrefillQueue:
         known, met = fixed * fixed + 2 * fixed * self.added * prompts, self.rate * mean
         left = self.held_back.left * mean / self.full  # at the start of steps, not over the time
         came = met / self.engines + self.rate * self.rate * known + idle_share(met, self.engines)
-        squares = (came - 2 * left * self.room * (1 - self.load)) / max(LEAST_SHARE, 1 - each * each)
-        squares = min(self.room * prompts, max(prompts * prompts, squares))
+        squares = (came - 2 * left * self.per_step * (1 - self.load)) / max(LEAST_SHARE, 1 - each * each)
+        squares = min(self.per_step * prompts, max(prompts * prompts, squares))
         return mean, min(self.full, (known + self.added * self.added * squares) / mean)
 
     @property
@@ -133,10 +133,10 @@ class PrefillQueue:
         >>> round(PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).even, 9)
         0.1
         """
-        if self.room == 1:
+        if self.per_step == 1:
             return 0.0
         met = self.steps[1]
-        beside = mean_up_to(max(0.0, self.rate * met + 1 / self.engines - 1), self.room - 1)
+        beside = mean_up_to(max(0.0, self.rate * met + 1 / self.engines - 1), self.per_step - 1)
         return met / 2 + beside * self.added
 
     def tail(self, ahead: float, varied: float) -> WaitTail:
@@ -146,7 +146,7 @@ class PrefillQueue:
         >>> PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5).tail(0.0, 0.0).of_all  # one server: 0.5² / 2 (1 − 0.5)
         0.25
         """
-        service, queue = self.full / self.room, self.held_back
+        service, queue = self.full / self.per_step, self.held_back
         queued = queue.left / self.rate * (self.steps[1] / self.full) + varied  # steps with fewer prompts are shorter
         decay = queue.decay * (1 + varied * 2 * (1 - self.load) / (self.load * service))
         share = min(1.0, queued / decay)
@@ -195,13 +195,13 @@ def separate_prompt_tail(
     """
     engine, load = pools.prompts, pools.load
     (prompt, service), stages, engines = each, float(engine.layout.pp), float(engine.attention_ranks)
-    room = max(1.0, (load.chunk_tokens or 0.0) / max(1.0, load.fresh_tokens))
-    several = room > 1 and service <= prompt
-    added = max(0.0, (room * service - prompt) / (room - 1)) if several else service
+    per_step = max(1.0, (load.chunk_tokens or 0.0) / max(1.0, load.fresh_tokens))
+    several = per_step > 1 and service <= prompt
+    added = max(0.0, (per_step * service - prompt) / (per_step - 1)) if several else service
     first = max(prompt, added) if several else service
-    room = room if several else 1.0
+    per_step = per_step if several else 1.0
     each_rate = min(max(rate, LEAST_RATE) / engines, most / service)
-    queue = PrefillQueue(each_rate, first, added, room, max(first, room * service), engines)
+    queue = PrefillQueue(each_rate, first, added, per_step, max(first, per_step * service), engines)
     met = queue.steps[1]
     launched = min(1.0, engine.launch_floor(max(1.0, load.fresh_tokens)) / met)  # steps are launched one after another
     ahead = (1 - launched) * _step_ahead_seconds(pools, rate, met) if stages == 1 else 0.0

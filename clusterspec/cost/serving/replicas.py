@@ -203,7 +203,7 @@ def runs_in_cycles(pools: Pools, prefill: StepTime) -> bool:
     interval of receiving, where the host needs longer to launch the one step of a prompt than a request to come.
     """
     engine, load = pools.decode, pools.load
-    ahead = engine.replica_prompts_alone and engine.runs_ahead and load.receive_interval == 1
+    ahead = engine.replica_prompts_alone and engine.runs_ahead and load.receive_interval == load.hold_steps == 1
     looped = load.load == "closed" and not pools.has_prefill_engines and load.output_tokens > 1
     return ahead and looped and prefill.steps == 1 and prefill.floor > pools.outside
 

@@ -16,6 +16,7 @@ from clusterspec.cost.serving.delays import (
     sequences_of_step,
 )
 from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.held import held_steps
 from clusterspec.cost.serving.mixed_waits import WaitTail, wait_beside_decoding
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
@@ -40,8 +41,6 @@ from clusterspec.records import NamedTuple
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
-
-
 CLOSE = 1e-3
 """The bisection over concurrent sequences in a closed loop ends at this interval width."""
 LEAST_PROMPTS = 1e-6
@@ -246,7 +245,8 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
     present = -expm1(-sequences * layout.attention_dp)
     if load.concurrency is not None:
         present = (load.concurrency - 1) / load.concurrency
-    mixed = -expm1(-sequences / load.gaps * prefill.steps * unevenly_loaded_ranks(pools.decode))
+    every = held_steps(pools, sequences * load.tokens_per_step / load.gaps)
+    mixed = -expm1(-sequences / load.gaps * prefill.steps * every * unevenly_loaded_ranks(pools.decode)) / every
     return present * step_ahead(pools, (decode, _step_of_several(pools, sequences, decode, prefill)), mixed)
 
 
@@ -292,9 +292,9 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, token)
     elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
-        steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0))
-        gained = load.tokens_per_step
-        busy = 1.0 + (busy - 1.0) * -expm1(-decoding.sequences * gained / load.gaps * steps)
+        prompts = decoding.sequences * load.tokens_per_step / load.gaps
+        steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0)) * held_steps(pools, prompts)
+        busy = 1.0 + (busy - 1.0) * -expm1(-prompts * steps)
     return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _beside_prompts(pools, decoding))
 
 

@@ -20,6 +20,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.cold import first_compilation
 from clusterspec.cost.serving.engine import Engine, measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
+from clusterspec.cost.serving.held import held_wait
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
     computed_again,
@@ -314,7 +315,9 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
         return 0.0
     step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
     step *= pools.load.receive_interval
-    return median_wait(now.wait - now.ahead, busy, step) - (now.wait - now.ahead)
+    prompts = now.sequences * now.tokens_per_step / pools.load.gaps  # half are held for longer than the mean
+    queued = now.wait - now.ahead - held_wait(pools, now.tpot * now.tokens_per_step, prompts)
+    return median_wait(max(0.0, queued), busy, step) - queued
 
 
 def _steps_in_place(pools: Pools) -> float:

@@ -14,6 +14,7 @@ from clusterspec.cost.formulas.queues import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.held import held_steps, held_wait
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
 from clusterspec.records import NamedTuple
@@ -44,12 +45,13 @@ def mixed_prompt_wait(
     if pools.decode.prompts_alone and pools.load.load == "open":
         return _wait_amid_steps_of_prompts(pools, steps[0].total, prompts, busy)
     shared = _steps_with_prompts(pools, steps, prompts, carried, 0.0 if pools.decode.replica_prompts_alone else decoded)
+    held = held_wait(pools, shared.mean, prompts)
     if pools.load.concurrency is None:
-        return _mixed_wait_at_rate(pools, shared, prompts, carried, busy if pools.load.load == "open" else 1.0)
+        return held + _mixed_wait_at_rate(pools, shared, prompts, carried, busy if pools.load.load == "open" else 1.0)
     found = _mixed_wait_in_loop(pools, shared, pools.load.concurrency)
     ranks = 1 if unevenly_loaded_ranks(pools.decode) > 1 else pools.decode.attention_ranks  # those of all share steps
     ahead = max(0.0, pools.load.concurrency / ranks - 1)  # no other requests can be before it
-    return min(found, shared.plain + ahead * prompt_seconds(pools.decode, steps[1]))
+    return held + min(found, shared.plain + ahead * prompt_seconds(pools.decode, steps[1]))
 
 
 class StepsWithPrompts(NamedTuple):
@@ -87,11 +89,13 @@ def _steps_with_prompts(
 ) -> StepsWithPrompts:
     """The steps of `mixed_prompt_wait`, each with the same number of decoded tokens."""
     engine, (decode, prefill) = pools.decode, steps
-    ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
+    ranks, stages, every = unevenly_loaded_ranks(engine), float(engine.layout.pp), held_steps(pools, prompts)
     chunks, together = steps_of_one_prompt(pools, prefill, decoded)
     prompts = min(prompts, together / chunks)  # no more begin in a step than it has places for
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
-    mixed = max(LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks))
+    mixed = max(
+        LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks * every) / every
+    )
     longer = decode.total + prompts * carried / stages / mixed
     if engine.replica_prompts_alone and pools.load.draft_tokens:  # no rank decodes in steps of prompts
         each = prefill.lasting / prefill.steps

@@ -325,8 +325,8 @@ def _kernel_arguments(stated: LayoutSpec, omitted: list[str]) -> Iterator[str]:
         yield "--cuda-graph-impl none"
     if stated.loss == "fused":
         yield "--cross-entropy-loss-fusion"
-    elif stated.loss == "chunked":
-        omitted.append("loss chunked: Megatron-LM fuses it or computes it at once")
+    elif stated.loss in {"chunked", "compiled"}:
+        omitted.append(f"loss {stated.loss}: Megatron-LM fuses it or computes it at once")
 
 
 def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:

@@ -127,6 +127,8 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
         yield "--disable-cuda-graph" if release in _BEFORE_PHASES else "--disable-decode-cuda-graph"
     if serving.receive_interval > 1:
         yield f"--scheduler-recv-interval {serving.receive_interval}"
+    if serving.hold_steps > 1 and layout.attention_dp > 1:
+        yield f"--enable-prefill-delayer --prefill-delayer-max-delay-passes {serving.hold_steps}"
 
 
 def precision_options(work: Workload, replicas: int, omitted: list[str]) -> Iterator[str]:

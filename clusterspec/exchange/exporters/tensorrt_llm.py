@@ -153,6 +153,12 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
     options: dict[str, Value] = {"enable_attention_dp": layout.attention_dp > 1}
     if serving is not None and serving.chunk_tokens:
         options["enable_chunked_prefill"] = True
+    if serving is not None and serving.hold_steps > 1 and layout.attention_dp > 1 and kind.role != "prefill":
+        options["attention_dp_config"] = {
+            "enable_balance": True,
+            "timeout_iters": serving.hold_steps,
+            "batching_wait_iters": 0,
+        }
     if cache := dict(_cache(work)):
         options["kv_cache_config"] = cache
     if serving is not None and not serving.captured_graphs:

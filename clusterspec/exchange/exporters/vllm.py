@@ -149,6 +149,8 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
             yield "--enforce-eager"
         if serving.receive_interval > 1:
             omitted.append(f"the receive interval of {serving.receive_interval} steps: vLLM takes requests every step")
+        if serving.hold_steps > 1:
+            omitted.append(f"{serving.hold_steps} steps of holding prompts: vLLM starts each at once")
         if serving.draft_tokens:
             yield from _speculation(work, serving, omitted)
     if work.kv_precision == "fp8":

@@ -22,11 +22,14 @@ MOST_OTHERS = 4
 """Lines that are neither switches nor blocks: up to this many are listed one by one, more are only counted."""
 _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
+_NAMED = re.compile(r"^[ \t]*+-?[ \t]*topology\s*:", re.MULTILINE)
+_SHAPED = re.compile(r"^[ \t]*+-?[ \t]*(?:tree|block|flat)\s*:", re.MULTILINE)
+"""The keys of a topology in YAML, one of which it has; a ``topology`` alone is the word of any file."""
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)\s*+=\s*(\S+)")
 
 
 def matches_slurm_topology(file: InputFile) -> bool:
-    return bool(_CONF.search(file.head)) or bool(re.search(r"^[ \t]*+-?[ \t]*topology\s*:", file.head, re.MULTILINE))
+    return bool(_CONF.search(file.head)) or bool(_NAMED.search(file.head) and _SHAPED.search(file.head))
 
 
 def read_slurm_topology(file: InputFile) -> ImportResult:

@@ -93,6 +93,14 @@ def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuild
         del keys.values[name]
 
 
+def set_held_steps(keys: Keys, switch: str, steps: str, default: int, builder: ImportBuilder) -> None:
+    """Set for how many steps prompts are held at most until all attention replicas have one, where the switch is on:
+    ``default`` where nothing states them (SGLang 0.5.9, server_args.py; TensorRT-LLM, llm_args.py, AttentionDpConfig).
+    """
+    if keys.is_on(switch):
+        builder.set("workload.serving.hold_steps", keys.whole(steps) or default, keys.line(steps, switch))
+
+
 def set_drafts(keys: Keys, builder: ImportBuilder) -> None:
     """Set the number of tokens that SGLang drafts: one per step for a chain, which is verified together with the
     preceding token.

@@ -20,6 +20,7 @@ _OF_DECODE = (
     ("workload", "serving", "max_sequences"),
     ("workload", "serving", "captured_graphs"),
     ("workload", "serving", "receive_interval"),
+    ("workload", "serving", "hold_steps"),
     ("workload", "serving", "speculative", "tokens"),
     ("workload", "serving", "speculative", "method"),
 )

@@ -126,7 +126,8 @@ class Keys:
         )
 
     def unused_names(self) -> list[str]:
-        return [key for key in self.values if key not in self.used]
+        values = self.values.items()  # -m names a module of Python, which the launch was found by
+        return [key for key, value in values if key not in self.used and (key != "m" or "." not in str(value))]
 
 
 _OPTIONS_OF = re.compile(

@@ -40,6 +40,7 @@ from clusterspec.exchange.workloads.engine_limits import (
     divide_limit,
     set_block,
     set_drafts,
+    set_held_steps,
     set_redundant_experts,
     set_speculation,
     set_weight_type,
@@ -81,8 +82,6 @@ _PRECISIONS = {
     "awq": "int4",
     "gptq": "int4",
 }
-
-
 _LISTED = re.compile(
     r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80}-)\s{0,9}[\"']?serve\b"
     r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b"
@@ -334,6 +333,7 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         },
         builder,
     )
+    set_held_steps(keys, "enable_prefill_delayer", "prefill_delayer_max_delay_passes", 30, builder)
     set_drafts(keys, builder)
     backend = str(keys.get("moe_a2a_backend") or "")
     spread = keys.is_on("enable_ep_moe", "enable_deepep_moe") or backend in _OF_ALL_RANKS

@@ -17,6 +17,7 @@ from clusterspec.exchange.slurm_directives import (
     is_slice,
     parts_asked,
 )
+from clusterspec.exchange.started_programs import shown_programs
 
 SLURM_JOB = "slurm-job"
 _DIRECTIVE = re.compile(r"^#SBATCH[ \t]+-", re.MULTILINE)
@@ -58,7 +59,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     builder.count("ranks_per_node", *(started or (int(tasks) if int(tasks) > 1 else None, at)))
     builder.count("ranks", int(all_tasks) if int(all_tasks) > 1 and not started else None, place)
     list_kinds(file.text, builder)
-    builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
+    programs, why = shown_programs(file.text), "no launch of a framework that a reader knows"
+    builder.unknown("the commands of the script", f"{why}: {programs}" if programs else why)
     return builder.reading()
 
 

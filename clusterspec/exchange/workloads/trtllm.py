@@ -14,7 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
-from clusterspec.exchange.workloads.engine_limits import set_draft_method
+from clusterspec.exchange.workloads.engine_limits import set_draft_method, set_held_steps
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -165,6 +165,8 @@ def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
     if tp is None:
         builder.unknown("layout.tp", "not in this file: the command that starts the server may state --tp_size")
     set_counts(keys, _DEGREES, builder)
+    balance = "attention_dp_config.enable_balance"
+    set_held_steps(keys, balance, "attention_dp_config.timeout_iters", 50, builder)
     builder.count("ranks", keys.whole("mapping.world_size"), keys.line("mapping.world_size"))
     builder.count("ranks_per_node", keys.whole("gpus_per_node"), keys.line("gpus_per_node"))
     builder.count("instances", keys.whole("num_instances"), keys.line("num_instances"))

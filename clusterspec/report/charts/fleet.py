@@ -126,9 +126,9 @@ def _run_shapes(run: DrawnNodes, each: int, at: tuple[float, float], columns: in
         parts += _box_shapes(run.turns, x + column * SIDE, y + row * SIDE)
     rows, last = -(-count // columns), (count - 1) % columns + 1 if count else 0
     end = x + last * SIDE + 6
-    room = x + columns * SIDE - end
+    space = x + columns * SIDE - end
     low = y + rows * SIDE
-    if svg.text_width(run.label, 12) <= room:
+    if svg.text_width(run.label, 12) <= space:
         return [*parts, svg.text_shape(end, low - 4, run.label, size=12)], low + 6
     label = svg.fitted_text(run.label, columns * SIDE, 12)
     return [*parts, svg.text_shape(x, low + 12, label, size=12)], low + 22

@@ -49,15 +49,15 @@ def rack_chart(racks: DrawnRacks, alt: str) -> str:
     """
     tall, top = 150.0, 8.0
     others = racks.switches.in_racks if racks.switches else []
-    room = MOST_RACKS - min(len(others), MOST_SWITCH_RACKS) if racks.racks + len(others) > MOST_RACKS else racks.racks
-    drawn = min(room, racks.racks) + min(len(others), MOST_SWITCH_RACKS)
-    end = svg.WIDTH * min(room, racks.racks) / drawn
-    centers, pitch = box_centers(racks.racks, room, 0.0, end)
+    shown = MOST_RACKS - min(len(others), MOST_SWITCH_RACKS) if racks.racks + len(others) > MOST_RACKS else racks.racks
+    drawn = min(shown, racks.racks) + min(len(others), MOST_SWITCH_RACKS)
+    end = svg.WIDTH * min(shown, racks.racks) / drawn
+    centers, pitch = box_centers(racks.racks, shown, 0.0, end)
     wide = min(48.0, pitch - 6)
     unit = tall / max(RACK_UNITS, (racks.units or 0) * racks.nodes)
     height = unit * racks.units if racks.units else tall / max(racks.nodes, 8)
     parts = _switch_racks(racks.switches, others, (end, wide, unit), (tall, top)) if racks.switches else []
-    for number, x in zip(numbers_of(racks.racks, room), centers, strict=True):
+    for number, x in zip(numbers_of(racks.racks, shown), centers, strict=True):
         if x is None:
             parts.append(dots_shape(middle_of_gap(centers), top + tall / 2))
             continue

@@ -3,7 +3,8 @@
 ## What it finds
 
 A test with a `scope` (`every-1-nodes`) and fewer `ranks` than its nodes have, where no test covers all accelerators of every
-node: neither another one with a scope, nor one over all nodes. Tests of pairs (`send-recv`) are not judged.
+node: neither another one with a scope, nor one over all nodes. Tests of pairs (`send-recv`) are not judged. Also a test in
+as many runs as there are whole sets, where nodes are left over that are in no set.
 
 ## Why it matters
 
@@ -25,6 +26,13 @@ clusterspec: 1
 cluster: {platform: mi300x-ubb8, nodes: 8}
 acceptance:
   - {collective: all-reduce, nodes: 1, ranks: 4, size: 8 GiB, busbw: 120 GB/s, scope: every-1-nodes}
+```
+
+```yaml acceptance[0].scope
+clusterspec: 1
+cluster: {platform: mi300x-ubb8, nodes: 16}
+acceptance:
+  - {collective: all-to-all, nodes: 3, ranks: 24, size: 4 GiB, busbw: 38 GB/s, scope: every-3-nodes, pass: 5 of 5}
 ```
 
 ## Silent
@@ -50,6 +58,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import ranks_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -57,6 +66,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     if not any(test.scope for test in acceptance):
         return
+    yield from _left_over_problems(acceptance, cluster)
     whole = cluster.nodes * cluster.ranks_per_node
     partial = []
     for number, test in enumerate(acceptance):
@@ -74,3 +84,17 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
         )
         help_ = f"write `ranks: {here}`, with the bandwidth that they reach"
         yield RULE.problem(("acceptance", number, "ranks"), message, help_)
+
+
+def _left_over_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+    """Tests with as many runs as there are whole sets of nodes, where some nodes are in no set."""
+    nodes = cluster.nodes
+    for number, test in enumerate(acceptance):
+        each, runs = test.set_nodes, test.required_runs
+        if each is None or runs is None or test.collective == "send-recv":
+            continue
+        if not nodes % each or not cluster.all_nodes % each or runs[1] != nodes // each:
+            continue
+        message = f"{runs[1]} sets of {plural(each, 'node')} are {runs[1] * each} of {nodes} nodes: {nodes % each} {'is' if nodes % each == 1 else 'are'} in no set"
+        help_ = "take sets that divide the nodes, or add a set that holds the last ones"
+        yield RULE.problem(("acceptance", number, "scope"), message, help_)

@@ -131,6 +131,8 @@ _OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|gro
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
 _AND_MORE = ("and more", "or more", "and above", "and up")
 """Words behind a count from which something begins."""
+_LATER = ("of the next", "in the next", "of the coming", "of a later", "of the second", "next year", "of next year")
+"""Words behind a count of what is bought later."""
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
 """Words for a part of a fabric, which need not divide the machine."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
@@ -141,6 +143,8 @@ _PRICE = pattern(
     r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
     r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
 )
+_SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
+"""The type of a slice of TPUs whose number counts cores, two a chip."""
 _STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
 _WHOLE_RUN = pattern(r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b")
 SAME_STEPS = 0.05
@@ -182,6 +186,7 @@ def check(
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
+    yield from _slice_problem(own_description, cluster)
     if workload is not None:
         yield from _step_problem(own_description, workload)
     named = layout is not None and any(sign in own_description for sign in _OF_DEGREE)
@@ -190,6 +195,15 @@ def check(
         if int(match["count"]) not in {stated} | written:
             yield _problem(match[0], f"{match['axis']} {stated}")
             return
+
+
+def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
+    """A slice of TPUs whose type has the number of chips in place of that of cores."""
+    match = _SLICE.search(description)
+    if match is None or cluster.accelerator.id != f"tpu-{match[1]}" or int(match[2]) != cluster.accelerators:
+        return
+    message = f"the description says `{match[0]}`, whose number counts cores, two for each accelerator: it has {int(match[2]) // 2:,}, and the keys say {cluster.accelerators:,}"
+    yield RULE.problem("description", message, f"reserve `{match[1]}-{2 * cluster.accelerators}`, or correct the keys")
 
 
 def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:
@@ -228,7 +242,8 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
         if (what := counted.match(description, number.end())) is not None:
             end = what.end()
             ranged = len(before) > 1 and before[-1] in _RANGE_SIGNS and before[-2][-1].isdigit()
-            if ranged or description[end : end + 10].lstrip().startswith(_AND_MORE):
+            behind = description[end : end + 16].lstrip()
+            if ranged or behind.startswith((*_AND_MORE, *_LATER)):
                 continue  # the sizes of orders that a price is for: 50 to 99 nodes, 100 nodes and more
             if not names or before[-2][-1] == ".":
                 yield number[0] + what[0], count

@@ -7,13 +7,15 @@ In the description and the comments of a spec of one design:
 - flags of launch lines with another number than the key: degrees of parallelism, batch, sequence length, nodes and ranks
   per node, slots of an engine and its share of the memory;
 - `--max-model-len` below the longest prompt and answer together;
+- engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) beside a `prefix_hit`, a
+  `shared_prefix` or `cache_tiers`;
 - `NCCL_IB_HCA` with fewer adapters than `nics_per_node`; `NCCL_IB_DISABLE=1`, or the provider `tcp` of libfabric, with an
   RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;
 - flags of the distributed optimizer where `sharding` is none, and a first batch of a ramp (`--rampup-batch-size`) that
   the replicas do not divide, or that has fewer micro-batches than stages;
 - samples called on-policy where a batch has several updates or rollout runs ahead;
 - a container of NVIDIA (`pytorch:24.09-py3`), a branch of its driver (`R535`) or a CUDA release from before the
-  accelerator;
+  accelerator; kernels of FlashAttention 3 (`VLLM_FLASH_ATTN_VERSION=3`) on an NVIDIA accelerator without them;
 - a repository of a quantized model (`…-FP8`, `…-AWQ`) of other precision than `parameter_precision`.
 
 ## Why it matters
@@ -52,6 +54,7 @@ cluster:
 
 ## Sources
 
+- What FlashAttention 3 runs on: https://github.com/Dao-AILab/flash-attention/issues/1853
 - Environment variables: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 - CUDA releases of the containers: https://docs.nvidia.com/deeplearning/frameworks/support-matrix/index.html
 """
@@ -73,7 +76,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = pattern(
-    r"--\w|(?<![\w-])-[tp]p[ =]|on-policy|R\d{3}|river|NCCL_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
+    r"--\w|(?<![\w-])-[tp]p[ =]|on-policy|R\d{3}|river|NCCL_|VLLM_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
 )
 """What a text holds that the rule reads."""
 _SIGNS = (
@@ -84,6 +87,7 @@ _SIGNS = (
     "R",
     "river",
     "NCCL_",
+    "VLLM_",
     "FI_",
     "pytorch:",
     "nemo:",
@@ -111,9 +115,15 @@ _FLAGS = {
 }
 _ADAPTER_RANK = pattern(rf"(?<!\w)--(?:max-)?lora-rank{_N}")
 _MODEL_LENGTH = pattern(rf"(?<!\w)--(?:max-model-len|context-length){_N}")
-_ADAPTERS = pattern(r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w+(?::\d)?,)+\w+(?::\d)?)")
+_ADAPTERS = pattern(
+    r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w{1,30}(?::\d)?,)+\w{1,30}(?::\d)?|\w{1,30}?_(?:re)?\d{1,2}(?::\d)?(?![\w,]))"
+)
+_NO_PREFIX_CACHE = pattern(r"--(?:disable-radix-cache|no-enable-prefix-caching)\b")
 _TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
 _NO_RDMA = pattern(r"\bNCCL_IB_DISABLE ?= ?1\b|\bFI_PROVIDER ?= ?(?:tcp|sockets)\b")
+_FLASH_3 = pattern(r"\bVLLM_FLASH_ATTN_VERSION ?= ?3\b|--attention-backend[ =]fa3\b")
+FLASH_3_ARCHITECTURES = ("sm_80", "sm_90")
+"""Compute capabilities for which FlashAttention 3 has kernels; newer releases of vLLM refuse 8.0."""
 _CONTAINER = pattern(r"(?i)\b(?:nvcr\.io/nvidia/|ngc )(?:pytorch|nemo|tritonserver)?:?[ ]?(\d\d)\.(\d\d)(?:-py3)?\b")
 _DRIVER = pattern(r"\b(?:R|driver(?: branch)?[ -]R?)(\d{3})(?:\.[\d.]+)?\b")
 _DISTRIBUTED_OPTIMIZER = pattern(r"--(?:overlap-param-gather|use-distributed-optimizer)\b")
@@ -141,6 +151,7 @@ def check(
         yield from _flag_problems(own_remarks, cluster, layout, workload)
         yield from _length_problem(own_remarks, spec)
         yield from _rank_problem(own_remarks, spec)
+        yield from _prefix_problem(own_remarks, spec)
     written = spec.cluster.scale_out if spec.cluster is not None else None
     if "NCCL_" in own_remarks or "FI_PROVIDER" in own_remarks:
         yield from _variable_problems(own_remarks, cluster, written)
@@ -195,6 +206,22 @@ def _rank_problem(text: str, spec: Spec) -> Iterator[Problem]:
         yield _problem(match[0], "workload.trainable.rank", f"{trained.rank}: the engines refuse these adapters")
 
 
+def _prefix_problem(text: str, spec: Spec) -> Iterator[Problem]:
+    """Engines that keep no prefixes, where the load counts on them."""
+    serving = spec.workload.serving if spec.workload is not None else None
+    match = only_setting(_NO_PREFIX_CACHE, text)
+    if serving is None or match is None:
+        return
+    session = serving.session
+    shared = session.shared_prefix if session is not None else None
+    counted = {"prefix_hit": serving.prefix_hit, "session.shared_prefix": shared}
+    for key, value in counted.items():
+        if value:
+            yield _problem(match[0], f"workload.serving.{key}", f"{value:g}: the engines keep no cache of prompts")
+    if serving.cache_tiers:
+        yield _problem(match[0], "workload.serving.cache_tiers", "stated: the engines keep no cache of prompts")
+
+
 def _longest_length(lengths: object) -> int:
     """The longest of some lengths; the only one where one is stated."""
     return int(lengths) if isinstance(lengths, int) else int(getattr(lengths, "max", None) or 0)
@@ -227,6 +254,10 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
     accelerator = cluster.accelerator
     part = f"{accelerator.id} ({accelerator.architecture})"
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
+    flash = only_setting(_FLASH_3, text)
+    if flash is not None and accelerator.vendor == "NVIDIA" and accelerator.architecture not in FLASH_3_ARCHITECTURES:
+        message = f"the text names `{flash[0]}`, whose kernels are for sm_90 and sm_80, and not for {part}"
+        yield RULE.problem(at, message, "name the kernels that the engine has for this accelerator")
     match = only_setting(_CONTAINER, text)
     first = _first_release("nvidia-containers", f"{match[1]}.{match[2]}", accelerator, catalog) if match else ""
     if match is not None and first:

@@ -6,7 +6,7 @@ The bills of all pools together, against the lines of `quote`: nodes with spares
 NICs by kind. Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the
 network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
 (15 %; a third of the spines). It is a note where the nodes of one pool are quoted, and the description or a comment says that
-others are there or in another lot. It is an error where a line that is sold by the accelerator, node or rack has a quantity
+others are there or in another lot. Of a pool with a phase before `as_of`, only the nodes that later phases add are compared. It is an error where a line that is sold by the accelerator, node or rack has a quantity
 that is the number of another of these units in some of the pools.
 
 ## Why it matters
@@ -66,16 +66,18 @@ jobs:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from datetime import date
+from itertools import product
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import bill
+from clusterspec.procurement.bill import bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts
-from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
-from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
+from clusterspec.rules.knowledge.fabric_parts import may_have_no_fabric
+from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
+from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, plural_of_kind
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import sum_of
@@ -83,8 +85,6 @@ from clusterspec.standard import sum_of
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"spine_switch": 2 / 3, "core_switch": 2 / 3, "nic": 1.0}
 """Share of the bill that is enough, by kind; the bill cables every uplink."""
-MOST_POOLS = 8
-"""Pools up to which every sum of their units is compared with a line."""
 USUAL = 0.85
 """Share of other parts of the network below which no way of counting explains the difference."""
 HELP = "compare the quote with `clusterspec bom`, pool by pool"
@@ -99,13 +99,15 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
         return
     machines = [pool.cluster for pool in pools if pool.cluster is not None]
     every = lines_of_pools(procurement.quote, machines)
-    by_pool = {pool.name: needed_parts(bill(pool.design), every) for pool in pools if pool.design is not None}
-    bought = _bought_pools({name: parts.get("node", 0) for name, parts in by_pool.items()}, every, remarks)
+    by_pool = {pool.name: _needed_parts_of(pool, fleet, every) for pool in pools}
+    by_pool |= _added_parts(by_pool, fleet, date_of_text(procurement.as_of))
+    bought = bought_pools({name: parts.get("node", 0) for name, parts in by_pool.items()}, every, remarks)
     by_pool = {name: _with_one_switch(parts, every) for name, parts in by_pool.items() if name in bought}
     yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]
     kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
     offered = {kind for line in every for kind in line.covered_kinds}
+    offered |= {kind for line in every if line.kind in {"node", *WHOLE_NETWORK} for kind in line.described_cabling}
     networked = not offered.isdisjoint(WHOLE_NETWORK)
     for kind in kinds:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
@@ -118,17 +120,36 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
             )
         elif kind not in offered and kind not in {"node", "nic"} and networked:
             message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
-            yield RULE.problem("procurement.quote", message, HELP, severity="warning")
+            fixed = kind == "transceiver" and all(_may_have_fixed_ends(fleet.pools[name]) for name in needed)
+            yield RULE.problem("procurement.quote", message, HELP, severity="note" if fixed else "warning")
 
 
-def _bought_pools(nodes: Mapping[str, int], lines: Sequence[Offered], remarks: str) -> set[str]:
-    """The pools whose nodes the quote has, where the text says that other nodes come from elsewhere; else all."""
-    quoted = sum_of(line.quantity or 0.0 for line in lines if line.kind == "node")
-    if len(nodes) > MOST_POOLS or not are_elsewhere({"node": 1}, remarks):
-        return set(nodes)
-    parts = [set(chosen) for number in range(1, len(nodes)) for chosen in combinations(nodes, number)]
-    fitting = [chosen for chosen in parts if sum_of(nodes[name] for name in chosen) == quoted]
-    return fitting[0] if len(fitting) == 1 else set(nodes)
+def _may_have_fixed_ends(pool: Pool) -> bool:
+    """Whether the cables of a pool may have modules at their ends."""
+    return pool.design is not None and may_have_fixed_ends(pool.design)
+
+
+def _needed_parts_of(pool: Pool, fleet: Fleet, lines: Sequence[Offered]) -> dict[str, int]:
+    """The parts that a pool needs; its nodes alone where none of its jobs needs a fabric."""
+    if pool.design is None or pool.cluster is None:
+        return {}
+    needed = needed_parts(bill(pool.design), lines)
+    jobs = [job.design for job in fleet.jobs.values() if job.spec.pool == pool.name]
+    alone = all(job is not None and may_have_no_fabric(job, pool.cluster) for job in jobs or [pool.design])
+    return {kind: count for kind, count in needed.items() if kind == "node" or not alone}
+
+
+def _added_parts(
+    by_pool: Mapping[str, Mapping[str, int]], fleet: Fleet, today: date | None
+) -> dict[str, dict[str, int]]:
+    """The nodes that the later phases add to pools whose first phase is in place; what their fabric has is not known."""
+    added = {}
+    for name, parts in by_pool.items():
+        phases = fleet.pools[name].spec.phases or ()
+        there = [each.nodes or 0 for each in phases if (day := date_of_text(each.date)) and today and day <= today]
+        if there and 0 < max(there) < parts.get("node", 0):
+            added[name] = {"node": parts["node"] - max(there)}
+    return added
 
 
 def _with_one_switch(needed: Mapping[str, int], lines: Sequence[Offered]) -> dict[str, int]:

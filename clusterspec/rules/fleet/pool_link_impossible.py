@@ -4,7 +4,8 @@
 
 A `pool_links[].bandwidth` above the line rate of all fabric NICs of one of its two pools: a note, and a warning from four
 times on; and one of exactly twice the rate of the `extra_endpoints` of a pool, which counts both directions: an error. A
-`latency` above 0.3 s, longer than half around the earth: a warning.
+`latency` above 0.3 s, longer than half around the earth: a warning. A `latency` below the time of light in fiber over the one
+distance in kilometers that the description of a single link names: an error.
 
 ## Why it matters
 
@@ -48,6 +49,18 @@ jobs:
     layout: {framework: megatron-core, tp: 2, micro_batch: 1}
 ```
 
+```yaml pool_links[0].latency
+clusterspec: 1
+description: The two halls are 1.6 km of fiber apart.
+pools:
+  train: {platform: dgx-h100, nodes: 4}
+  serve: {platform: dgx-h100, nodes: 2}
+pool_links: [{between: [train, serve], bandwidth: 400 Gb/s, latency: 2 us}]
+jobs:
+  a: {pool: train}
+  b: {pool: serve}
+```
+
 ## Silent
 
 ```yaml
@@ -75,8 +88,11 @@ from math import isclose
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PoolLinkSpec
+from clusterspec.standard import pattern
 from clusterspec.units import display, display_bits
 
 RULE = Rule.of(__name__, "note")
@@ -88,8 +104,17 @@ MUCH = 4.0
 """At this multiple of what the smaller pool sends or above, the figure is in another unit or of another link."""
 
 
+SECONDS_A_KILOMETER = 4.9e-6
+"""Seconds of light in a kilometer of single-mode fiber, whose group index is 1.468 at 1310 nm."""
+_DISTANCE = pattern(rf"{NUMBER} ?(?:km|kilomet(?:er|re)s?)\b(?!/)")
+
+
 def check(fleet: Fleet) -> Iterator[Problem]:
-    for number, written in enumerate(fleet.spec.pool_links or ()):
+    links = fleet.spec.pool_links or ()
+    distances = {number_in_text(each) for each in _DISTANCE.findall(fleet.spec.description or "")} if links else set()
+    for number, written in enumerate(links):
+        if written.latency is not None and len(distances) == len(links) == 1:
+            yield from _faster_than_light(number, written.latency, max(distances))
         yield from _rate_problems(fleet, number, written)
         yield from _both_directions(fleet, number, written)
         if written.latency is not None and written.latency.value > FARTHEST:
@@ -98,6 +123,15 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             )
             help_ = "check the unit of the time"
             yield RULE.problem(("pool_links", number, "latency"), message, help_, severity="warning")
+
+
+def _faster_than_light(number: int, latency: Quantity, kilometers: float) -> Iterator[Problem]:
+    """A latency below the time that light takes over the distance of the description."""
+    least = kilometers * SECONDS_A_KILOMETER
+    if latency.value < least:
+        message = f"a message takes {latency.written} from one pool to the other, and light {display(least, 's')} over the fiber of the description"
+        help_ = "correct the time, or its unit"
+        yield RULE.problem(("pool_links", number, "latency"), message, help_, severity="error")
 
 
 def _rate_problems(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator[Problem]:

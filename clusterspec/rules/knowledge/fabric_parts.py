@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from clusterspec.cluster.fabric import Fabric, Run, count_fabric, longest_runs, nodes_of_leaf
-from clusterspec.cluster.model import Cluster, Design, Layout, Level, ScaleOut
+from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import dataclass
+from clusterspec.rules.parts import engines_stay_on_nodes
 from clusterspec.spec.model import ClusterSpec, LinkCounts, ScaleOutSpec
 
 
@@ -131,8 +132,9 @@ def fits_cage(cages: tuple[str, ...], cage: str) -> bool:
 
 
 def may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
-    """Whether an undescribed fabric may be absent (for serving nodes, and for a machine of one scale-up domain), or may exist
-    already with free ports (for a machine of unknown topology that shares it).
+    """Whether an undescribed fabric may be absent (for engines that each lie in a node, for nodes without a platform that
+    serve, and for a machine of one scale-up domain), or may exist already with free ports (for a machine of unknown
+    topology that shares it).
     """
     fabric = cluster.scale_out
     serves = design.workload is not None and design.workload.kind == "serve"
@@ -142,15 +144,11 @@ def may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
     section = written.scale_out if written is not None else None
     if section is None and cluster.accelerators <= cluster.scale_up.domain:
         return True
-    if serves and section is not None and section.topology == "unknown" and _are_apart(design.layout, cluster):
+    undescribed = section is None or section.topology == "unknown"
+    if undescribed and engines_stay_on_nodes(cluster, workload, design.layout):
         return True
     described = cluster.platform is not None or (written is not None and written.scale_out is not None)
     return not described and workload is not None and workload.kind == "serve"
-
-
-def _are_apart(layout: Layout | None, cluster: Cluster) -> bool:
-    """Whether each engine lies in one node."""
-    return layout is not None and layout.ranks // max(1, layout.dp) <= cluster.ranks_per_node
 
 
 def has_unknown_shape(design: Design) -> bool:

@@ -5,13 +5,15 @@ and contracted power.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from clusterspec.procurement.amounts import is_credit
+from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import SWITCHES, plain_part
 from clusterspec.rules.knowledge.written_numbers import sentences_of, watts_of_whole
 from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 
 _FORMER_OWNER = pattern(
     r"\b(?:refurbished|second[- ]hand|used|pre-owned|recertified|ex-lease|remarketed|donat\w*|don(?!['’])|donnée?s?|mécénat|gespendet\w*|donaci[oó]n|donad[oa]s?|doação|doad[oa]s?|schenking|geschonken)\b"
@@ -96,6 +98,23 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     if any(_SWITCH_NAMES.search(each) and _NAMES_OF["cable"].search(each) for each in sentences):
         missing = {kind: count for kind, count in missing.items() if kind != "transceiver"}  # both ends of its cables
     return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)
+
+
+MOST_POOLS = 8
+"""Pools up to which every sum of their units is compared with a line."""
+
+
+def bought_pools(nodes: Mapping[str, int], lines: Sequence[Offered], remarks: str) -> set[str]:
+    """The pools whose nodes the quote has, where the description says that other nodes come from elsewhere; else all.
+
+    ``nodes`` are the nodes that each pool needs.
+    """
+    if len(nodes) > MOST_POOLS or not are_elsewhere({"node": 1}, remarks):
+        return set(nodes)
+    quoted = sum_of(line.quantity or 0.0 for line in lines if line.kind == "node")
+    parts = [set(chosen) for number in range(1, len(nodes)) for chosen in combinations(nodes, number)]
+    fitting = [chosen for chosen in parts if sum_of(nodes[name] for name in chosen) == quoted]
+    return fitting[0] if len(fitting) == 1 else set(nodes)
 
 
 TAX_NAMES = r"(?:vat|gst|sales tax|mwst|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|alv)"

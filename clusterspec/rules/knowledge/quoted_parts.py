@@ -91,7 +91,7 @@ PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
 UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
 """The power distribution units of one rack, by the line of the rack."""
 VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
-_RACK_WATTS = pattern(rf"{NUMBER} ?kw\b")
+_RACK_WATTS = pattern(rf"{NUMBER} ?kw(?![a-z])")
 _OTHER_RACK = pattern(r"\b(?:network|switch|storage|management) racks?\b")
 
 

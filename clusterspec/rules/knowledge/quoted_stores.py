@@ -174,6 +174,9 @@ def small_store(
     reserved = _RESERVED.search(texts.description) if _CODE.search(stated) is not None else None
     kept = 1 - int(reserved[1]) / 100 if reserved is not None else 1.0
     total = kept * sum_of(_data_of_line(line, text, stated) for line, text in sold)
+    files = [(line, text) for line, text in sold if _OBJECTS.search(text) is None]
+    if files and total > capacity.value * (1 + SAME_SIZE):  # the capacity is not that of both kinds
+        sold, total = files, kept * sum_of(_data_of_line(line, text, stated) for line, text in files)
     if total < capacity.value * (1 - SAME):
         coded = any(erasure_code(text, stated) for _, text in sold)
         less = f", less {reserved[1]} % of reserve" if reserved is not None else ""
@@ -181,6 +184,10 @@ def small_store(
         yield OtherFigure(sold[0][0], states, "networks.storage.capacity", capacity.written)
 
 
+_OBJECTS = pattern(
+    r"\b(?:object (?:storage|stores?)|s3|(?:objekt|object)(?:speicher|opslag|lagring)\w*|stockage objet|almacenamiento de objetos)\b"
+)
+"""Words of a store of objects, which is no file system."""
 _UNIT_OF_PERIOD = pattern(r"\b([gtp]i?b)[- ](?:years?|months?)\b")
 LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
 
@@ -194,6 +201,7 @@ def small_license(
     licensed = [(line, text) for line, text in lines if LICENSE.search(text) is not None]
     if capacity is None or not licensed:
         return
+    yield from _raw_license(lines, licensed, sentences)
     stated = _stated_protection(sentences)
     stores = [(line, text) for line, text in sold_stores(lines) if LICENSE.search(text) is None]
     held = sum_of(_data_of_line(line, text, stated) for line, text in stores)
@@ -203,6 +211,29 @@ def small_license(
     if one_each and 0 < total < min(held, capacity.value) * (1 - SAME_SIZE):
         states = f"a license for {display(total, 'B')}"
         yield OtherFigure(licensed[0][0], states, "networks.storage.capacity", capacity.written)
+
+
+_RAW = pattern(r"\b(?:raw|hrub\w*|brut(?:to|e|a|o)?|rohkapazit\w*|bruta)\b")
+_BY_CAPACITY = pattern(r"\bper (?:raw )?([tp]i?b)\b")
+
+
+def _raw_license(
+    lines: Sequence[tuple[Offered, str]], licensed: Sequence[tuple[Offered, str]], sentences: Sequence[str]
+) -> Iterator[OtherFigure]:
+    """A license that counts the raw capacity, for fewer terabytes than the drives of the quoted stores have."""
+    raw = sum_of(
+        raw_bytes(text) * float(line.line.quantity or 1) for line, text in lines if LICENSE.search(text) is None
+    )
+    counted_raw = any(LICENSE.search(each) is not None and _RAW.search(each) is not None for each in sentences)
+    for line, text in licensed if raw else ():
+        unit, sizes = _BY_CAPACITY.search(text), licensed_sizes(text)
+        total = sum_of(number * BYTES[each] for number, each in sizes)
+        if unit is not None and not sizes:
+            total = float(line.line.quantity or 0) * BYTES[unit[1]]
+        if (counted_raw or _RAW.search(text) is not None) and 0 < total < raw * (1 - SAME_SIZE):
+            states = f"a license for {display(total, 'B')} of raw capacity"
+            yield OtherFigure(line, states, "procurement.quote", f"of drives with {display(raw, 'B')}")
+            return
 
 
 def licensed_sizes(text: str) -> list[tuple[float, str]]:

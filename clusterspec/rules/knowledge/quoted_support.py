@@ -27,9 +27,14 @@ _BY_THE_YEAR = pattern(
     r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)|"
     r"\b(?:per år|par an|pro jahr|je jahr|por año|all'anno|canone annuo|annuale|jährlich|vuodessa|rocznie)\b|每年|毎年|연간|/年|年あたり|年につき|年当たり"
 )
+_BY_THE_QUARTER = pattern(
+    r"\b(?:per|a|each|every) quarter\b|\bquarterly\b|/ ?quarter\b|\b(?:je|pro) quartal\b|分기(?:당|별)|四半期"
+)
 _RANGE_OF_YEARS = pattern(
     r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through|and|&|\+|à|bis|a|al|até|tot|till|til|do) ?)(?:year )?(\d{1,2})\b"
 )
+_YEAR_OF_TERM = pattern(r"\byear (\d{1,2})\b(?! ?(?:to|-|–|until|through|and|&|\+) ?(?:year )?\d)")
+"""The one year of the term that a line is for."""
 _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
 """Words of a line whose quantity may be that of parts, not of years."""
 _DURATION = pattern(
@@ -131,8 +136,11 @@ def support_lines(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, s
 
 def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:
     """Years that lines for support cover together: several periods add up, and where all begin later than the first
-    year, those before are under warranty. None if a line does not say its time.
+    year, those before are under warranty. None if a line does not say its time, or a year between them has no line.
     """
+    single = {int(found[1]) for _, text in sold if (found := _YEAR_OF_TERM.search(text)) is not None}
+    if len(single) == len(sold) > 1:
+        return float(max(single)) if single == {*range(min(single), max(single) + 1)} else None
     periods = [years_of_support(line, text) for line, text in sold]
     known = [each for each in periods if each is not None]
     if not known or len(known) < len(periods):
@@ -158,8 +166,8 @@ def is_support_of_nodes(text: str) -> bool:
 
 
 def years_of_support(line: Offered, text: str) -> float | None:
-    """Years of support that a line sells: a range (years 1 to 3), a price of each year or of `1 year` as often as its
-    quantity, or the longest duration of its text; None if unknown.
+    """Years of support that a line sells: a range (years 1 to 3), a price of each year or quarter or of `1 year` as often as
+    its quantity, or the longest duration of its text; None if unknown.
     """
     ranged = _RANGE_OF_YEARS.search(text)
     if ranged is not None:
@@ -167,6 +175,8 @@ def years_of_support(line: Offered, text: str) -> float | None:
     named = [int(number) * (1.0 if years else 1 / 12) for number, years, _ in _DURATION.findall(text)]
     longest = max(named, default=None)
     counted = line.line.quantity or 0
+    if _BY_THE_QUARTER.search(text) is not None and _OF_EACH_PART.search(text) is None and longest is None:
+        return counted / 4 if counted > 1 else None
     if longest == 1 and 1 < counted <= MOST_YEARS and _OF_EACH_PART.search(text) is None:
         return counted
     if _BY_THE_YEAR.search(text) is None:

@@ -22,7 +22,9 @@ WEEK = pattern(
 )
 SERVERS = pattern(r"納入|納品|\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
 ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
-MIGRATION = pattern(r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?data\b|\bdata (?:transfer|move)\b")
+MIGRATION = pattern(
+    r"\bmigrat\w*|\bcop(?:y|ied|ying) (?:of )?(?:the )?(?:data|\d[\d.,]* ?[tp]i?b)\b|\bdata (?:transfer|move)\b"
+)
 ORDER = pattern(
     r"(?i)\b(?:orders?|ordered|award\w*|sign(?:s|ed|ing|ature)?|deci(?:de|des|sion)|approv\w+|votes?|purchase order|"
     r"bestell\w*|auftrag\w*|beschlu\w*|commandes?|pedidos?|ordine|zamówieni\w*|beslut\w*|podpisani\w*|underskr\w*|allekirjoit\w*|firma\w*|assinatura|imza\w*|podpis\w*|ondertek\w*|unterzeichn\w*|signature)\b|発注|订購|발주"
@@ -41,7 +43,7 @@ ENDS = pattern(
     r"\b(?:laps\w+|tot en met|expir\w*|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
     r"endet|läuft|gültig|jusqu'\w+|au plus tard|caduc\w+|venc\w+|hasta|a más tardar|válid\w+|até|scad\w+|entro|fino al|verloopt|vervalt|uiterlijk|"
     r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|konč\w+|skonč\w+|"
-    r"returned|handed back|goes back|given back|removed|decommissioned|retired|switched off)\b|失効|期限|まで|까지|截止|有效"
+    r"if (?:[a-z-]{1,16} ){1,6}by|returned|handed back|goes back|given back|removed|decommissioned|retired|switched off)\b|失効|期限|まで|까지|截止|有效"
 )
 """Words of an end: of what is void after a date, or is taken away on it."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from math import prod
 
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import NamedTuple, fields, is_dataclass
@@ -121,6 +122,10 @@ def amount_in_text(digits: str) -> float:
     return float("".join(filter(str.isdigit, digits)))
 
 
+_NODES_OF = pattern(r"(?<![\w.,])(\d{1,5}) (?:nodes?|servers?|systems?|instances?|vms?) (?:of|with|à) $")
+"""A number of nodes before what each of them has."""
+
+
 class WrittenProduct(NamedTuple):
     """A product that a text writes out: its whole factors, the words behind each, and the result beside it, or None."""
 
@@ -128,6 +133,18 @@ class WrittenProduct(NamedTuple):
     units: tuple[str, ...]
     result: int | None
     text: str
+
+    def parts_in(self, text: str) -> set[int]:
+        """The numbers beside its value that a quantity in its text may be: each factor, the product without the first or the
+        last one, and those of all nodes where a number of nodes stands before it.
+
+        >>> text = "12 nodes of 8 gpus x 720 h"
+        >>> sorted(next(products_in(text)).parts_in(text))
+        [8, 720, 8640, 69120]
+        """
+        parts = {*self.factors, prod(self.factors[:-1]), prod(self.factors[1:])}
+        nodes = _NODES_OF.search(text[: text.find(self.text)])
+        return parts | ({int(nodes[1]) * prod(self.factors), int(nodes[1]) * self.factors[-1]} if nodes else set())
 
 
 def products_in(text: str) -> Iterator[WrittenProduct]:

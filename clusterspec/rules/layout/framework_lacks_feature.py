@@ -7,7 +7,8 @@ named release (`software`) or year (`software_year`): schedules, shardings, expe
 attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. Training with
 a serving engine is an error, serving with a library of training a warning. The finding is an error where the entry
 cites a document, and a warning otherwise. It is also a warning where only the year is stated and a later release has
-the feature, since a commit of that year may already have it. Combinations that the entry does not state are not
+the feature, since a commit of that year may already have it. FlashAttention with software of a year before its publication,
+2022, is an error. Combinations that the entry does not state are not
 reported; `clusterspec catalog show framework/ID` prints the matrix.
 
 ## Why it matters
@@ -57,6 +58,7 @@ layout: {framework: megatron-core, pp: 4, schedule: 1f1b}
 
 ## Sources
 
+- FlashAttention: https://arxiv.org/abs/2205.14135
 - vLLM up to 0.15 on pipelines: https://github.com/vllm-project/vllm/blob/v0.19.0/docs/features/speculative_decoding/README.md
 - SGLang asserted it up to 0.5.20: https://github.com/sgl-project/sglang/blob/v0.5.20/python/sglang/srt/arg_groups/validation_hook.py#L83
 - The schedules of Megatron Core: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/pipeline_parallel/schedules.py#L53
@@ -74,11 +76,14 @@ from clusterspec.rules.knowledge.support import refusal
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
+FLASH_YEAR = 2022
+"""The year in which FlashAttention was published (arXiv 2205.14135)."""
 
 
 def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
     yield from _serving_engine_problem(design, layout)
     yield from _training_library_problem(design, layout)
+    yield from _early_flash_problem(design)
     if not layout.capabilities.refused:
         return
     release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
@@ -91,6 +96,16 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
             )  # a commit of the year may have it
             severity = "error" if feature.is_sourced and not merged else "warning"
             yield RULE.problem(statement.combination.key(used), found.message, found.help, severity=severity)
+
+
+def _early_flash_problem(design: Design) -> Iterator[Problem]:
+    """FlashAttention in software from before its publication."""
+    workload, layout = design.spec.workload, design.spec.layout
+    year = layout.software_year if layout is not None else None
+    if year is not None and year < FLASH_YEAR and workload is not None and workload.attention == "flash":
+        message = f"the software is of {year}, and FlashAttention was published in {FLASH_YEAR}: its memory and time are not those of this release"
+        help_ = "write `attention: plain`, or the year of the software that runs it"
+        yield RULE.problem("workload.attention", message, help_)
 
 
 def _serving_engine_problem(design: Design, layout: Layout) -> Iterator[Problem]:

@@ -21,8 +21,8 @@ Use a fused or chunked cross-entropy, tp (which splits the vocabulary), or a sma
 ## When to ignore it
 
 Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole, or state
-that (`loss: chunked` in the layout; `fused` where one kernel writes the gradient over the logits, `plain` where every
-copy counts): the rule then compares what the plan counts.
+that (`loss: chunked` in the layout; `fused` where one kernel writes the gradient over the logits, `compiled` where a
+compiler sees the loss, `plain` where every copy counts): the rule then compares what the plan counts.
 
 ## Options
 
@@ -115,7 +115,7 @@ def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float,
     """
     links = cluster.scale_up.interconnect
     compiled = links is not None and links.family == "ici"
-    if LEAST_COPIES * logits > memory and not compiled and loss != "fused":
+    if LEAST_COPIES * logits > memory and not compiled and loss not in {"fused", "compiled"}:
         return "error"
     if plan is None or plan.memory_bytes is None or plan.memory_capacity is None or not plan.fits:
         return "warning"

@@ -3,7 +3,8 @@
 ## What it finds
 
 A text by which each rank or instance saves to its own drives (instance store, ephemeral or local NVMe), where a failed
-machine is replaced and nothing says that the shards are copied elsewhere. The finding is an error.
+machine is replaced, or all machines are instances of a cloud and the text says that the checkpoints are there only, and
+nothing says that the shards are copied elsewhere. The finding is an error.
 
 ## Why it matters
 
@@ -62,8 +63,9 @@ _OWN_DRIVES = pattern(
 _COPY = r"(?:cop(?:y|ies|ied)|replicat\w*|mirror\w*|upload\w*|drain\w*|sync\w*|s3|gcs|blob|fsx|lustre|object stor\w*|shared (?:stor\w*|file ?system)|neighbou?r\w*|partner|peer|erasure)"
 _COPIED = pattern(rf"(?i)\b{_COPY}\b")
 _NO_COPY = pattern(
-    rf"(?i)\b(?:no|not|nor|without|never|neither)\b (?:[\w-]{{1,16}} ){{0,3}}?{_COPY}\b(?: (?:in|to|on|at) [\w-]{{1,16}})?"
+    rf"(?i)\b(?:no|not|nor|without|never|neither|instead of|in place of|(?:to )?sav(?:e|es|ing) (?:the )?(?:price|cost|money|rent) (?:of|for))\b (?:[\w-]{{1,16}} ){{0,3}}?{_COPY}\b(?: (?:in|to|on|at) [\w-]{{1,16}})?"
 )
+_ONLY = pattern(r"(?i)\b(?:only|nowhere else|alone)\b")
 _REPLACED = pattern(
     r"(?i)\b(?:replac\w*|stopped|terminat\w*|swapped|new (?:one|instance|node)|exchang\w*|reclaim\w*|preempt\w*)\b"
 )
@@ -77,7 +79,9 @@ def check(remarks: str, operations: OperationsSpec, cluster: Cluster) -> Iterato
         for each in sentences_of(remarks)
         if _SAVED.search(each) is not None and _OWN_DRIVES.search(each) is not None
     ]
-    lost = _REPLACED.search(remarks) is not None
+    lost = _REPLACED.search(remarks) is not None or (
+        bool(cluster.cloud) and any(_ONLY.search(each) is not None for each in saved)
+    )
     if saved and lost and _COPIED.search(_NO_COPY.sub(" ", remarks)) is None:
-        message = "checkpoints are on the drives of each machine alone, by the text, and a failed machine is replaced: its shards are lost"
+        message = "checkpoints are on the drives of each machine alone, by the text, and a machine that fails or ends takes its shards with it"
         yield RULE.problem("description", message, "copy checkpoints to a shared store, or to another machine")

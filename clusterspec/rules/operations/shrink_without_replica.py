@@ -4,7 +4,7 @@
 
 `recovery: shrink` where data parallelism is 1, or where one node holds a part of every replica: an error. It is a note where
 the replicas that are left after the loss of a node cannot share the batch evenly: most frameworks then go on with another
-batch only.
+batch only. For DeepSpeed, which refuses to start with such a batch, it is a warning.
 
 ## Why it matters
 
@@ -29,6 +29,14 @@ layout: {framework: megatron-core, tp: 8, pp: 4, micro_batch: 1, recompute: sele
 operations: {checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, burn_in: 72 h}
 ```
 
+```yaml operations.recovery
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 3}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 456}
+layout: {framework: deepspeed, sharding: zero2, dp: 24, micro_batch: 1, recompute: selective}
+operations: {checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, burn_in: 72 h}
+```
+
 ## Silent
 
 ```yaml
@@ -42,6 +50,10 @@ operations: {checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, 
 ## Sources
 
 - Training that continues without the failed replicas: https://github.com/pytorch/torchft
+- DeepSpeed asserts that the batch is micro-batch × accumulation × replicas:
+  https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/runtime/config.py
+- Megatron-LM can take a smaller batch instead (`decrease_batch_size_if_needed`):
+  https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/num_microbatches_calculator.py
 """
 
 from __future__ import annotations
@@ -79,4 +91,5 @@ def _odd_batch(training: Workload, layout: Layout) -> Iterator[Problem]:
         help_ = (
             "keep a spare node and write `recovery: restart`, or choose a batch that both numbers of replicas divide"
         )
-        yield RULE.problem("operations.recovery", message, help_, severity="note", confidence="likely")
+        severity = "warning" if layout.framework == "deepspeed" else "note"
+        yield RULE.problem("operations.recovery", message, help_, severity=severity, confidence="likely")

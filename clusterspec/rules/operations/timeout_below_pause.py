@@ -1,18 +1,21 @@
-"""A collective times out while the job waits for a checkpoint.
+"""The timeout of collectives does not fit the pause of a checkpoint, or the planned detection of failures.
 
 ## What it finds
 
 A timeout of NCCL, of a process group or of its watchdog, by the description or a comment, that is at or below the pause of
-a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous).
+a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous); and one that is
+longer than `operations.detection_time`, where by the text nothing else notices that a job hangs.
 
 ## Why it matters
 
 Ranks that wait for the rank that saves stand in a collective. Its watchdog ends the job before the first checkpoint is
-complete, so no run gets beyond it.
+complete, so no run gets beyond it. A hang that only the watchdog ends costs its whole timeout: with 60 minutes in place of
+5, each one costs 55 minutes of the machine more than planned.
 
 ## What to do
 
-Raise the timeout above the pause, save from all ranks, or save asynchronously.
+Raise the timeout above the pause, save from all ranks, or save asynchronously. For hangs, take a shorter timeout or a
+monitor of progress, or plan with the timeout.
 
 ## When to ignore it
 
@@ -25,6 +28,13 @@ clusterspec: 1
 description: Rank 0 writes the checkpoint while the others wait in a barrier; the NCCL timeout is the default of 10 minutes.
 cluster: {platform: dgx-a100, nodes: 8}
 operations: {checkpoint: {interval: 6 h, pause: 20 min}}
+```
+
+```yaml operations.detection_time
+clusterspec: 1
+description: Hangs are noticed by the NCCL watchdog only, which keeps its timeout of 10 minutes.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {detection_time: 1 min, checkpoint: {interval: 6 h, pause: 20 s}}
 ```
 
 ## Silent
@@ -59,9 +69,13 @@ _TIMEOUT = pattern(
 )
 
 
+_HUNG = pattern(r"(?i)\bh(?:u|a)ngs?\b|\bhanging\b|\bstuck\b|\bstalls?\b")
+_ALONE = pattern(r"(?i)\b(?:only|alone|nothing else|nobody|no other)\b")
+
+
 def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
-    pause = operations.pause
-    if not own_remarks or pause is None:
+    pause, detected = operations.pause, operations.detection_time
+    if not own_remarks or (pause is None and detected is None):
         return
     for sentence in sentences_of(own_remarks):
         match = only_setting(_TIMEOUT, sentence) if _COLLECTIVE.search(sentence) is not None else None
@@ -70,7 +84,16 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         flag = match[0].lower()
         unit = match[2] or ("min" if "minutes" in flag else "s")
         limit = time_in_text(match[1] or match[3], unit)
-        if pause.value >= limit:
-            message = f"ranks wait {pause.written} for a checkpoint, and by the text a collective times out after {match[1] or match[3]} {unit}"
+        written = f"{match[1] or match[3]} {unit}"
+        if pause is not None and pause.value >= limit:
+            message = (
+                f"ranks wait {pause.written} for a checkpoint, and by the text a collective times out after {written}"
+            )
             yield RULE.problem(operations.pause_key, message, "raise the timeout, or save asynchronously")
+            return
+        alone = _HUNG.search(sentence) is not None and _ALONE.search(sentence) is not None
+        if detected is not None and alone and detected.value < limit:
+            message = f"a failure is detected within {detected.written}, and by the text a job that stops ends only after {written}"
+            help_ = "take a shorter timeout, or plan with it"
+            yield RULE.problem("operations.detection_time", message, help_)
             return

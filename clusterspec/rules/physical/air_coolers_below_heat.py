@@ -102,13 +102,17 @@ _COUNTED = (
     ),
     pattern(rf"{_COUNT} (?:[x×] )?(?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS},? (?:of|at|with|à) {NUMBER} ?kw\b"),
     pattern(rf"\b{_COOLERS}[ :(,]{{1,3}}(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw\b"),
+    pattern(rf"\b{_COOLERS}[ :(,]{{1,3}}{_COUNT}(?:,| of| at| with) {NUMBER} ?kw\b"),
     pattern(rf"(?<![\w.,])(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw (?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS}"),
 )
 """Ways in which texts in lower case count coolers and the heat that each removes."""
 _TOGETHER = pattern(
     rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?! each)"
 )
-"""What the coolers of a text remove together."""
+_FREE = pattern(
+    rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:have|has|with)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?: of)?(?: [a-z]+){{0,2}} (?:capacity|left|free|spare)\b"
+)
+"""What the coolers of a text remove together, or can remove in addition to what they have."""
 _OFFERED = pattern(rf"\b{_COOLERS}")
 _WATTS = pattern(rf"{NUMBER} ?kw\b")
 
@@ -143,13 +147,15 @@ def _stated_watts(text: str) -> Iterator[float]:
     [180000.0, 360000.0]
     >>> [*_stated_watts("the fan walls of the hall remove 100 kw of air heat")]
     [100000.0]
+    >>> [*_stated_watts("the heat goes to the crahs (four, 20 kw each). the crahs have 60 kw of free capacity in all")]
+    [80000.0, 60000.0]
     """
     for sentence in sentences_of(text):
         found = next((match for one in _COUNTED if (match := one.search(sentence)) is not None), None)
         if found is not None:
             count = count_in_text(found[1])
             yield count * number_in_text(found[2]) * 1e3
-        elif (whole := _TOGETHER.search(sentence)) is not None:
+        elif (whole := _TOGETHER.search(sentence) or _FREE.search(sentence)) is not None:
             yield watts_in_text(whole[1], whole[2])
 
 

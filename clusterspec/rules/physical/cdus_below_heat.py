@@ -40,6 +40,19 @@ cluster:
   power: {nodes_per_rack: 4, cooling: air, cdus: {count: 2, capacity: 1 MW}}
 ```
 
+```yaml procurement.quote[1].quantity
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 72
+  power: {cooling: liquid, cdus: {count: 3, capacity: 1.2 MW, redundancy: N+1}}
+procurement:
+  currency: USD
+  quote:
+    - {part: GB200 NVL72 rack, quantity: 4, unit_price: 3500000}
+    - {part: CDU 1.2 MW, quantity: 2, unit_price: 300000}
+```
+
 ## Silent
 
 ```yaml
@@ -58,7 +71,7 @@ cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil
 
 from clusterspec.cluster.model import Cluster
@@ -67,16 +80,29 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import PowerSpec
+from clusterspec.spec.model import PowerSpec, ProcurementSpec, QuoteLine
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
 AT = "cluster.power.cdus"
 
 
-def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
+_UNITS = pattern(r"^(?:[\w.]{1,6} )?(?:in-?row )?(?:cdus?|coolant distribution units?|cooling distribution units?)\b")
+"""The beginning of a line that offers cooling distribution units."""
+
+
+def check(
+    deviations: Deviations,
+    power: PowerSpec,
+    counts: FabricCount,
+    cluster: Cluster,
+    procurement: ProcurementSpec | None,
+) -> Iterator[Problem]:
     if power.cdus is None:
         return
+    if procurement is not None and procurement.quote and power.cdus.count:
+        yield from _few_quoted_units(procurement.quote, power.cdus.count)
     if power.cooling == "air":
         message = "air cools the data hall, so that no heat reaches the cooling distribution units"
         yield RULE.problem(AT, message, "state `cooling: liquid`, or leave the units out", severity="warning")
@@ -92,6 +118,22 @@ def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster
     severe = low > carried
     help_ = f"plan {plural(_sufficient_units(units, middle), 'unit')} of {display(units.capacity, 'W')}, or larger ones"
     yield RULE.problem(AT, message, help_, severity="error" if severe else "warning")
+
+
+def _few_quoted_units(quote: Sequence[QuoteLine], count: int) -> Iterator[Problem]:
+    """Lines that offer fewer units than the design has."""
+    from clusterspec.procurement.part_names import plain_part  # most specs have no quote
+
+    offered = [
+        (index, line)
+        for index, line in enumerate(quote)
+        if _UNITS.search(plain_part(line)) is not None and line.quantity is not None and (line.price or 0) >= 0
+    ]
+    total = sum_of(float(line.quantity or 0) for _, line in offered)
+    if offered and 1 < total < count:
+        message = f"the quote has {plural(round(total), 'cooling distribution unit')}, and `cdus.count` is {count}"
+        at = ("procurement", "quote", offered[0][0], "quantity")
+        yield RULE.problem(at, message, "ask for the others, or correct the key", confidence="likely")
 
 
 def _units_text(units: CoolingUnits) -> str:

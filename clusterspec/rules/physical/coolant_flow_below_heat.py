@@ -65,10 +65,12 @@ _FLOW = pattern(
 )
 _CUBIC_METERS = pattern(rf"{NUMBER} ?(?:m³|m3|cbm) ?(?:/|a|per|pro|par|por) ?(?:h|hours?|stunde|heure|hora)\b")
 _SUPPLY = pattern(
-    rf"\b(?:supply|flow temperature|vorlauf|départ|impulsión|ida|mandata|aanvoer|framledning|fremløb|turledning)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b"
+    rf"\b(?:supply|flow temperature|vorlauf|départ|impulsión|ida|mandata|aanvoer|framledning|fremløb|turledning)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b|"
+    rf"{NUMBER} ?°? ?c (?:supply|in(?:let)?|vorlauf|départ|aller|ida|mandata|aanvoer|frem|fram|tur)\b"
 )
 _RETURN = pattern(
-    rf"\b(?:return|rücklauf|retour|retorno|ritorno|returledning|returløb)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b"
+    rf"\b(?:return|rücklauf|retour|retorno|ritorno|returledning|returløb)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b|"
+    rf"{NUMBER} ?°? ?c (?:return|out(?:let)?|rücklauf|retour|retorno|ritorno|retur)\b"
 )
 _RISE = pattern(
     rf"\b(?:rise|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
@@ -112,6 +114,8 @@ def _rise_in(sentence: str) -> float | None:
     """The rise of the coolant's temperature that a sentence states, in K, or gives by its supply and return; None
     without either.
 
+    >>> _rise_in("36 °c frem og 41 °c retur")
+    5.0
     >>> _rise_in("vorlauf 32 °c, rücklauf höchstens 40 °c"), _rise_in("at a rise of 10 k"), _rise_in("supply at 32 °c")
     (8.0, 10.0, None)
     """
@@ -119,4 +123,6 @@ def _rise_in(sentence: str) -> float | None:
     if rise is not None:
         return number_in_text(rise[1] or rise[2])
     supply, back = _SUPPLY.search(sentence), _RETURN.search(sentence)
-    return number_in_text(back[1]) - number_in_text(supply[1]) if supply is not None and back is not None else None
+    if supply is None or back is None:
+        return None
+    return number_in_text(back[1] or back[2]) - number_in_text(supply[1] or supply[2])

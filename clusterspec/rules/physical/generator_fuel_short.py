@@ -1,9 +1,11 @@
-"""The fuel of the generators does not last for the hours that the text asks for.
+"""Fuel or batteries do not last for the time that the text asks for.
 
 ## What it finds
 
 A description with one tank (`990 litres`), the liters that a kilowatt-hour takes (`0.25 litre per kWh`) and the hours
-without refueling, where the tank is empty sooner at the full load of the machine, with cooling by `procurement.pue`.
+without refueling, where the tank is empty sooner at the full load of the machine, with cooling by `procurement.pue`. Also
+batteries of the quote (`2 × 100 kWh`) that hold less than the machine draws in the time for which by the description they
+carry it.
 
 ## Why it matters
 
@@ -24,6 +26,13 @@ clusterspec: 1
 description: "The generator runs 24 h without refuelling; its tank has 990 litres, and it burns 0.25 litre per kWh."
 cluster: {platform: dgx-h200, nodes: 32, power: {cooling: air}}
 procurement: {currency: USD, pue: 1.5}
+```
+
+```yaml procurement.quote[0].quantity
+clusterspec: 1
+description: The batteries carry the whole machine at full load for four hours.
+cluster: {platform: dgx-h200, nodes: 8, power: {cooling: air}}
+procurement: {currency: USD, pue: 1.1, quote: [{part: "Battery cabinet, 100 kWh", quantity: 2, price: 90000}]}
 ```
 
 ## Silent
@@ -47,12 +56,19 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
+from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.knowledge.written_numbers import (
+    NUMBER,
+    NUMBER_WORDS,
+    count_in_text,
+    number_in_text,
+    time_in_text,
+)
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -65,8 +81,22 @@ _HOURS = pattern(
 )
 
 
+_BATTERY = pattern(r"\b(?:batter(?:y|ies)|batterien?|accumulat\w*|baterías?|batterie|accus?|bess)\b")
+_STORED = pattern(rf"{NUMBER} ?(k|m)wh\b")
+_CARRIED = pattern(
+    rf"\b(?:batter\w*|accus?|bess)\b[^.;]{{0,80}}?\b(?:for|during|over) (?:(\d{{1,3}})|({'|'.join(NUMBER_WORDS)})) ?(hours?|h|minutes?|min)\b"
+)
+"""The time for which by a text batteries carry the machine."""
+
+
 def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
-    if "kwh" not in texts.remarks.lower() or cluster.cloud:
+    stated = "kwh" in texts.remarks.lower() and not cluster.cloud
+    quoted = any("kwh" in (line.part or "").lower() for line in texts.procurement.quote or ())
+    if not (stated or quoted):
+        return
+    if quoted:
+        yield from _small_battery(counts, power, cluster, texts)
+    if not stated:
         return
     text = texts.description
     burned, hours = _BURNED.findall(text), _HOURS.findall(text)
@@ -82,3 +112,27 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
     if 0 < liters < needed:
         message = f"{liters:,.10g} liters last {asked * liters / needed:.1f} h at {display(watts, 'W')}, and the text asks for {asked:g} h: {needed:,.0f} liters"
         yield RULE.problem("description", message, "order a larger tank, or a contract for refueling")
+
+
+def _small_battery(
+    counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts
+) -> Iterator[Problem]:
+    """Batteries of the quote that hold less than the machine draws in the time for which they are to carry it."""
+    carried = _CARRIED.search(texts.description)
+    quote = texts.procurement.quote or ()
+    stored = [
+        (number_in_text(number) * (1e6 if unit == "m" else 1e3) * float(line.quantity or 1), index)
+        for index, (line, text) in enumerate(zip(quote, texts.lines, strict=True))
+        if _BATTERY.search(text) is not None
+        for number, unit in _STORED.findall(text)
+    ]
+    drawn = it_power(cluster, counts.fabric, power) if carried is not None and stored else None
+    if carried is None or drawn is None:
+        return
+    watts = drawn[0] * (texts.procurement.pue or 1.0)
+    seconds = time_in_text(carried[1] or str(count_in_text(carried[2])), carried[3])
+    held, asked = sum_of(each for each, _ in stored), watts * seconds / HOUR
+    if held < asked:
+        message = f"the batteries hold {held / 1e3:,.0f} kWh, and {display(watts, 'W')} for {display(seconds, 's')} are {asked / 1e3:,.0f} kWh"
+        at = ("procurement", "quote", stored[0][1], "quantity")
+        yield RULE.problem(at, message, "order more of them, or plan with a shorter time")

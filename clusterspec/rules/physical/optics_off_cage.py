@@ -8,6 +8,7 @@ Named optics, at either end of a level, where
 - the module has the wrong heat sink: a finned module in a NIC, whose cage has the heat sink, or a flat one in an
   air-cooled switch
 - the module draws more than a cage of the switch supplies
+- the module of a node carries one NIC, and each cage of the platform several
 
 Cages follow from the platform or NIC and from the switch. A single id stands for both ends of the level.
 
@@ -115,6 +116,21 @@ def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: Sca
         yield RULE.problem(at, message, help_)
     elif part.top == "finned" and "OSFP" in forms:
         message = f"{part.name} has fins for air-cooled switches, and the OSFP cages of nodes take flat modules"
+        yield RULE.problem(at, message, help_)
+    else:
+        yield from _dark_nic_problem(at, part, cluster, scale_out)
+
+
+def _dark_nic_problem(at: str, part: Optics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    """A module that carries one NIC, in the cages of a platform that each carry several."""
+    cages = cluster.platform.cages if cluster.platform is not None else None
+    if not cages or part.bandwidth is None or cluster.platform is None:
+        return
+    nics = scale_out.nics_per_node
+    alone = part.bandwidth.value <= scale_out.nic_bandwidth.value
+    if alone and nics == cluster.platform.nics_per_node and nics > cages:
+        message = f"{part.name} carries one NIC, and the {nics} NICs of a node share {cages} cages: {nics - cages} stay without a link"
+        help_ = "name a module with as many ports as a cage has NICs"
         yield RULE.problem(at, message, help_)
 
 

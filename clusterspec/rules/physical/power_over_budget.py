@@ -6,7 +6,8 @@ Nodes with spares, switches, rack-scale domains and racks at full load above `po
 `operations.power_budget`, the power for IT equipment, or above the kilowatts that a line of the quote contracts in a
 colocation. The finding is an error. Power that the spec does not state comes
 from the catalog. Where the catalog has none for a node, the rule assumes a share for the host and has confidence
-`likely`; the finding is then a note unless even the smallest share exceeds the budget. The sum omits switches and racks
+`likely`; the finding is then a note unless even the smallest share exceeds the budget. It is also a note where only the
+switches of a fabric exceed it that the spec does not describe, and that engines within nodes do not need. The sum omits switches and racks
 of unknown power, and the message names them.
 
 ## Why it matters
@@ -69,11 +70,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.nameplates import it_power, least_it_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.fabric_parts import FabricCount, may_have_no_fabric
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -82,7 +83,9 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error")
 
 
-def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster, design: Design
+) -> Iterator[Problem]:
     quoted = spec.procurement is not None and bool(spec.procurement.quote)
     if not (spec.power_budgets or quoted) or deviations.concern("power"):
         return
@@ -94,7 +97,8 @@ def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Clus
     drawn = it_power(cluster, counts.fabric, power)
     if drawn is None or drawn[0] <= budget:
         return
-    least = least_it_power(cluster, counts.fabric, power) or drawn[0]
+    fabric = None if may_have_no_fabric(design, cluster) else counts.fabric
+    least = least_it_power(cluster, fabric, power) or drawn[0]
     assumed = "likely" if cluster.node_power is None else "certain"
     message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget, 'W')}: {drawn[1]}"
     yield RULE.problem(

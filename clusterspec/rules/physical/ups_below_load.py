@@ -65,7 +65,7 @@ from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-_UPS = r"\b(?:ups(?:es)?|uninterruptible power suppl(?:y|ies)|usv(?:-anlagen?)?|onduleurs?|sai|nobreaks?|gruppi? di continuità)\b"
+_UPS = r"\b(?:ups(?:es)?|uninterruptible power suppl(?:y|ies)|usv(?:-anlagen?)?|onduleurs?|sai|nobreaks?|grupp[oi] di continuità)\b"
 _RATED = pattern(
     rf"(?:(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}) (?:[x×] )?(?:[a-z-]{{2,12}} ){{0,2}}?)?{_UPS}[^.;\d]{{0,30}}{NUMBER} ?(k|m)?(va|w)\b( each)?"
 )

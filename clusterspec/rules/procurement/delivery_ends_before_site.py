@@ -1,9 +1,10 @@
-"""The delivery ends at a port, and nobody brings the machine to its site.
+"""The delivery ends before the site, and nobody brings the machine there.
 
 ## What it finds
 
 A line or a milestone with a term of delivery (`DAP`, `CIF`, `CPT`) whose named place is a port or an airport, where no line
-is for the transport from there and none sells that transport with the installation. It is a warning.
+is for the transport from there and none sells that transport with the installation; and a line by whose term the buyer carries
+the goods (`EXW`, `FCA`, `FOB`) beside a description by which the seller brings them to the site (`DAP`, `DDP`). Both are warnings.
 
 ## Why it matters
 
@@ -30,6 +31,17 @@ procurement:
     - {part: "Freight DAP Oslo havn incl. insurance to that point", quantity: 1, price: 295000}
 ```
 
+```yaml procurement.quote[1].part
+clusterspec: 1
+description: Eight servers, delivered DAP Odense.
+cluster: {platform: dgx-h200, nodes: 8}
+procurement:
+  currency: DKK
+  quote:
+    - {part: "DGX H200", quantity: 8, price: 20000000}
+    - {part: "Export packing, EXW Taoyuan", quantity: 1, price: 90000}
+```
+
 ## Silent
 
 ```yaml
@@ -49,13 +61,13 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -68,9 +80,15 @@ _LAST_LEG = pattern(
 )
 
 
+_TO_SITE = pattern(r"\b(?:DAP|DDP|DPU)\b")
+_BUYER_CARRIES = pattern(r"\b(?:EXW|FCA|FAS|FOB)\b")
+"""Terms of Incoterms by which the seller carries the goods to the site, and by which the buyer does."""
+
+
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
+    yield from _other_term(procurement.quote, remarks)
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     places: list[tuple[Path, str]] = [
         (("procurement", "quote", index, "part"), line.part or "") for index, line in enumerate(procurement.quote)
@@ -85,4 +103,18 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             yield RULE.problem(
                 at, message, "ask for a delivery to the site, or order the rest of the way with its insurance"
             )
+            return
+
+
+def _other_term(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Problem]:
+    """A line by whose term the buyer carries the goods, where by the description the seller brings them to the site."""
+    agreed = _TO_SITE.search(remarks)
+    if agreed is None or _BUYER_CARRIES.search(remarks) is not None:
+        return
+    for index, line in enumerate(quote):
+        found = _BUYER_CARRIES.search(line.part or "")
+        if found is not None:
+            message = f"the quote is {found[0]}, by which the buyer pays for the way, and by the text the delivery is {agreed[0]}"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, f"ask for a price {agreed[0]}, or order the freight with its insurance")
             return

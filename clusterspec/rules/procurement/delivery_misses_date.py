@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`as_of` plus `delivery.weeks` and the burn-in, or the `duration` of the longest acceptance test, after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
+`as_of`, or the later day of the order by the description, plus `delivery.weeks` and the burn-in, or the `duration` of the
+longest acceptance test, after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
 or one with a date (or a week, without `delivery.weeks`) after `needed_by`, unless it speaks of an option, a later phase or
 the end of the contract; a line of the quote with a lead time beyond `delivery.weeks`; a milestone of a collective in a week
 before the switches or modules arrive; a last delivery between the two dates of a freeze or closure of the site, by the
@@ -77,9 +78,9 @@ RULE = Rule.of(__name__, "error")
 _WEEK = pattern(r"\b(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*) (\d{1,4})\b")
 _DATE = pattern(DATE)
 _AFTER_DELIVERY = pattern(
-    r"(?i)\b(?:accept\w*|tests?|testing|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
+    r"(?i)\b(?:accept\w*|(?:dauer|last|funktions|probe|abnahme|stress|ende)?-?(?:tests?|lauf|betrieb)|testing|rodage|essais?|pruebas?|prove|provas?|próby?|testy|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|(?:change|cut|switch)-?over|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
     r"take-?back|dispos\w*|abnahme\w*|inbetriebnahme|recette|mise en \w+|recepci[oó]n\w*|puesta en \w+|collaudo|aceptaci[oó]n|"
-    r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift)\b"
+    r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift|godkän\w*|\w{0,20}prov|zkouš\w*|předán\w*|převzet\w*|přejím\w*|odbior\w*|rozruch\w*|uruchom\w*|kabul\w*|devreye\w*|átvétel\w*|testaus\w*|käyttöönot\w*)\b"
 )
 """Words of a milestone for what is done with delivered parts."""
 YEARS_LATER = 365
@@ -110,6 +111,7 @@ def check(
     tests = max((test.duration.value for test in acceptance or () if test.duration is not None), default=0.0)
     tests = max([tests, *stated])
     if ordered is not None and needed is not None:
+        ordered = max(ordered, _stated_order(texts.description) or ordered)
         late = ordered.toordinal() + 7 * delivery.weeks + max(burn_in, tests) / DAY - needed.toordinal()
         if late > 0:
             message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} {'day' if late == 1 else 'days'} after {needed}, when the machine is needed"
@@ -121,6 +123,22 @@ def check(
             message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
+
+
+_ORDERED = pattern(
+    rf"\b(?:(?:purchase )?orders?|ordered|order (?:is )?placed|bestell\w*|commandes?|pedidos?|ordine|beställ\w*|zamówieni\w*)\b[^.;,\d]{{0,20}}?{DATE}"
+)
+"""The day of the order in a description."""
+
+
+def _stated_order(description: str) -> date | None:
+    """The day of the order that a description states; None without exactly one.
+
+    >>> _stated_order("offer valid until 2027-04-30, order on 2027-03-29 after approval"), _stated_order("order later")
+    (datetime.date(2027, 3, 29), None)
+    """
+    days = {*_ORDERED.findall(description)}
+    return date_of_text(days.pop()) if len(days) == 1 else None
 
 
 _ACCEPTED = pattern(

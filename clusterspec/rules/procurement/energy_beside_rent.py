@@ -60,12 +60,20 @@ _PAID_APART = pattern(
 """Sentences by which the tenant pays for electricity beside the rent."""
 
 
+_OWN_SITE = pattern(
+    r"(?i)\b(?:on[- ]site|on[- ]prem\w*|(?:in|at) our (?:own )?(?:hall|site|data cent\w+|building|premises)|owned by the (?:lessor|owner|supplier))\b"
+)
+"""Words of rented machines that stand at the tenant's own site."""
+
+
 def check(procurement: ProcurementSpec, remarks: str, own_remarks: str | None) -> Iterator[Problem]:
     stated = [key for key in ("electricity", "pue") if getattr(procurement, key)]
     if stated and is_rented(procurement):
         named = and_list(f"`{key}`" for key in stated)
         message = f"a rent by the hour includes power and cooling, and the cost leaves {named} out"
+        milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
         apart = any(_PAID_APART.search(each) is not None for each in sentences_of(remarks))
+        apart = apart or any(_OWN_SITE.search(each) is not None for each in (remarks, *milestones))
         shared = own_remarks is None  # other pools of the fleet may be bought, and pay for energy
         yield RULE.problem(
             f"procurement.{stated[0]}", message, f"remove {named}", severity="note" if apart or shared else ""

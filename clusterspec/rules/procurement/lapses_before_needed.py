@@ -102,6 +102,12 @@ LAPSES = [
         "its exercise",
     ),
     Lapse(
+        "the price reduction",
+        r"\b(?:rebates?|discounts?|price reductions?|special (?:price|offer)|bonus)\b[^.;]{0,80}\baccept(?:ed|ance)\b",
+        "acceptance",
+        "the soonest acceptance",
+    ),
+    Lapse(
         "the permission to ship",
         r"\b(?:export licen[cs]es?|import licen[cs]es?|export permit|import permit|customs exemption|duty exemption|ausfuhrgenehmigung|exportgenehmigung|"
         r"licence d'exportation|licencia de exportaci[oó]n)\b|輸出許可|出口许可",

@@ -61,6 +61,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import pairwise
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
@@ -79,13 +80,18 @@ from clusterspec.units.display import plural
 RULE = Rule.of(__name__, "error", "likely")
 _MOVED = pattern(
     r"\b(?:migrat\w*|migraç\w*|migrac\w*|migraz\w*|cop(?:y|ied|ies)|transfer\w*|transfert\w*|trasferi\w*|übertrag\w*|übertrug|overdrag\w*|"
-    r"overføring\w*|överför\w*|flytt\w*|siirto\w*|kopi\w*|brought|trazidos?|traslad\w*)\b|移行|迁移|遷移|옮긴|옮겨|이전|이관"
+    r"overføring\w*|överför\w*|flytt\w*|siirto\w*|kop[ií]\w*|brought|trazidos?|traslad\w*)\b|移行|迁移|遷移|옮긴|옮겨|이전|이관"
 )
 _SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib)(?![a-z0-9])(?!/s)")
 _RATE = pattern(rf"{NUMBER} ?(g|m)(?:bit/s|b/s|bps|bits?/s|be?)(?![a-z0-9])")
 _DAYS = pattern(
     r"(?<![\w.,])(\d{1,3}) ?(?:(?:calendar|working|consecutive) )?(?:days?|tagen?|tage|jours|días|dias|giorni|dagen|dagar|dager|päivää|dni)\b|(?<!\d)(\d{1,3}) ?(?:日間|일(?:간|이다|동안|입니다|이며)?(?![가-힣\d]))"
 )
+_HOURS = pattern(r"(?<![\w.,])(\d{1,3}) ?(?:h|hours?|stunden|heures|horas|ore|uur|timmar|timer|hodin|godzin\w*)(?!\w)")
+_LINKS = pattern(
+    r"(?<![\w.,])([2-9]|two|three|four|dvě|dwa|dwie|deux|zwei|dos|due|duas|dois|två|twee) (?:[x×] ?|[\w.-]{3,12} (?:of |de |à |von |da |di |po )?)$"
+)
+"""Two links or more, right before the rate of one."""
 _KEPT_APART = 1.02
 """Relative difference up to which the days are the same."""
 
@@ -99,9 +105,11 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     ends = [day for _, text in placed if _TAKEN_AWAY.search(text) is not None for day in dates_in(text)]
     moved = [(path, text) for path, text in placed if _MOVED.search(text) is not None]
     rates, spans = ({value for _, text in moved for value in each(text)} for each in (_rates, _days))
+    after = {text: following for (_, text), (_, following) in pairwise(texts.placed)}
     for path, text in moved:
         sizes = _sizes(text)
         rate, days = _rates(text) or rates, _days(text) or _days_until(ends, text) or spans
+        days = days or _days(after.get(text, ""))
         if len(sizes) != 1 or len(rate) != 1 or len(days) != 1:
             continue
         needed = max(sizes) / max(rate) / DAY
@@ -133,12 +141,27 @@ def _sizes(text: str) -> set[float]:
 def _rates(text: str) -> set[float]:
     """Bytes per second of the links that a text in lower case names.
 
-    >>> _rates("over two sites at 10 gb/s"), _rates("1.2 pb")
-    ({1250000000.0}, set())
+    >>> _rates("over two sites at 10 gb/s"), _rates("over two links of 10 gb/s"), _rates("1.2 pb")
+    ({1250000000.0}, {2500000000.0}, set())
     """
-    return {number_in_text(number) * GIGABIT * (1.0 if unit == "g" else 1e-3) for number, unit in _RATE.findall(text)}
+    return {
+        _links_before(text[max(0, match.start() - 40) : match.start()])
+        * number_in_text(match[1])
+        * GIGABIT
+        * (1.0 if match[2] == "g" else 1e-3)
+        for match in _RATE.finditer(text)
+    }
+
+
+def _links_before(text: str) -> int:
+    """The number of links that the end of a text counts; 1 where it counts none."""
+    found = _LINKS.search(text)
+    if found is None:
+        return 1
+    return int(found[1]) if found[1].isdigit() else {"three": 3, "four": 4}.get(found[1], 2)
 
 
 def _days(text: str) -> set[float]:
-    """The numbers of days that a text in lower case names."""
-    return {float(one or other) for one, other in _DAYS.findall(text)}
+    """The numbers of days that a text in lower case names, or of its hours where it names none."""
+    days = {float(one or other) for one, other in _DAYS.findall(text)}
+    return days or {float(each) / 24 for each in _HOURS.findall(text)}

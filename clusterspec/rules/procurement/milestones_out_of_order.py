@@ -6,7 +6,8 @@
   built into: a warning;
 - an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
 - servers that the milestones count (`16 servers in week 17`), together fewer than the design has: a warning;
-- a lease or rent that by the description starts before the last servers arrive: a warning;
+- a lease, rent or billing that by the description or a milestone starts before the last servers arrive: a warning;
+- imported servers that are installed before the customs release them: an error;
 - a burn-in or a load on liquid-cooled nodes before their loop is filled or commissioned: an error;
 - machines that leave the factory before the license of their export is there: an error;
 - an old system or store that is removed before the migration from it ends: an error.
@@ -85,6 +86,7 @@ from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.knowledge.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
 from clusterspec.spec.model import OperationsSpec, PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plural
@@ -94,7 +96,7 @@ EARLY = 3
 """Weeks by which servers may wait for their racks: parts of one delivery arrive on several days."""
 _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|busways?|power distribution)\b")
 _REMOVED = pattern(
-    r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
+    r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|takes? [^.;]{0,40}? along|trade-in|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
 )
 _EXPORT = pattern(
     r"\b(?:export|import|customs)[- ](?:licen[cs]es?|permits?|clearance|approvals?)\b|\b(?:ausfuhrgenehmigung|licence d'exportation|licencia de exportación)\b"
@@ -118,7 +120,7 @@ _COUNTED_SERVERS = pattern(
 _REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance|spares?|phase|option\w*|and)\b")
 """Words of a milestone that delivers what the others leave, or of several deliveries in one."""
 _LEASE_STARTS = pattern(
-    r"\b(?:lease|leasing|rental|rent|hire) ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
+    r"\b(?:lease|leasing|rental|rent|hire|billing|invoicing)\b(?: of (?:[a-z-]{2,12} ){1,4})? ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
     r"(?:リース|rental) ?開始 ?[^\d.;]{0,6}20\d\d-\d\d-\d\d"
 )
 
@@ -133,7 +135,7 @@ def check(
     if procurement.delivery is None or not procurement.delivery.milestones:
         return
     milestones = texts.milestones
-    yield from _early_rent(milestones, texts.description)
+    yield from _early_rent(texts)
     if cluster is not None:
         yield from _few_servers(milestones, cluster.nodes)
     for unit, days in (("week", weeks_in), ("day", _days_in)):
@@ -141,6 +143,7 @@ def check(
         yield from _early_servers(dated, unit)
         yield from _lost_source(dated, unit)
         yield from _late_license(dated, unit)
+        yield from _late_customs(dated, unit)
         if power is not None and power.cooling == "liquid":
             yield from _dry_load(dated, unit)
         burn_in = operations.burn_in if operations is not None else None
@@ -195,8 +198,18 @@ def _late_license(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Ite
         yield RULE.problem(at, message, "send them with the license", severity="error")
 
 
+_NUMBERED = pattern(r"\b(?:nodes?|servers?|systems?) (\d{1,5}) ?(?:-|–|to|through|bis|à|a|al) ?(\d{1,5})\b")
+"""The numbers of the servers that a milestone delivers: `nodes 33-60`."""
+
+
 def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
-    """Milestones that each count servers, and together fewer than the design has."""
+    """Milestones that each count or number servers, and together fewer than the design has."""
+    numbered = [(int(last), index) for index, text in enumerate(milestones) for _, last in _NUMBERED.findall(text)]
+    if len(numbered) > 1 and max(numbered)[0] < nodes and not any(_REST.search(text) for text in milestones):
+        message = f"the milestones deliver servers up to number {max(numbered)[0]:,}, and the design has {nodes:,}"
+        at = ("procurement", "delivery", "milestones", max(numbered)[1])
+        yield RULE.problem(at, message, "ask for the date of the others")
+        return
     counted = [
         (index, int(number)) for index, text in enumerate(milestones) for number in _COUNTED_SERVERS.findall(text)
     ]
@@ -208,14 +221,50 @@ def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
         yield RULE.problem(at, message, "ask for the date of the others")
 
 
-def _early_rent(milestones: Sequence[str], description: str) -> Iterator[Problem]:
+def _early_rent(texts: PurchaseTexts) -> Iterator[Problem]:
     """A lease that starts before the machine arrives."""
-    servers = [day for text in milestones if SERVERS.search(text) for day in dates_in(text)]
-    starts = [day for found in _LEASE_STARTS.finditer(description) for day in dates_in(found[0])[-1:]]
-    if servers and len(starts) == 1 and starts[0] < max(servers):
-        early = (max(servers) - starts[0]).days
-        message = f"by the text the lease starts on {starts[0]}, {plural(early, 'day')} before the last servers arrive"
-        yield RULE.problem("description", message, "start the lease with the acceptance")
+    served = [text for text in texts.milestones if SERVERS.search(text) and _LEASE_STARTS.search(text) is None]
+    servers = [day for text in served for day in dates_in(text)]
+    at: Path = ("procurement", "delivery", "milestones")
+    placed = [
+        (("description",), texts.description),
+        *(((*at, index), text) for index, text in enumerate(texts.milestones)),
+    ]
+    starts = [
+        (day, path)
+        for path, text in placed
+        for found in _LEASE_STARTS.finditer(text)
+        for day in dates_in(found[0])[-1:]
+    ]
+    if servers and len(starts) == 1 and starts[0][0] < max(servers):
+        start, path = starts[0]
+        early = plural((max(servers) - start).days, "day")
+        message = f"by the text the lease starts on {start}, {early} before the last servers arrive"
+        yield RULE.problem(path, message, "start the lease with the acceptance")
+
+
+_CUSTOMS = pattern(
+    r"\b(?:customs|desembara[cç]o|zoll\w*|verzoll\w*|dédouane\w*|aduan\w*|despacho|dogan\w*|inklarer\w*|odpraw\w*|celn\w*)\b|通関|清关|통관"
+)
+_INSTALLED = pattern(
+    r"\b(?:install\w*|instalad\w*|installat\w*|mounted|rack(?:ed|ing)|in the hall|power(?:ed)? on|montiert|montage|montés?|montad\w*)\b"
+)
+
+
+def _late_customs(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+    """Servers that are installed before the customs release them."""
+    released = [max(at) for _, text, at in dated if _CUSTOMS.search(text) is not None]
+    placed = [
+        (min(at), index)
+        for index, text, at in dated
+        if _INSTALLED.search(text) and SERVERS.search(text) and _CUSTOMS.search(text) is None
+    ]
+    if released and placed and min(placed)[0] < max(released):
+        message = (
+            f"the servers are installed {plural(max(released) - min(placed)[0], unit)} before the customs release them"
+        )
+        at = ("procurement", "delivery", "milestones", min(placed)[1])
+        yield RULE.problem(at, message, "install them after the release", severity="error")
 
 
 def _early_acceptance(

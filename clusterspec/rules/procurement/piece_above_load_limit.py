@@ -87,7 +87,7 @@ _MASS = r"(\d{1,3}(?:[.,' ]\d{3}){1,2}|\d{2,5}(?:\.\d)?) ?kg\b(?! ?(?:/|per|je|p
 _LIFTS = r"(?:lifts?|elevators?|hoists?|\w*aufz[uü]ge?|monte-charges?|ascenseurs?|montacargas|ascensor|elevador|montacarichi|ascensore|goederenlift|\w*hiss(?:en)?)"
 _FLOORS = r"(?:floors?|slab|\w*b[oö]den|plancher|dalle|suelo|piso|pavimento|vloer|golv(?:et)?|gulv(?:et)?)"
 _LIMITS = (
-    ("the lift", pattern(rf"\b{_LIFTS}\b[^.;\d]{{0,40}}{_MASS}"), min),
+    ("the lift", pattern(rf"\b{_LIFTS}\b[^.;\d]{{0,80}}{_MASS}"), min),
     (
         "the floor",
         pattern(

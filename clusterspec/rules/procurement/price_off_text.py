@@ -4,8 +4,11 @@
 
 - A line whose text takes percents off a list price (`list 430,000 less 10 %`), and whose unit price is another amount: an
   error;
+- a line whose text makes its price a share of a sum (`purchase option, 18 % of the lease sum`), and whose price is below that share
+  of the smallest other line: an error;
+- a rebate on all items by its text whose amount is that of one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
-- prices that by the description include a tax, in a sum to which `tax` adds it again: an error;
+- prices that by the description, or the text of a line, include a tax, in a sum to which `tax` adds it again: an error;
 - the sales tax of Quebec on top of the federal one (1.05 × 1.09975): since 2013 both are taken on the price: an error.
 
 ## Why it matters
@@ -40,6 +43,15 @@ procurement:
 clusterspec: 1
 description: All unit prices are gross, including 19 % VAT.
 procurement: {currency: EUR, tax: 0.19, quoted_total: 1190000, quote: [{part: "HGX H100 server", quantity: 4, unit_price: 250000}]}
+```
+
+```yaml procurement.quote[1].price
+clusterspec: 1
+procurement:
+  currency: EUR
+  quote:
+    - {part: "Lease of four DGX H200, 36 months", price: 1200000}
+    - {part: "Purchase option at the end, 18 % of the lease sum", price: 1}
 ```
 
 ## Silent
@@ -77,7 +89,7 @@ from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -102,6 +114,10 @@ _GROSS = pattern(
     r"|\b(?:unit prices?|prices?|einzelpreise|stückpreise|preise|priser|prezzi|prijzen|ceny)\b[^.;]{0,20}\b(?:gross|brutto)\b"
     rf"|\b(?:prices?|preise|prix|precios|preços|prezzi|prijzen)\b[^.;]{{0,30}}?\bttc\b"
 )
+_GROSS_LINE = pattern(
+    rf"\b(?:incl\w*|including|inkl\w*|inclus\w*|con|com)\.? (?:of )?(?:\d{{1,2}}(?:[.,]\d{{1,2}})? ?% )?{TAX_NAMES}\b|\bttc\b"
+)
+"""Words of a line whose price includes a tax."""
 _OF_OTHER = pattern(
     r"\b(?:totals?|sum|budget|gesamt\w*|summe|net|netto|excl\w*|exclud\w*|without|zzgl|plus|ohne|hors|ht|sin|sem|senza|zonder|"
     r"not|nicht|pas|no|non|quoted_total|list)\b"
@@ -116,6 +132,8 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     if not procurement.quote:
         return
     yield from _list_price_problems(procurement, texts.lines)
+    yield from _share_problem(procurement, texts.lines)
+    yield from _partial_rebate(procurement, texts.lines)
     yield from _credit_problem(procurement)
     yield from _step_problem(procurement, texts.sentences)
     if procurement.tax:
@@ -137,6 +155,47 @@ def _list_price_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> 
             message = f"`{name_of_part(line.part)}` takes {share} % off {listed:,.0f}, which leaves {money_text(amount_text(expected), procurement.currency)}, and the price is {money_text(amount_text(stated), procurement.currency)}"
             at = ("procurement", "quote", index, "unit_price")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
+
+
+_SHARE_OF_SUM = pattern(
+    r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?% (?:of|vom|der|du|de la|del|della|van|av) (?:the )?(?:[a-z]{2,12} )?(?:sum|price|prices|value|total|amount|cost|rent|lease|hardware|equipment|goods)\b"
+)
+"""The percents of a sum that the price of a line is, by its text."""
+
+
+def _share_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
+    """A line whose price is below its share even of the smallest other line."""
+    prices = [float(line_price(line) or 0) for line in procurement.quote or ()]
+    for index, text in enumerate(texts):
+        found, others = _SHARE_OF_SUM.search(text), [*prices[:index], *prices[index + 1 :]]
+        least = min((each for each in others if each > 0), default=0.0)
+        share = float(found[1].replace(",", ".")) / 100 if found is not None else 0.0
+        if found is not None and 0 < prices[index] < share * least * (1 - ROUNDED):
+            due = money_text(amount_text(share * least), procurement.currency)
+            own = money_text(amount_text(prices[index]), procurement.currency)
+            message = f"`{name_of_part((procurement.quote or ())[index].part)}` has a price of {own}, and {found[1]} % of the smallest other line alone are {due}"
+            at = ("procurement", "quote", index, "price")
+            yield RULE.problem(at, message, "ask for the amount, and add it to the total")
+
+
+_REBATE_ON_ALL = pattern(
+    r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?%[^.;%]{0,24}?\b(?:all|every|alle|tous|todos|tutti) (?:items?|lines?|positions?|positionen|articles?|partidas|posten)\b"
+)
+
+
+def _partial_rebate(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
+    """A rebate on all items whose amount is its share of one line alone."""
+    prices = [float(line_price(line) or 0) for line in procurement.quote or ()]
+    for index, text in enumerate(texts):
+        found = _REBATE_ON_ALL.search(text) if prices[index] < 0 else None
+        share = float(found[1].replace(",", ".")) / 100 if found is not None else 0.0
+        of_line = any(isclose(-prices[index], share * each, rel_tol=ROUNDED) for each in prices if each > 0)
+        whole = share * sum_of(each for each in prices if each > 0)
+        if found is not None and of_line and -prices[index] < whole * (1 - ROUNDED):
+            currency = procurement.currency
+            message = f"`{name_of_part((procurement.quote or ())[index].part)}` takes off {money_text(amount_text(-prices[index]), currency)}, {found[1]} % of one line, and {found[1]} % of all lines are {money_text(amount_text(whole), currency)}"
+            at = ("procurement", "quote", index, "price")
+            yield RULE.problem(at, message, "ask for the rebate on all lines, or correct the text")
 
 
 _STEPS = pattern(
@@ -197,6 +256,12 @@ def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseText
     if gross and taxed:
         message = f"by the text the prices include the tax, and `tax: {tax:g}` is added to them in the total"
         yield RULE.problem("procurement.tax", message, "remove `tax`, or ask for prices without it")
+    for index, line in enumerate(procurement.quote or ()):
+        if taxed and _GROSS_LINE.search((line.part or "").lower()) is not None and line_price(line):
+            message = f"the price of `{name_of_part(line.part)}` includes the tax, and `tax: {tax:g}` is added to it in the total"
+            at = ("procurement", "quote", index, "part")
+            yield RULE.problem(at, message, "ask for the price without it")
+            break
     named = " ".join([texts.remarks.lower(), *texts.lines])
     if _QUEBEC.search(named) is not None and isclose(tax, _COMPOUND, rel_tol=ROUNDED):
         message = f"a tax of {percent(tax, 5)} adds the tax of Quebec (TVQ) to the price with TPS: both are on the price without tax, {percent(_SEPARATE, 5)} together"

@@ -1,16 +1,17 @@
-"""A line of a cloud's quote is for another region than the others.
+"""A cloud's quote or machine is in another region than the rest, or than the data may be.
 
 ## What it finds
 
 A commitment, a reservation, instances or a file system in `procurement.quote` for another region of AWS, Azure, Google or
 Oracle than the other lines, or than the description where it names one: an error. A reservation or a file system in another
-zone than the instances is a warning. Lines for copies, transfers and archives are left out.
+zone than the instances is a warning. Lines for copies, transfers and archives are left out. It is also an error where the
+description keeps data in the European Union, and names a region of the machine in America or Asia.
 
 ## Why it matters
 
 A savings plan for the instances of a family, a reservation and committed use hold in one region: hours in another are
 billed on demand, and the commitment as well. Between regions, and between zones, each GB of traffic is billed, and
-no file system is mounted at its rate.
+no file system is mounted at its rate. A machine where the data may not go is paid for and cannot be used.
 
 ## What to do
 
@@ -47,6 +48,13 @@ procurement:
     - {part: "FSx for Lustre, us-east-2c, 57.6 TiB, GB-months", quantity: 707788.8, unit_price: 0.6}
 ```
 
+```yaml description
+clusterspec: 1
+description: Six nodes in Azure East US (Virginia). The contracts allow processing in the EU only.
+cluster: {platform: azure-nd-mi300x-v5, nodes: 6}
+procurement: {currency: EUR, term: 1 y, prices: {node_hour: 33.6}}
+```
+
 ## Silent
 
 ```yaml
@@ -77,6 +85,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import HOURS
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -125,7 +134,21 @@ class _Placed(NamedTuple):
     zone: str
 
 
+_UNION = pattern(r"(?i)\b(?:eu|eea|european)\b")
+_IN_UNION = pattern(
+    r"\b(?:in|within|inside|out of|outside|leave) (?:the )?(?:eu|eea|european union|european economic area)\b"
+)
+_BOUND = pattern(r"\b(?:only|must|may not|no transfer|not leave|not be transferred|exclusively|allowed?)\b")
+_OVERSEAS = pattern(
+    r"^(?:us|ca|ap|sa|northamerica|southamerica|asia|australia)-|\bus\b|\b(?:asia|japan|india|korea|australia|brazil)\b"
+)
+
+
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    if not procurement.quote and not remarks:
+        return
+    if _UNION.search(remarks) is not None:
+        yield from _data_abroad(remarks.lower())
     if not procurement.quote:
         return
     every = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote) if not is_credit(line)]
@@ -143,6 +166,16 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         named = and_list(sorted({usual + line.zone for line in zones}))
         message = f"lines of one machine are for the zones {named}: traffic between zones is billed, and a reservation holds in one"
         yield RULE.problem(at, message, "place the instances and their file system in one zone", severity="warning")
+
+
+def _data_abroad(text: str) -> Iterator[Problem]:
+    """A machine in a region outside the European Union, in which by the text the data stay."""
+    if not any(_IN_UNION.search(each) and _BOUND.search(each) for each in sentences_of(text)):
+        return
+    regions = {region for region, _ in regions_in(text)}
+    if len(regions) == 1 and _OVERSEAS.search(region := regions.pop()) is not None:
+        message = f"by the text the data stay in the European Union, and the machine is in {region}"
+        yield RULE.problem("description", message, "rent in a region of the Union", confidence="likely")
 
 
 def _line_with_region(index: int, text: str) -> _Placed | None:

@@ -193,7 +193,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     lines = list(offered_lines(procurement.quote, cluster))
     counted = bill(design)
     needed = needed_parts(counted, lines)
-    if has_unknown_shape(design):
+    apart = may_have_no_fabric(design, cluster) and not any(line.kind in {*ANY_SWITCH, "nic"} for line in lines)
+    if apart or has_unknown_shape(design):  # NOTE: cables without a switch or a NIC are those of other networks
         needed = {kind: count for kind, count in needed.items() if kind in {"node", "nic"}}
     if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
         yield added

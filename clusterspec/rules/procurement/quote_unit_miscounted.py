@@ -96,7 +96,7 @@ procurement:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
@@ -147,6 +147,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         yield from _short_year_problem(offered)
         yield from _scaled_price_problem(offered)
         unit = unit_of_line(offered)
+        if unit == "accelerator":
+            yield from _yearly_license_problem(offered, procurement, counts)
         quantity = offered.line.quantity
         years = _years_of_line(offered, procurement)
         if unit and years > 1 and quantity is not None:
@@ -174,6 +176,23 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(at, message, f"ask for {needed:,}, or what the line covers", severity=severity)
         elif quantity > SURPLUS * max(counts[unit]):
             yield RULE.problem(at, message, f"ask what the other {quantity - needed:,.0f} are for", severity="note")
+
+
+def _yearly_license_problem(
+    offered: Offered, procurement: ProcurementSpec, counts: Mapping[str, set[int]]
+) -> Iterator[Problem]:
+    """Licenses by the accelerator and year for fewer accelerators than the design has, over the years of the term."""
+    quantity, term = offered.line.quantity, procurement.term
+    years = round(term.value / YEAR) if term is not None else 0
+    if quantity is None or years < 2 or not offered.counts_periods or quantity % years:
+        return
+    units = _years_of_units(counts["accelerator"], years)
+    covered = quantity / years
+    if 1 < covered < min(counts["accelerator"]) and quantity not in counts["accelerator"]:
+        of_nodes = ", as many as its nodes" if covered in counts["node"] else ""
+        message = f"`{name_of_part(offered.line.part)}` is sold per accelerator and year: {quantity:,.0f} are for {covered:,.0f} accelerators for {years} years{of_nodes}, and the design needs {min(units):,}"
+        at = ("procurement", "quote", offered.index, "quantity")
+        yield RULE.problem(at, message, f"ask for {min(units):,}, or what the line covers")
 
 
 _PER_CAPACITY = pattern(r"(?:\bper|\ba|/|\bje|\bpar|\bpor|\bal)\s?(g|t)i?b\b|\b(g|t)i?b[- ]months?\b")
@@ -272,11 +291,10 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
     (product,) = products
     value, by_period = math.prod(product.factors), _is_period(product.units[-1])
     by_period = by_period and (HOURS.search(text) is None or product.units[-1].startswith("h"))
-    partial = {*product.factors, math.prod(product.factors[:-1]), math.prod(product.factors[1:])}
     several = round(quantity / value) if value else 0
     in_hours = product.units[-1].startswith("h")  # those of a month, for several months
     in_parts = in_hours and 2 <= several <= MOST_PERIODS and _is_close(quantity, several * value)
-    fits = any(_is_close(quantity, each * scale) for each in (value, *partial) for scale in _SCALES)
+    fits = any(_is_close(quantity, each * scale) for each in (value, *product.parts_in(text)) for scale in _SCALES)
     priced = offered.line.unit_price is not None and _is_close(float(offered.line.unit_price), value)
     if by_period and not (fits or in_parts or priced):
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"

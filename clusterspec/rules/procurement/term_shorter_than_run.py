@@ -3,10 +3,10 @@
 ## What it finds
 
 The predicted run of `tokens`, without interruptions, takes longer than `term`, or than the capacity block, reservation
-or allocation of which the description or a comment states the days; or `targets.run_time` allows a run longer than `term`,
-and the predicted one fits. The finding is a warning; a note where
-the difference is below the half-width of the prediction's range; an error where a quarter of the run or more remains
-even at the low end of the range.
+or allocation of which the description or a comment states the days; or by the spec's own `targets.run_time` or
+`workload.expected_mfu` the run may take longer than `term`. The finding is a warning; a note where
+the difference is below the half-width of the prediction's range and neither key says so; an error where a quarter of the
+run or more remains even at the low end of the range.
 
 ## Why it matters
 
@@ -60,6 +60,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
 from clusterspec.rules.rule import Rule
@@ -84,14 +85,29 @@ def check(
         return
     term = procurement.term if procurement is not None else None
     planned = operations.targets.run_time if operations is not None and operations.targets is not None else None
-    if term is not None and planned is not None and run <= term.value < planned.value:
-        message = f"`targets.run_time` allows {planned.written}, and the machine is there for {term.written}"
-        yield RULE.problem("procurement.term", message, "take a term that lasts as long as the run may")
-    elif term is not None:
-        yield from _too_short(timed, run, term.value, term.written, "procurement.term")
+    if term is not None:
+        found = [*_too_short(timed, run, term.value, term.written, "procurement.term")]
+        if not found or found[0].severity == "note":
+            by_plan = _by_plan(timed, run, term, planned)
+            found = [by_plan] if by_plan is not None else found
+        yield from found
     elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks, _CUES)) is not None:
         seconds = time_in_text(match[1], match[2])
         yield from _too_short(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
+
+
+def _by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
+    """The problem with a term that ends before the run does by the plan's own `targets.run_time` or `expected_mfu`."""
+    workload = timed.design.workload
+    mfu = workload.expected_mfu if workload is not None else None
+    if planned is not None and planned.value > term.value:
+        message = f"`targets.run_time` allows {planned.written}, and the machine is there for {term.written}"
+    elif mfu and timed.mfu and run * timed.mfu / mfu > term.value:
+        taken = display(run * timed.mfu / mfu, "s")
+        message = f"at an `expected_mfu` of {mfu:g} the run takes {taken}, and the machine is there for {term.written}"
+    else:
+        return None
+    return RULE.problem("procurement.term", message, "take a term that lasts as long as the run may")
 
 
 def _too_short(timed: Plan, run: float, term: float, written: str, at: str) -> Iterator[Problem]:

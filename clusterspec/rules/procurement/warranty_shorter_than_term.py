@@ -71,6 +71,9 @@ LONG = 2.99 * YEAR
 FEW = YEAR + MONTH
 """Time without cover up to which many a buyer repairs at his own cost, or sells the machine."""
 NAMES = ("support", "warranty", "care pack")
+_USED_MACHINES = pattern(
+    r"(?i)\b(?:refurbished|second[- ](?:hand|life)|pre-owned|remarketed|ex-lease|used (?:machines?|servers?|nodes?|hardware|gpus?|accelerators?))\b"
+)
 
 
 _FROM_DATE = pattern(
@@ -94,7 +97,7 @@ def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
             yield RULE.problem(at, message, "ask for a warranty from the acceptance", severity="error")
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     yield from _ends_before_use(procurement)
     term, support = procurement.term, procurement.support.term if procurement.support else None
     stated = support or procurement.warranty
@@ -115,6 +118,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     message = f"the term of {term.written} is {years_text(uncovered / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
     used = had_an_owner(*(line.part or "" for line in procurement.quote or ()))  # sold with a few months, as a rule
+    used = used or _USED_MACHINES.search(remarks) is not None
     severity = "note" if uncovered <= FEW or used or is_small(procurement) else ""
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
 

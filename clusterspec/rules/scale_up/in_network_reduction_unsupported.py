@@ -4,7 +4,8 @@
 
 `scale_up.in_network_reduction: true` on an interconnect without it (before NVLink 4, or without a switch), or
 `scale_out.in_network_reduction: true` on a technology that is not InfiniBand HDR or later. An acceptance test
-whose `algorithm` is `nvls` over more nodes than a domain has, or `collnet` on a fabric that does not reduce.
+whose `algorithm` is `nvls` over more nodes than a domain has or where
+`scale_up.in_network_reduction` is false, or `collnet` on a fabric that does not reduce.
 
 ## Why it matters
 
@@ -94,11 +95,12 @@ def check(
             at, message, "write `in_network_reduction: false`, or remove the key", fix=rewrite(at, "false")
         )
     if acceptance is not None:
-        yield from _test_problems(acceptance, cluster)
+        off = written is not None and written.in_network_reduction is False
+        yield from _test_problems(acceptance, cluster, off)
 
 
-def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
-    """Tests that name an in-switch algorithm although no such switches connect their ranks."""
+def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, off: bool) -> Iterator[Problem]:
+    """Tests that name an in-switch algorithm although no such switches connect their ranks, or the design turns it ``off``."""
     domain = max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
     links = cluster.scale_up.interconnect
     for number, test in enumerate(acceptance):
@@ -117,6 +119,12 @@ def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> 
             yield RULE.problem(
                 ("acceptance", number, "algorithm"), message, "write `algorithm: ring` or `tree`, or remove the key"
             )
+        elif test.algorithm in {"nvls", "nvls-tree"} and off:
+            message = (
+                f"`{test.algorithm}` reduces in the switches of a domain, and `scale_up.in_network_reduction` is false"
+            )
+            help_ = "write `algorithm: ring` or `tree` with the bandwidth that it reaches, or switch the reduction on"
+            yield RULE.problem(("acceptance", number, "algorithm"), message, help_)
         elif test.algorithm == "collnet" and cluster.scale_out and not cluster.scale_out.in_network_reduction:
             message = "`collnet` reduces in the switches of the fabric, and the design does not"
             help_ = "write `in_network_reduction: true` of the fabric, or another algorithm"

@@ -3,8 +3,8 @@
 ## What it finds
 
 A stated `max_sequences` that, over all engines and their attention ranks, is below both the requests in flight and the
-requests that the cache holds. The finding is a note where the limit costs less of the predicted throughput than the
-half-width of the range of that difference, a warning above that, and an error if at least a quarter is lost even at the
+requests that the cache holds. The finding is a note where the limit costs less than a tenth of the predicted throughput
+and less than the half-width of the range of that difference, a warning above that, and an error if at least a quarter is lost even at the
 low end of the range.
 
 ## Why it matters
@@ -58,6 +58,10 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
+A_TENTH = 0.1
+"""Share of the throughput from which the loss is a warning whatever the range: both figures are of one model, and the slots
+and the requests are counted.
+"""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -70,13 +74,14 @@ def check(served: Served) -> Iterator[Problem]:
         return
     now, then = times.output_tokens_per_second, more.times.output_tokens_per_second
     lost = max(0.0, 1 - now / then)
+    severity = cost_severity(lost, loss_factors(times))
     yield RULE.problem(
         f"{LOAD}.max_sequences",
         f"{plural(most * ranks, 'slot')} for {plural(round(times.offered), 'request')} in flight, of which the cache holds "
         f"{plural(round(more.times.sequences * ranks), 'request')}: the others wait {display(times.wait, 's')} on average; predicted "
         f"{display(now, '1')} output tokens per second, {display(then, '1')} without the limit ({percent(lost, 2)} lost)",
         f"use `max_sequences: {ceil(times.offered / ranks)}`, or lower the concurrency",
-        severity=cost_severity(lost, loss_factors(times)),
+        severity="warning" if severity == "note" and lost >= A_TENTH else severity,
     )
 
 

@@ -152,6 +152,7 @@ class ServingSpec:
     memory_fraction: float | None = None
     captured_graphs: bool | None = None
     receive_interval: int | None = None
+    hold_steps: int | None = None
     disaggregated: DisaggregatedSpec | None = None
 
 

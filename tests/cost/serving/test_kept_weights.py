@@ -84,3 +84,41 @@ def test_an_open_load_is_served_as_fast_as_its_places_are_left(kept: str, rate: 
     served = serves_rate(pools, state, rate)
     assert served == (rate < (12 if kept == "fp8" else 3))
     assert served == (found.output_tokens_per_second == pytest.approx(rate * 256, rel=1e-3))
+
+
+GPT = PLAN.replace("platform: {platform}, nodes: 1", "accelerator: {chip}, accelerators_per_node: {tp}, nodes: 1")
+GPT = GPT.replace("{kept}\n", "{kept}\n  expert_parameter_precision: mxfp4\n")
+
+
+@pytest.mark.parametrize(
+    ("chip", "engine", "tp", "filled"),
+    [
+        ("h100-sxm-80gb", "vllm 0.11.0", 1, 3072 * 2880),
+        ("a100-sxm-80gb", "vllm 0.11.0", 1, 3072 * 2944),
+        ("b200-sxm-180gb", "vllm 0.18.0", 1, 3072 * 3072),
+        ("mi355x", "vllm 0.18.0", 1, 3072 * 3072),
+        ("mi300x", "vllm 0.18.0", 1, 2944 * 2944),
+        ("a100-sxm-80gb", "vllm 0.11.0", 8, 3072 * 384 * 8),  # 360 of 2,880 columns a rank
+        ("h100-sxm-80gb", "sglang 0.5.9", 1, 2880 * 2880),  # not known of it
+    ],
+)
+def test_experts_in_4_bits_are_filled_up_to_the_tiles_of_their_kernels(
+    chip: str, engine: str, tp: int, filled: int
+) -> None:
+    # 36 layers of 128 experts with three matrices of 2,880 x 2,880 and 2.17e9 weights beside them in 16 bits
+    plan = {"chip": chip, "model": "gpt-oss-120b", "tp": tp, "input": 1024, "output": 128, "load": "concurrency: 4"}
+    text_ = GPT.replace("framework: {engine}", "framework: {name}, software: {engine}")
+    design = clean(text_.format(precision="bf16", kept="bf16", engine=engine, name=engine.partition(" ")[0], **plan))
+    pools = serving_pools(design)
+    assert pools is not None
+    experts, others = 36 * 128 * 3 * filled * (4.25 / 8), 2 * 2.17e9
+    assert pools.decode.weight_bytes * tp == pytest.approx(experts + others, rel=0.002 * tp)
+
+
+def test_the_weights_of_gpt_oss_take_what_the_logs_of_vllm_say() -> None:
+    # "Model loading took 64.38 GiB" by Triton on H100 (vLLM issue 33155), 65.97 by Marlin (issue 23278)
+    for chip, logged in (("h100-sxm-80gb", 64.38), ("a100-sxm-80gb", 65.97)):
+        plan = {"chip": chip, "model": "gpt-oss-120b", "tp": 1, "input": 1024, "output": 128, "load": "concurrency: 4"}
+        pools = serving_pools(clean(GPT.format(precision="bf16", kept="bf16", engine="vllm", **plan)))
+        assert pools is not None
+        assert pools.decode.weight_bytes / 2**30 == pytest.approx(logged, rel=0.005), chip

@@ -23,10 +23,10 @@ from tests.effort import sampled
 PROMPTS, STEP = 8_000, 1e-3
 
 
-def queue(load: float, room: float, plain: float = 0.012, added: float = 0.155) -> PromptQueue:
+def queue(load: float, per_step: float, plain: float = 0.012, added: float = 0.155) -> PromptQueue:
     """Prompts of 155 ms each between steps of 12 ms, at a ``load`` of full steps."""
-    full = plain + room * added
-    return PromptQueue(load * room / full, plain, added, room, full)
+    full = plain + per_step * added
+    return PromptQueue(load * per_step / full, plain, added, per_step, full)
 
 
 def drawn_waits(one: PromptQueue, seed: int = 1) -> list[float]:
@@ -36,7 +36,7 @@ def drawn_waits(one: PromptQueue, seed: int = 1) -> list[float]:
     waiting: deque[list[float]] = deque()
     coming = random.expovariate(one.rate)
     while len(found) < PROMPTS:
-        budget, done = one.room, 0
+        budget, done = one.per_step, 0
         for each in waiting:
             part = min(budget, each[1])
             each[1] -= part
@@ -44,7 +44,7 @@ def drawn_waits(one: PromptQueue, seed: int = 1) -> list[float]:
             done += each[1] <= 1e-9
             if budget <= 1e-9:
                 break
-        now += one.plain + one.added * (one.room - budget)
+        now += one.plain + one.added * (one.per_step - budget)
         while coming <= now:
             waiting.append([coming, 1.0])
             coming += random.expovariate(one.rate)
@@ -54,29 +54,29 @@ def drawn_waits(one: PromptQueue, seed: int = 1) -> list[float]:
 
 def alone(one: PromptQueue) -> float:
     """Seconds of a prompt that comes at the start of a step and finds no other."""
-    return -(-1 // one.room) * one.plain + one.added
+    return -(-1 // one.per_step) * one.plain + one.added
 
 
-@pytest.mark.parametrize("room", sampled([0.1, 0.43, 1.02, 2.04, 4.1, 16.0], 6))
-def test_mean_times_to_the_end_of_a_prompt_are_those_of_drawn_queues(room: float) -> None:
+@pytest.mark.parametrize("per_step", sampled([0.1, 0.43, 1.02, 2.04, 4.1, 16.0], 6))
+def test_mean_times_to_the_end_of_a_prompt_are_those_of_drawn_queues(per_step: float) -> None:
     """Of 8,000 drawn prompts, from a tenth of a prompt in each step to sixteen."""
     for load in (0.2, 0.6):
-        one = queue(load, room)
+        one = queue(load, per_step)
         drawn, tail = drawn_waits(one), one.tail(0.0, 0.0)
         assert alone(one) + tail.of_all == pytest.approx(sum(drawn) / PROMPTS, rel=0.11), load
         assert alone(one) + tail.at(0.99) == pytest.approx(drawn[int(0.99 * PROMPTS)], rel=0.3), load
 
 
 def test_lone_prompts_wait_for_the_rest_of_a_step_alone() -> None:
-    """Hardly any come: half of 12 ms, whatever the room; a tenth of a prompt in each step is behind nothing."""
-    for room in (0.1, 0.5, 2.0, 16.0):
-        tail = queue(1e-6, room).tail(0.0, 0.0)
-        assert tail.of_all == pytest.approx(0.006, rel=1e-3), room
-        assert tail.at(0.5) == pytest.approx(0.006, rel=1e-3), room
+    """Hardly any come: half of 12 ms, however many a step holds; a tenth of a prompt in each step is behind nothing."""
+    for per_step in (0.1, 0.5, 2.0, 16.0):
+        tail = queue(1e-6, per_step).tail(0.0, 0.0)
+        assert tail.of_all == pytest.approx(0.006, rel=1e-3), per_step
+        assert tail.at(0.5) == pytest.approx(0.006, rel=1e-3), per_step
 
 
 def test_short_steps_of_one_place_are_a_queue_with_one_server() -> None:
-    """Without decoding, room for a tenth of a prompt: 0.6 / (2 · 0.4) = 0.75 of the time of a prompt, and 0.6 / 2 + 0.4
+    """Without decoding, a tenth of a prompt in a step: 0.6 / (2 · 0.4) = 0.75 of the time of a prompt, and 0.6 / 2 + 0.4
     (1 − exp(−9 · 0.06)) · 0 of a step of 0.1, since all of its ten steps are full.
     """
     one = PromptQueue(0.6, 1e-9, 1.0, 0.1, 0.1)
@@ -85,19 +85,22 @@ def test_short_steps_of_one_place_are_a_queue_with_one_server() -> None:
 
 
 def test_a_prompt_waits_longer_the_more_come_and_the_less_room_a_step_has() -> None:
-    for room in (0.3, 1.5, 2.04, 8.0):
-        waits = [queue(load / 50, room).tail(0.0, 0.0) for load in range(1, 49)]
+    for per_step in (0.3, 1.5, 2.04, 8.0):
+        waits = [queue(load / 50, per_step).tail(0.0, 0.0) for load in range(1, 49)]
         for share in (0.5, 0.9, 0.99):
-            assert [each.at(share) for each in waits] == sorted(each.at(share) for each in waits), (room, share)
-    rooms = [queue(0.0, 1.0)._replace(rate=4.0, room=room, full=0.012 + room * 0.155) for room in (1.5, 2.5, 4.0, 8.0)]
-    found = [each.left for each in rooms]
+            assert [each.at(share) for each in waits] == sorted(each.at(share) for each in waits), (per_step, share)
+    sizes = [
+        queue(0.0, 1.0)._replace(rate=4.0, per_step=per_step, full=0.012 + per_step * 0.155)
+        for per_step in (1.5, 2.5, 4.0, 8.0)
+    ]
+    found = [each.left for each in sizes]
     assert found == sorted(found, reverse=True)
 
 
 def test_long_waits_fall_as_the_lundberg_equation_says() -> None:
-    """Per full step A − room more prompts wait: with t = 1 / prompts behind e, 0.7 (exp(t) − 1) = t."""
+    """Per full step A − per_step more prompts wait: with t = 1 / prompts behind e, 0.7 (exp(t) − 1) = t."""
     one = queue(0.7, 2.0)
-    fall = one.full / one.room / one.decay
+    fall = one.full / one.per_step / one.decay
     assert 0.7 * (exp(fall) - 1) == pytest.approx(fall)
     assert one._replace(engines=4.0).decay == pytest.approx(one.decay / 4)
 
@@ -173,9 +176,9 @@ def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     engine = SimpleNamespace(prefill=prefill, layout=SimpleNamespace(attention_dp=1, pp=2))
     load = SimpleNamespace(fresh_tokens=fresh, input_tokens=8000, chunk_tokens=chunk)
     pools: Any = SimpleNamespace(prompts=engine, load=load)
-    room, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), Decoding(decoding, 1000.0, 2.0), 0.5)
+    per_step, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), Decoding(decoding, 1000.0, 2.0), 0.5)
     assert asked == [(tokens, seen)]
-    assert (room, full) == pytest.approx((tokens / fresh, 0.1 + 0.4 / 2))
+    assert (per_step, full) == pytest.approx((tokens / fresh, 0.1 + 0.4 / 2))
 
 
 PLAN = """

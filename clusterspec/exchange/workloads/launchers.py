@@ -1,0 +1,80 @@
+"""Launches of programs that no reader knows: the nodes and ranks that their launcher states.
+
+Options: torchrun and ``torch.distributed.launch`` (pytorch/pytorch 010929fd, ``torch/distributed/run.py``), the
+launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``). What is behind the program is its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import (
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    without_comments,
+)
+from clusterspec.exchange.started_programs import LARGEST_SCRIPT, program_of_words
+from clusterspec.exchange.workloads.keys import Keys, chosen_launch, command_keys, launches_of
+from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+
+LAUNCHER = "launcher"
+_LAUNCH = re.compile(r"(?:^|[\s/])(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed)(?=\s|$)")
+_LINE = re.compile(
+    r"^[ \t]*(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
+    r"(?:\S{0,200}/)?(?:torchrun|deepspeed|python3?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[ \t\\])",
+    re.MULTILINE,
+)
+_STATED = re.compile(r"--(?:nproc[_-]per[_-]node|nnodes|num_gpus|num_nodes|include)\b")
+_NODES = ("nnodes", "num_nodes")
+_RANKS = ("nproc_per_node", "num_gpus")
+_MOST_SHOWN = 12
+_PAGES = (".py", ".md", ".rst", ".ipynb", ".html")
+"""Files whose launches are examples, or text of a program."""
+
+
+def matches_launcher(file: InputFile) -> bool:
+    if file.name.lower().endswith(_PAGES) or len(file.data) > LARGEST_SCRIPT:
+        return False
+    text = without_comments(file.text)
+    return bool(_STATED.search(text) and _LINE.search(text))
+
+
+def read_launcher(file: InputFile) -> ImportResult:
+    """The nodes and ranks of a launch. Raises `NothingStarted` if no launch states either of a program."""
+    started = [keys for each in launches_of(file, _LAUNCH) if (keys := _of_launcher(each)) is not None]
+    different = {tuple((name, keys.get(name)) for name in (*_NODES, *_RANKS, "program")): keys for keys in started}
+    keys, builder = chosen_launch(list(different.values()), file.part), ImportBuilder(LAUNCHER, file.name)
+    if keys.find("program") is None:
+        raise NothingStarted("has no launch of torchrun or DeepSpeed that states nodes or ranks of a program")
+    for name in (*_NODES, *_RANKS):
+        if (stated := keys.get(name)) is not None and keys.whole(name) is None:
+            builder.unknown(f"{name}: {str(stated)[:40]}", "not a number: a variable, or computed", keys.line(name))
+    builder.set("layout.nodes", keys.whole(*_NODES), keys.line(*_NODES))
+    builder.count("ranks_per_node", keys.whole(*_RANKS), keys.line(*_RANKS))
+    set_job_nodes(file, keys, builder)
+    names = keys.words("options")
+    shown = ", ".join(f"--{name}" for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
+    why = "no reader knows this program, so that its own options are not read"
+    builder.unknown(str(keys.get("program"))[:120], f"{why}: {shown}" if shown else why, keys.line("program"))
+    return builder.reading()
+
+
+def _of_launcher(keys: Keys) -> Keys | None:
+    """The options of a launcher, with its program and the names of the options of that; None if it states no count."""
+    words = keys.command.words
+    found = program_of_words([word.text for word in words])
+    if found is None:
+        return None
+    at, program, _ = found
+    own = command_keys(keys.command._replace(words=words[:at]))
+    if "nnodes" in keys.values and "nnodes" not in own.values and "--nnodes" not in {word.text for word in words}:
+        own.values["nnodes"] = keys.values["nnodes"]  # of the one node that the text names
+    if own.find(*_NODES, *_RANKS) is None:
+        return None
+    behind = command_keys(keys.command._replace(words=words[at:]))
+    own.command = keys.command
+    own.put("program", program, max(word.line for word in words[: at + 1]))
+    own.values["options"], own.listed["options"] = (True, own.line("program")), tuple(behind.values)
+    return own
